@@ -1,0 +1,282 @@
+//===- AttnArrayOps.td - arrays given by equations ---------*- tablegen -*-===//
+//
+// `attn.compute` with the ops of its body, and the few ops that are not an
+// equation of scalars.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_ARRAY_OPS_TD
+#define ATTN_ARRAY_OPS_TD
+
+include "dialect/AttnBase.td"
+include "dialect/AdjointInterface.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// ComputeOp
+//===----------------------------------------------------------------------===//
+
+def Attn_ComputeOp : Attn_Op<"compute", [
+    Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
+    DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+  let summary = "an array given by an equation of scalars";
+  let description = [{
+        result[p..] = reducer over r.. where condition(p.., r..) of body(p.., r..)
+
+    The parallel indices `p..` come first, then the reduction indices `r..`.
+    The body may read any array of the enclosing region, the array itself
+    included: that is a recurrence, and `attn-schedule` finds its order.
+
+    An index runs from its lower bound (0 unless `1 to "T"` says otherwise) to
+    its extent, exclusively. Elements below a lower bound are zero, and so are
+    elements whose condition is false when there is no reducer. Without a
+    reducer there are no reduction indices. A normaliser (`softmax`,
+    `log_softmax`, `cumsum`) has exactly one and keeps it as the last axis.
+
+    Over an empty range (or where the condition excludes everything) `sum`,
+    `any`, `cumsum` give 0, `all` true, `prod` 1, and `mean`, `max`, `min`,
+    `logsumexp`, `softmax`, `log_softmax`, `argmax`, `argmin` give 0. What a
+    condition excludes is 0 in the result of a normaliser. `argmax` is the
+    lowest index among equals. With several reduction indices, `argmax`
+    numbers them row-major.
+
+    * (C1) the regions have one `index` argument per index, `body` yields the
+      result's element type (`argmax`, `argmin`: any number), `condition` i1.
+    * (C2) the result's extents are those of the parallel indices, followed,
+      for a normaliser, by that of the reduction index.
+    * (C3) a reducer other than `none` has a reduction index, `none` has none.
+
+    Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
+
+    ```mlir
+    %energy = attn.compute "energy" (%t: "T", %i: "S") sum (%a: 512) {
+      %0 = attn.read %q[%t, %a] : !attn.array<["T", 512], f64>
+      %1 = attn.read %k[%i, %a] : !attn.array<["S", 512], f64>
+      %2 = arith.addf %0, %1 : f64
+      %3 = math.tanh %2 : f64
+      %4 = attn.read %v[%a] : !attn.array<[512], f64>
+      %5 = arith.mulf %4, %3 : f64
+      attn.yield %5 : f64
+    } : !attn.array<["T", "S"], f64>
+    ```
+
+    With a condition: `(%t: "T") softmax (%u: "T") where { .. attn.yield %c : i1 } { .. }`.
+  }];
+  let arguments = (ins
+    OptionalAttr<StrAttr>:$label,          // the equation's name, for people
+    ArrayAttr:$indices,                    // names of the indices, StringAttr
+    ArrayAttr:$extents,                    // one per index: IntegerAttr or StringAttr
+    DenseI64ArrayAttr:$lower,              // one per index
+    I64Attr:$numParallel,
+    Attn_Reducer:$reducer
+  );
+  let regions = (region MaxSizedRegion<1>:$condition, SizedRegion<1>:$body);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = [{
+    ($label^)? custom<Compute>($indices, $extents, $lower, $numParallel, $reducer, $condition, $body)
+    attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Creates the op with an empty body block (and an empty condition block
+    /// when `withCondition`) that has one index argument per index. `names`,
+    /// `extents` and `lower` list parallel indices first; an empty `lower`
+    /// means zeros. The result type follows from `elementType`.
+    OpBuilder<(ins "::mlir::StringRef":$label,
+      "::llvm::ArrayRef<::mlir::Attribute>":$names,
+      "::llvm::ArrayRef<::mlir::Attribute>":$extents,
+      "::llvm::ArrayRef<int64_t>":$lower, "int64_t":$numParallel,
+      "Reducer":$reducer, "::mlir::Type":$elementType,
+      CArg<"bool", "false">:$withCondition)>
+  ];
+  let extraClassDeclaration = [{
+    unsigned getNumIndices() { return getExtents().size(); }
+    unsigned getNumReduction() { return getNumIndices() - getNumParallel(); }
+    bool hasCondition() { return !getCondition().empty(); }
+    /// softmax, log_softmax and cumsum keep their reduction axis.
+    bool isNormaliser();
+    ::mlir::BlockArgument getIndex(unsigned i) { return getBody().getArgument(i); }
+    ::mlir::Value getYielded() { return getBody().front().getTerminator()->getOperand(0); }
+    ::mlir::Type getElementType() { return getResult().getType().getElementType(); }
+  }];
+}
+
+def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "the value of a body";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars inside a body
+//===----------------------------------------------------------------------===//
+
+def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
+  let summary = "one element of an array";
+  let description = [{
+        result = array[indices..]
+
+    `cases` give what stands at places outside the array: the first case all of
+    whose `axis = place` pairs hold decides, and reads its own array at the
+    remaining indices. A place is a number, or the name of a length (the value
+    of that length: one behind the last element of its axis). An index outside
+    the array that no case covers gives `default`; without one it is an error
+    of the program that emitted the read (the front end proves that it never
+    happens, and the interpreter traps).
+
+    * (C1) as many indices as the array has axes.
+    * (C2) a case's array has the axes that the case does not place.
+    * (C3) the result is of the array's element type; so are cases and default.
+
+    Example: `f[i-1]` with the boundary `f[-1]`, and `a[j] ?? 0`.
+
+    ```mlir
+    %0 = attn.read %f[%before, %k] cases [[[0, -1]]] (%init : !attn.array<[512], f64>) : !attn.array<["S", 512], f64>
+    %1 = attn.read %a[%j] default %zero : !attn.array<["S"], f64>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Array:$array,
+    Variadic<Index>:$indices,
+    Variadic<Attn_Array>:$alternatives,
+    Optional<AnyType>:$otherwise,
+    OptionalAttr<ArrayAttr>:$places  // per case: array of [axis, place] pairs
+  );
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $array `[` $indices `]` (`cases` $places^ `(` $alternatives `:` type($alternatives) `)`)?
+    (`default` $otherwise^ `:` type($otherwise))? attr-dict `:` type($array) custom<ElementOf>(ref(type($array)), type($result))
+  }];
+  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$array, "::mlir::ValueRange":$indices)>
+  ];
+  let extraClassDeclaration = [{
+    ::fovea::attn::ArrayType getArrayType() {
+      return ::llvm::cast<::fovea::attn::ArrayType>(getArray().getType());
+    }
+  }];
+}
+
+def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
+  let summary = "a length as a number";
+  let description = [{
+    The value of the length `name`. A nested length is given the index of its
+    parent: `attn.extent "W"[%m]`.
+
+    ```mlir
+    %S = attn.extent "S"
+    ```
+  }];
+  let arguments = (ins StrAttr:$length, Optional<Index>:$parent);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$length (`[` $parent^ `]`)? attr-dict";
+}
+
+class Attn_UnaryScalarOp<string mnemonic> : Attn_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+  let arguments = (ins F64:$operand);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Attn_SigmoidOp : Attn_UnaryScalarOp<"sigmoid"> {
+  let summary = "1 / (1 + exp(-x)), without overflow";
+  let description = "One op, because `1 / (1 + exp(-x))` has the adjoint inf / inf for x = -1000.";
+}
+
+def Attn_SoftplusOp : Attn_UnaryScalarOp<"softplus"> {
+  let summary = "log(1 + exp(x)), without overflow";
+}
+
+//===----------------------------------------------------------------------===//
+// Array ops that are not an equation of scalars
+//===----------------------------------------------------------------------===//
+
+def Attn_ConcatOp : Attn_Op<"concat", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+  let summary = "joins arrays along their last axis";
+  let description = [{
+    `a ++ b`. An op, and not an equation with a case for each part, so that a
+    contraction over it can be split by columns (`attn-split-concat`).
+
+    * (C1) operands and result agree in all axes but the last, whose extents
+      are numbers that add up.
+
+    ```mlir
+    %h = attn.concat %f, %b : !attn.array<["S", 512], f64>, !attn.array<["S", 512], f64> -> !attn.array<["S", 1024], f64>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$label, Variadic<Attn_Array>:$parts);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = "($label^)? $parts attr-dict `:` type($parts) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+  let summary = "regroups the last axes, row-major";
+  let description = [{
+    `fold` and `concat[h]`. The first axes of operand and result are the same;
+    the others are numbers with the same product, and the elements keep their
+    row-major order.
+
+    * (C1) the extents behind the common first axes are numbers with the same
+      product.
+
+    ```mlir
+    %q = attn.reshape %x keep 1 : !attn.array<["T", 512], f64> -> !attn.array<["T", 8, 64], f64>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand, I64Attr:$keep);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = "($label^)? $operand `keep` $keep attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_DropoutOp : Attn_Op<"dropout", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+  let summary = "drops elements at random while training";
+  let description = [{
+        result[k] = if u[k] < rate then 0 else operand[k] / (1 - rate)
+
+    u is uniform in [0, 1), from Philox keyed by (seed, `ordinal`) and counted
+    by (update, example, row-major place of the element over the axes of the
+    array as the program has it before scheduling): the same for every batch
+    and every schedule. Evaluation without a seed is the identity. Its adjoint
+    is the same op with the same ordinal. In a scan the op reads one row of the
+    sequence: `at(%t) axis(0)` name the loop indices and their axes in that place.
+
+    ```mlir
+    %y = attn.dropout %x rate 5.000000e-01 ordinal 0 : !attn.array<["T", 650], f64>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand,
+                       Variadic<Index>:$at, F64Attr:$rate, I64Attr:$ordinal,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = [{
+    ($label^)? $operand (`at` `(` $at^ `)`)? (`axes` $axes^)? `rate` $rate `ordinal` $ordinal attr-dict
+    `:` type($operand) custom<SameType>(ref(type($operand)), type($result))
+  }];
+}
+
+def Attn_AppendOp : Attn_Op<"append", [Pure]> {
+  let summary = "the array with one more row";
+  let description = [{
+    `array` with `row` at position `at` of axis `axis`: how a loop grows what it
+    will read as a whole. Nobody reads the old array afterwards.
+
+    ```mlir
+    %k2 = attn.append %k[%t] axis 0 = %row : !attn.array<["T", 64], f64>, !attn.array<[64], f64>
+    ```
+  }];
+  let arguments = (ins Attn_Array:$array, Index:$at, I64Attr:$axis, Attn_Array:$row);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = [{
+    $array `[` $at `]` `axis` $axis `=` $row attr-dict `:` type($array) `,` type($row)
+    custom<SameType>(ref(type($array)), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_ARRAY_OPS_TD

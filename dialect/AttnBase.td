@@ -1,0 +1,98 @@
+//===- AttnBase.td - the dialect and its type --------------*- tablegen -*-===//
+//
+// The attn dialect speaks of ONE example: no op knows of a batch, a mask or
+// padding. docs/IR.md is the tour.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_BASE_TD
+#define ATTN_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Attn_Dialect : Dialect {
+  let name = "attn";
+  let cppNamespace = "::fovea::attn";
+  let summary = "attention models as equations over one example";
+  let description = [{
+    A model is a set of arrays over named extents. `attn.compute` gives an
+    array by an equation of scalars; `attn.read` reads an element of an array;
+    everything that a model does before batching is said with them.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+class Attn_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Attn_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// ArrayType
+//===----------------------------------------------------------------------===//
+
+def Attn_Array : TypeDef<Attn_Dialect, "Array"> {
+  let mnemonic = "array";
+  let summary = "an array of one example, over named or numbered extents";
+  let description = [{
+    `!attn.array<["S", 512], f64>`: S vectors of 512 numbers. An extent is a
+    number, or the name of an `attn.length` of the module. Index axes and value
+    axes of the language are one list. A nested length (`attn.length "W" over
+    "M"`) varies along the last axis "M" before it. Extents are equal only when
+    they are the same number or the same name.
+
+    Elements are `f64` (real), `i64` (int, token, position) or `i1` (bit).
+    `!attn.array<[], f64>` is one number.
+  }];
+  let parameters = (ins
+    "::mlir::ArrayAttr":$shape,      // IntegerAttr (i64) or StringAttr each
+    "::mlir::Type":$elementType
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [TypeBuilderWithInferredContext<(ins
+    "::llvm::ArrayRef<::mlir::Attribute>":$shape, "::mlir::Type":$elementType), [{
+      return $_get(elementType.getContext(),
+                   ::mlir::ArrayAttr::get(elementType.getContext(), shape),
+                   elementType);
+    }]>];
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    ::mlir::Attribute getExtent(unsigned axis) const { return getShape()[axis]; }
+    /// The same array without one axis / with other extents.
+    ArrayType dropAxis(unsigned axis) const;
+    ArrayType withShape(::llvm::ArrayRef<::mlir::Attribute> shape) const;
+  }];
+}
+
+def Attn_Scalar : AnyTypeOf<[F64, I64, I1]>;
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Attn_Reducer : I32EnumAttr<"Reducer", "how values over the reduction indices are combined", [
+  I32EnumAttrCase<"none", 0>,       // no reduction index
+  I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"prod", 2>, I32EnumAttrCase<"mean", 3>,
+  I32EnumAttrCase<"max", 4>, I32EnumAttrCase<"min", 5>,
+  I32EnumAttrCase<"argmax", 6>, I32EnumAttrCase<"argmin", 7>,
+  I32EnumAttrCase<"any", 8>, I32EnumAttrCase<"all", 9>,
+  I32EnumAttrCase<"logsumexp", 10>,
+  // Normalisers keep the axes of their reduction indices.
+  I32EnumAttrCase<"softmax", 11>, I32EnumAttrCase<"log_softmax", 12>,
+  I32EnumAttrCase<"cumsum", 13>
+]> { let cppNamespace = "::fovea::attn"; }
+
+def Attn_Distribution : I32EnumAttr<"Distribution", "what a choice is drawn from", [
+  I32EnumAttrCase<"categorical", 0>, I32EnumAttrCase<"bernoulli", 1>,
+  I32EnumAttrCase<"normal", 2>, I32EnumAttrCase<"uniform", 3>,
+  I32EnumAttrCase<"mixture", 4>
+]> { let cppNamespace = "::fovea::attn"; }
+
+#endif // ATTN_BASE_TD

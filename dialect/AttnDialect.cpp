@@ -1,0 +1,104 @@
+//===- AttnDialect.cpp - the dialect and its array type -------------------===//
+
+#include "dialect/AttnDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+
+#include "dialect/AttnDialect.cpp.inc"
+#include "dialect/AttnEnums.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/AttnTypes.cpp.inc"
+
+#include "dialect/AdjointInterface.cpp.inc"
+
+void AttnDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/AttnTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/AttnOps.cpp.inc"
+      >();
+}
+
+std::string attn::extentText(Attribute extent) {
+  if (auto name = dyn_cast<StringAttr>(extent))
+    return name.getValue().str();
+  return std::to_string(cast<IntegerAttr>(extent).getInt());
+}
+
+//===----------------------------------------------------------------------===//
+// ArrayType
+//===----------------------------------------------------------------------===//
+
+Type ArrayType::parse(AsmParser &parser) {
+  SmallVector<Attribute> shape;
+  Type elementType;
+  auto parseExtent = [&]() -> ParseResult {
+    std::string name;
+    if (succeeded(parser.parseOptionalString(&name))) {
+      shape.push_back(StringAttr::get(parser.getContext(), name));
+      return success();
+    }
+    int64_t size;
+    if (parser.parseInteger(size))
+      return failure();
+    shape.push_back(parser.getBuilder().getI64IntegerAttr(size));
+    return success();
+  };
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     parseExtent) ||
+      parser.parseComma() || parser.parseType(elementType) ||
+      parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    ArrayAttr::get(parser.getContext(), shape), elementType);
+}
+
+void ArrayType::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getShape(), printer, [&](Attribute extent) {
+    if (auto name = dyn_cast<StringAttr>(extent))
+      printer << name;
+    else
+      printer << cast<IntegerAttr>(extent).getInt();
+  });
+  printer << "], " << getElementType() << ">";
+}
+
+LogicalResult
+ArrayType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                  ArrayAttr shape, Type elementType) {
+  for (Attribute extent : shape) {
+    if (isa<StringAttr>(extent))
+      continue;
+    auto size = dyn_cast<IntegerAttr>(extent);
+    if (!size || !size.getType().isInteger(64))
+      return emitError() << "an extent is a number or a name, not " << extent;
+    if (size.getInt() < 0)
+      return emitError() << "an extent is at least 0, not " << size.getInt();
+  }
+  if (!elementType.isF64() && !elementType.isInteger(64) &&
+      !elementType.isInteger(1))
+    return emitError() << "elements are f64, i64 or i1, not " << elementType;
+  return success();
+}
+
+ArrayType ArrayType::dropAxis(unsigned axis) const {
+  SmallVector<Attribute> shape(getShape().getValue());
+  shape.erase(shape.begin() + axis);
+  return withShape(shape);
+}
+
+ArrayType ArrayType::withShape(ArrayRef<Attribute> shape) const {
+  return ArrayType::get(shape, getElementType());
+}

@@ -1,0 +1,44 @@
+//===- AttnDialect.h - the attn dialect: include this ---------------------===//
+//
+// Declares the dialect, its type, enumerations and ops. docs/IR.md explains
+// them; the generated op pages have the equations and constraints.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_ATTNDIALECT_H
+#define FOVEA_DIALECT_ATTNDIALECT_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/AttnDialect.h.inc"
+#include "dialect/AttnEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/AttnTypes.h.inc"
+
+#include "dialect/AdjointInterface.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/AttnOps.h.inc"
+
+namespace fovea::attn {
+
+/// An extent as text: `512`, `S`.
+std::string extentText(mlir::Attribute extent);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_ATTNDIALECT_H

@@ -1,0 +1,105 @@
+//===- AttnLoopOps.td - loops over an index ----------------*- tablegen -*-===//
+#ifndef ATTN_LOOP_OPS_TD
+#define ATTN_LOOP_OPS_TD
+
+include "dialect/AttnBase.td"
+include "mlir/IR/OpAsmInterface.td"
+
+class Attn_LoopOp<string mnemonic, list<Trait> traits = []>
+    : Attn_Op<mnemonic, !listconcat(traits, [SingleBlock,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>])> {
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Attn_Array>:$results);
+  code loopDeclaration = [{
+    unsigned getNumCarries() { return getInits().size(); }
+    unsigned getNumStacked() { return getNumResults() - getNumCarries(); }
+    ::mlir::BlockArgument getLoopIndex() { return getBody().getArgument(0); }
+    ::mlir::BlockArgument getCarry(unsigned i) { return getBody().getArgument(1 + i); }
+    ::mlir::OpResult getLast(unsigned i) { return getOperation()->getResult(i); }
+    ::mlir::OpResult getStacked(unsigned i) {
+      return getOperation()->getResult(getNumCarries() + i);
+    }
+    ::mlir::Operation *getYield() { return getBody().front().getTerminator(); }
+    ::mlir::Value getNext(unsigned i) { return getYield()->getOperand(i); }
+    ::mlir::Value getStackedValue(unsigned i) {
+      return getYield()->getOperand(getNumCarries() + i);
+    }
+  }];
+}
+
+def Attn_ScanOp : Attn_LoopOp<"scan", [Pure]> {
+  let summary = "a recurrence along one index";
+  let description = [{
+        carry := init;  for i in 0 .. extent-1 (reverse: from the end):
+          carry, row := body(i, carry);  stacked[.., i, ..] := row
+
+    The body reads arrays of the enclosing region directly. It yields the next
+    value of each carry, then the rows. Results: the last value of each carry,
+    then the stacked rows; `axes` says at which axis of a stacked array the loop
+    index stands. Inside the body a row has no such axis.
+
+    * (C1) the body has an index argument and one per init, of the init's type.
+    * (C2) it yields the carries' types, then the stacked types without their
+      loop axis, whose extent is the loop's.
+
+    ```mlir
+    %last, %h = attn.scan "S" (%i) carries (%before = %init) axes [0] {
+      %next = attn.compute (%k: 8) {
+        %0 = attn.read %before[%k] : !attn.array<[8], f64>
+        %1 = attn.read %x[%i, %k] : !attn.array<["S", 8], f64>
+        %2 = arith.addf %0, %1 : f64
+        attn.yield %2 : f64
+      } : !attn.array<[8], f64>
+      attn.yield %next, %next : !attn.array<[8], f64>, !attn.array<[8], f64>
+    } : !attn.array<[8], f64>, !attn.array<["S", 8], f64>
+    ```
+  }];
+  let arguments = (ins AnyAttr:$extent, UnitAttr:$reverse,
+                       Variadic<Attn_Array>:$inits, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = [{
+    $extent (`reverse` $reverse^)? custom<Loop>($inits, type($inits), $axes, $body, type($results)) attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def Attn_SearchOp : Attn_LoopOp<"search"> {
+  let summary = "generates sequences, step by step";
+  let description = [{
+    A scan whose body makes choices (`attn.choice` with a result): the search
+    (greedy, sampling, beam) runs the body up to a choice, takes a value, and
+    goes on. What stands before the op is the encoder, its body is the step.
+
+    `states` says of each carry, in order, as a dictionary: `name`, `kind`
+    ("carried", "growing", "accumulator" or "counter"), `window` (how many
+    steps back), and `reorder` (whether it differs between hypotheses). The
+    number of steps, and so the length `extent`, is found by the search unless
+    the length is given. Inside the body, an index over `extent` runs over the
+    steps done so far, the present one included.
+
+    The body may hold `attn.mark "valid"`, `"stop"` and `"score"`.
+  }];
+  let arguments = (ins AnyAttr:$extent, UnitAttr:$reverse, Variadic<Attn_Array>:$inits,
+                       DenseI64ArrayAttr:$axes, ArrayAttr:$states,
+                       UnitAttr:$known);
+  let assemblyFormat = [{
+    $extent (`reverse` $reverse^)? `states` $states (`known` $known^)?
+    custom<Loop>($inits, type($inits), $axes, $body, type($results)) attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def Attn_MarkOp : Attn_Op<"mark"> {
+  let summary = "a value that steers the search: valid, stop, score or longest";
+  let description = [{
+    `valid`: whether the choice just made is allowed; `stop`: whether the
+    sequence ends behind this step; `score`: by which the search ranks;
+    `longest`: the largest number of steps (outside the body). In a system the
+    value has the generated index as its axis.
+  }];
+  let arguments = (ins StrAttr:$target, Attn_Array:$value);
+  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+}
+
+#endif // ATTN_LOOP_OPS_TD

@@ -1,0 +1,161 @@
+//===- AttnModelOps.td - systems, their inputs and choices -*- tablegen -*-===//
+#ifndef ATTN_MODEL_OPS_TD
+#define ATTN_MODEL_OPS_TD
+
+include "dialect/AttnBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// SystemOp, ProgramOp
+//===----------------------------------------------------------------------===//
+
+def Attn_SystemOp : Attn_Op<"system", [
+    IsolatedFromAbove, Symbol, NoTerminator, SingleBlock,
+    DeclareOpInterfaceMethods<RegionKindInterface>]> {
+  let summary = "equations in no order";
+  let description = [{
+    The equations of one example, in any order: an array may be read before it
+    stands, and may read itself. `attn-schedule` turns a system into a program.
+
+    ```mlir
+    attn.system @loss {
+      attn.length "S"
+      %x = attn.data "x" : !attn.array<["S"], f64>
+      %s = attn.compute "s" (%i: "S") {
+        %one = arith.constant 1 : index
+        %zero = arith.constant 0.0 : f64
+        %before = arith.subi %i, %one : index
+        %0 = attn.read %s[%before] default %zero : f64 : !attn.array<["S"], f64>
+        %1 = attn.read %x[%i] : !attn.array<["S"], f64>
+        %2 = arith.addf %0, %1 : f64
+        attn.yield %2 : f64
+      } : !attn.array<["S"], f64>
+      attn.output "s" %s : !attn.array<["S"], f64>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Attn_ProgramOp : Attn_Op<"program", [
+    IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "scheduled equations: every array is computed before it is read";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths, inputs, outputs
+//===----------------------------------------------------------------------===//
+
+def Attn_LengthOp : Attn_Op<"length"> {
+  let summary = "names an extent that is not a number";
+  let description = [{
+    A free length comes with the data. `over` makes it nested: one length for
+    each index of the parent. `is` gives it as an affine expression of other
+    lengths, which stand before it. A length that is `open` is found by the
+    search: how long a generated sequence becomes.
+
+    ```mlir
+    attn.length "S"
+    attn.length "W" over "M"
+    attn.length "S+1" is affine_map<()[s0] -> (s0 + 1)> ["S"]
+    attn.length "T" open
+    ```
+  }];
+  let arguments = (ins StrAttr:$length, OptionalAttr<StrAttr>:$parent,
+                       OptionalAttr<AffineMapAttr>:$map, OptionalAttr<StrArrayAttr>:$of,
+                       UnitAttr:$open);
+  let assemblyFormat = "$length (`over` $parent^)? (`is` $map^ $of)? (`open` $open^)? attr-dict";
+}
+
+def Attn_ParamOp : Attn_Op<"param", [Pure]> {
+  let summary = "a parameter of the model, by its path";
+  let description = [{
+    ```mlir
+    %w = attn.param "key.weight" : !attn.array<[512, 1024], f64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$path);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = "$path attr-dict `:` type($result)";
+}
+
+def Attn_DataOp : Attn_Op<"data", [Pure]> {
+  let summary = "an array that is given, by its name";
+  let description = [{
+    Data of the example, or a number that the caller of a derived program
+    gives (`seed.nll` of a gradient).
+
+    ```mlir
+    %src = attn.data "src" : !attn.array<["S"], i64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$source);
+  let results = (outs Attn_Array:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
+}
+
+def Attn_OutputOp : Attn_Op<"output"> {
+  let summary = "an array that the caller wants, by its name";
+  let arguments = (ins StrAttr:$target, Attn_Array:$value);
+  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+}
+
+def Attn_EquationOp : Attn_Op<"equation"> {
+  let summary = "the array that an equation of the spec defines, by its name";
+  let description = [{
+    Makes an array visible to `--get` and `--show`; derive turns those that are
+    asked for into outputs and drops the others, so what nobody asks for is
+    dead code.
+  }];
+  let arguments = (ins StrAttr:$target, Attn_Array:$value);
+  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+}
+
+def Attn_PenaltyOp : Attn_Op<"penalty"> {
+  let summary = "a term of the objective";
+  let arguments = (ins Attn_Array:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// ChoiceOp
+//===----------------------------------------------------------------------===//
+
+def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments]> {
+  let summary = "a random choice: `name[..] ~ distribution(..)`";
+  let description = [{
+    One choice per element over the axes of `observed` (or of the result). Each
+    parameter of the distribution has these axes first, then its own:
+    `categorical` has `logits` or `probs` with one event axis behind;
+    `bernoulli` `logit` or `prob`; `normal` `mean`, `sd`; `uniform` `low`,
+    `high`; `mixture` (of bivariate normals; the value has a last axis of 2)
+    `logit` [M], `mean` [M, 2], `sd` [M, 2], `correlation` [M].
+
+    With `observed` the choice is data: it adds -log p to the objective. Without
+    it the op has a result: a name that is generated (or, with `latent`, a
+    latent). `end` is the value that ends the sequence: a number, or the name of
+    a length.
+
+    ```mlir
+    attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) observed %tgt : !attn.array<["T"], i64>
+    %y = attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) end 1 : i64 -> !attn.array<["T"], i64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, Attn_Distribution:$distribution,
+    StrArrayAttr:$parameterNames, Variadic<Attn_Array>:$parameters,
+    Optional<Attn_Array>:$observed, OptionalAttr<AnyAttr>:$end, UnitAttr:$latent);
+  let results = (outs Optional<Attn_Array>:$result);
+  let assemblyFormat = [{
+    $target $distribution $parameterNames `(` $parameters `:` type($parameters) `)`
+    (`observed` $observed^ `:` type($observed))? (`end` $end^)? (`latent` $latent^)? attr-dict
+    (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_MODEL_OPS_TD

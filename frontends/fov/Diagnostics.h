@@ -1,0 +1,72 @@
+//===- Diagnostics.h - errors with a place, a line and a caret ------------===//
+//
+// Wraps llvm::SourceMgr: `file:line:col: error: text`, the source line (cut
+// around the caret when it is long), a caret, and notes at second places.
+// Messages are lower case, without a period, and quote code in single quotes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
+#define FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SMLoc.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+class Diagnostics {
+public:
+  /// Diagnostics go to `out`; at most `limit` errors are printed in full, and
+  /// the rest are counted.
+  explicit Diagnostics(llvm::raw_ostream &out, unsigned limit = 20)
+      : out(out), limit(limit) {}
+
+  llvm::SourceMgr &sources() { return manager; }
+
+  /// Adds a buffer; locations into it can then be reported. The name is what
+  /// messages show. Returns the text, which lives as long as this object.
+  llvm::StringRef addSource(llvm::StringRef name, std::string text);
+
+  struct Note {
+    llvm::SMLoc loc;
+    std::string text;
+  };
+  /// An invalid SMLoc prints the message without a place. Two errors at the
+  /// same place with the same text are one.
+  void error(llvm::SMLoc loc, const std::string &text,
+             std::vector<Note> notes = {});
+  void warning(llvm::SMLoc loc, const std::string &text,
+               std::vector<Note> notes = {});
+
+  /// Prints what is left to say ("3 more errors").
+  void finish();
+
+  unsigned numErrors() const { return errors; }
+  bool failed() const { return errors != 0; }
+
+  /// 1-based line of a place, for messages that name a line.
+  unsigned lineOf(llvm::SMLoc loc) const;
+
+private:
+  void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
+             const std::string &text);
+
+  llvm::SourceMgr manager;
+  llvm::raw_ostream &out;
+  unsigned limit;
+  unsigned errors = 0;
+  std::vector<std::pair<const char *, std::string>> seen;
+};
+
+/// The candidate nearest to `name` by edit distance, or empty when none is
+/// near enough to be a slip of the keyboard.
+llvm::StringRef nearest(llvm::StringRef name,
+                        llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace fovea
+
+#endif // FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H

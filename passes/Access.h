@@ -1,0 +1,62 @@
+//===- Access.h - what an op reads, index by index ------------------------===//
+//
+// The one analysis that scheduling, derivation and differentiation share: for
+// each array that an op reads, how each index of the read depends on the op's
+// own indices, and under which conditions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_ACCESS_H
+#define FOVEA_PASSES_ACCESS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// One index of a read.
+struct AccessIndex {
+  enum Kind {
+    Iterator, // index number `iterator` of the op, plus `offset`
+    Constant, // `offset`
+    End,      // the length `length`, plus `offset`
+    Outer,    // `value` (the index of an enclosing loop), plus `offset`
+    Computed, // anything else
+  } kind;
+  unsigned iterator = 0;
+  int64_t offset = 0;
+  mlir::StringAttr length;
+  mlir::Value value;
+};
+
+/// A condition that holds wherever the access happens:
+/// index(lhs) <= index(rhs) + offset, both indices of the op.
+struct Guard {
+  unsigned lhs, rhs;
+  int64_t offset;
+};
+
+struct Access {
+  mlir::Operation *reader;            // the op whose indices are meant
+  mlir::Operation *read;              // the attn.read, or the reader itself
+  mlir::Value array;
+  llvm::SmallVector<AccessIndex> indices; // one per axis of the array
+  llvm::SmallVector<Guard> guards;
+  /// An alternative of a read: the places that lead to it; null otherwise.
+  mlir::ArrayAttr places;
+};
+
+/// The number of indices of an op: those of a compute, the axes of the result
+/// of any other op.
+unsigned numIndices(mlir::Operation *op);
+
+/// Every array that `op` reads, alternatives of reads included. The axes of a
+/// concat, a reshape (the kept ones; the others are Computed), a dropout, an
+/// append and a choice are read one to one.
+llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
+
+/// `value` of type index as one AccessIndex of the compute `op`.
+AccessIndex classify(mlir::Value value, ComputeOp op);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_ACCESS_H
