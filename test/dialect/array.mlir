@@ -1,0 +1,7 @@
+// RUN: fovea-opt %s | FileCheck %s
+
+// CHECK-LABEL: attn.system @extents
+attn.system @extents {
+  // CHECK: attn.data "x" : <[], f64>
+  %x = attn.data "x" : !attn.array<[], f64>
+}

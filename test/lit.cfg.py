@@ -1,0 +1,43 @@
+"""How the tests run: what they are, what they may call, what they may need.
+
+A test is a file with RUN lines. What a test only reads lies in a folder
+`Inputs`; any other file without a RUN line makes the run fail.
+
+The feature `shared` holds where reference material lies beside the repository
+(../shared, or $FOVEA_SHARED); `%shared` is its path.
+"""
+
+import os
+
+import lit.formats
+
+config.name = "fovea"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".fov", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.join(config.fovea_source, "test")
+config.test_exec_root = os.path.join(config.fovea_build, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.fovea_tools, config.llvm_tools, os.environ.get("PATH", "")]
+)
+config.environment["LC_ALL"] = "C.UTF-8"
+
+config.substitutions += [
+    ("%fovea-source", config.fovea_source),
+    ("%fovea-build", config.fovea_build),
+    ("%models", os.path.join(config.fovea_source, "models")),
+]
+
+shared = os.environ.get(
+    "FOVEA_SHARED", os.path.join(os.path.dirname(config.fovea_source), "shared")
+)
+if os.path.isdir(shared):
+    config.available_features.add("shared")
+    config.substitutions.append(("%shared", os.path.realpath(shared)))
+
+# Every run of fovea-opt also prints what it read and reads it again.
+if lit_config.params.get("roundtrip", "1") != "0":
+    config.substitutions.append(
+        (r"\bfovea-opt\b", "fovea-opt --verify-roundtrip")
+    )
