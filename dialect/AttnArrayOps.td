@@ -76,7 +76,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
     ($label^)? custom<Compute>($indices, $extents, $lower, $numParallel, $reducer, $condition, $body)
-    attr-dict `:` type($result)
+    attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
   let skipDefaultBuilders = 1;
@@ -107,7 +107,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "the value of a body";
   let arguments = (ins Variadic<AnyType>:$values);
-  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let assemblyFormat = "attr-dict ($values^ `:` qualified(type($values)))?";
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,8 +147,8 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
   );
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $array `[` $indices `]` (`cases` $places^ `(` $alternatives `:` type($alternatives) `)`)?
-    (`default` $otherwise^ `:` type($otherwise))? attr-dict `:` type($array) custom<ElementOf>(ref(type($array)), type($result))
+    $array `[` $indices `]` (`cases` $places^ `(` $alternatives `:` qualified(type($alternatives)) `)`)?
+    (`default` $otherwise^ `:` qualified(type($otherwise)))? attr-dict `:` qualified(type($array)) custom<ElementOf>(ref(type($array)), type($result))
   }];
   let hasVerifier = 1;
   let builders = [
@@ -210,7 +210,7 @@ def Attn_ConcatOp : Attn_Op<"concat", [Pure, DeclareOpInterfaceMethods<Attn_Adjo
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$label, Variadic<Attn_Array>:$parts);
   let results = (outs Attn_Array:$result);
-  let assemblyFormat = "($label^)? $parts attr-dict `:` type($parts) `->` type($result)";
+  let assemblyFormat = "($label^)? $parts attr-dict `:` qualified(type($parts)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -230,7 +230,7 @@ def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, DeclareOpInterfaceMethods<Attn_Ad
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand, I64Attr:$keep);
   let results = (outs Attn_Array:$result);
-  let assemblyFormat = "($label^)? $operand `keep` $keep attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "($label^)? $operand `keep` $keep attr-dict `:` qualified(type($operand)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -256,7 +256,7 @@ def Attn_DropoutOp : Attn_Op<"dropout", [Pure, DeclareOpInterfaceMethods<Attn_Ad
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
     ($label^)? $operand (`at` `(` $at^ `)`)? (`axes` $axes^)? `rate` $rate `ordinal` $ordinal attr-dict
-    `:` type($operand) custom<SameType>(ref(type($operand)), type($result))
+    `:` qualified(type($operand)) custom<SameType>(ref(type($operand)), type($result))
   }];
 }
 
@@ -273,7 +273,7 @@ def Attn_AppendOp : Attn_Op<"append", [Pure]> {
   let arguments = (ins Attn_Array:$array, Index:$at, I64Attr:$axis, Attn_Array:$row);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
-    $array `[` $at `]` `axis` $axis `=` $row attr-dict `:` type($array) `,` type($row)
+    $array `[` $at `]` `axis` $axis `=` $row attr-dict `:` qualified(type($array)) `,` qualified(type($row))
     custom<SameType>(ref(type($array)), type($result))
   }];
   let hasVerifier = 1;

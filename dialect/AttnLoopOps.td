@@ -99,7 +99,7 @@ def Attn_MarkOp : Attn_Op<"mark"> {
     value has the generated index as its axis.
   }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
-  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+  let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
 
 #endif // ATTN_LOOP_OPS_TD

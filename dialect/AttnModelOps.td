@@ -81,7 +81,7 @@ def Attn_ParamOp : Attn_Op<"param", [Pure]> {
   }];
   let arguments = (ins StrAttr:$path);
   let results = (outs Attn_Array:$result);
-  let assemblyFormat = "$path attr-dict `:` type($result)";
+  let assemblyFormat = "$path attr-dict `:` qualified(type($result))";
 }
 
 def Attn_DataOp : Attn_Op<"data", [Pure]> {
@@ -96,13 +96,13 @@ def Attn_DataOp : Attn_Op<"data", [Pure]> {
   }];
   let arguments = (ins StrAttr:$source);
   let results = (outs Attn_Array:$result);
-  let assemblyFormat = "$source attr-dict `:` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($result))";
 }
 
 def Attn_OutputOp : Attn_Op<"output"> {
   let summary = "an array that the caller wants, by its name";
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
-  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+  let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
 
 def Attn_EquationOp : Attn_Op<"equation"> {
@@ -113,13 +113,13 @@ def Attn_EquationOp : Attn_Op<"equation"> {
     dead code.
   }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
-  let assemblyFormat = "$target $value attr-dict `:` type($value)";
+  let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
 
 def Attn_PenaltyOp : Attn_Op<"penalty"> {
   let summary = "a term of the objective";
   let arguments = (ins Attn_Array:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,9 +151,9 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments]> {
     Optional<Attn_Array>:$observed, OptionalAttr<AnyAttr>:$end, UnitAttr:$latent);
   let results = (outs Optional<Attn_Array>:$result);
   let assemblyFormat = [{
-    $target $distribution $parameterNames `(` $parameters `:` type($parameters) `)`
-    (`observed` $observed^ `:` type($observed))? (`end` $end^)? (`latent` $latent^)? attr-dict
-    (`->` type($result)^)?
+    $target $distribution $parameterNames `(` $parameters `:` qualified(type($parameters)) `)`
+    (`observed` $observed^ `:` qualified(type($observed)))? (`end` $end^)? (`latent` $latent^)? attr-dict
+    (`->` qualified(type($result))^)?
   }];
   let hasVerifier = 1;
 }

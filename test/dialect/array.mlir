@@ -2,6 +2,6 @@
 
 // CHECK-LABEL: attn.system @extents
 attn.system @extents {
-  // CHECK: attn.data "x" : <[], f64>
+  // CHECK: attn.data "x" : !attn.array<[], f64>
   %x = attn.data "x" : !attn.array<[], f64>
 }
