@@ -1,1 +1,2 @@
+//===- Pch.cpp - carries the precompiled header ---------------------------===//
 #include "cmake/Pch.h"

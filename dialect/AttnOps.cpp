@@ -34,11 +34,10 @@ ParseResult parseComputeSyntax(OpAsmParser &, ArrayAttr &, ArrayAttr &,
 void printComputeSyntax(OpAsmPrinter &, ComputeOp, ArrayAttr, ArrayAttr,
                         DenseI64ArrayAttr, IntegerAttr, ReducerAttr, Region &,
                         Region &);
-ParseResult
-parseLoopSyntax(OpAsmParser &,
-                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &,
-                SmallVectorImpl<Type> &, DenseI64ArrayAttr &, Region &,
-                SmallVectorImpl<Type> &);
+ParseResult parseLoopSyntax(OpAsmParser &,
+                            SmallVectorImpl<OpAsmParser::UnresolvedOperand> &,
+                            SmallVectorImpl<Type> &, DenseI64ArrayAttr &,
+                            Region &, SmallVectorImpl<Type> &);
 void printLoopSyntax(OpAsmPrinter &, OperandRange, DenseI64ArrayAttr, Region &,
                      TypeRange);
 } // namespace fovea::attn::syntax
@@ -98,10 +97,9 @@ LogicalResult ReadOp::verify() {
     return emitOpError() << "has " << numCases << " cases but "
                          << getAlternatives().size() << " arrays for them";
   // (C2)
-  for (auto [alternative, pairs] :
-       llvm::zip_equal(getAlternatives(),
-                       getPlaces() ? getPlaces()->getValue()
-                                   : ArrayRef<Attribute>())) {
+  for (auto [alternative, pairs] : llvm::zip_equal(
+           getAlternatives(),
+           getPlaces() ? getPlaces()->getValue() : ArrayRef<Attribute>())) {
     auto list = dyn_cast<ArrayAttr>(pairs);
     if (!list)
       return emitOpError() << "has a case that is no list of [axis, place]";
@@ -113,9 +111,9 @@ LogicalResult ReadOp::verify() {
       if (!axis || !isa<IntegerAttr, StringAttr>(both[1]))
         return emitOpError() << "has a case that is no list of [axis, place]";
       if (axis.getInt() < 0 || axis.getInt() >= type.getRank())
-        return emitOpError() << "has a case for axis " << axis.getInt()
-                             << " but the array has " << type.getRank()
-                             << " axes";
+        return emitOpError()
+               << "has a case for axis " << axis.getInt()
+               << " but the array has " << type.getRank() << " axes";
       placed.set(axis.getInt());
     }
     SmallVector<Attribute> rest;
@@ -149,8 +147,8 @@ LogicalResult ConcatOp::verify() {
         type.getElementType() != result.getElementType() ||
         type.getShape().getValue().drop_back() !=
             result.getShape().getValue().drop_back()) {
-      InFlightDiagnostic diag = emitOpError() << "gives " << result
-                                              << " but joins " << type;
+      InFlightDiagnostic diag = emitOpError()
+                                << "gives " << result << " but joins " << type;
       diag.attachNote(part.getLoc()) << "the part is given here";
       return diag;
     }

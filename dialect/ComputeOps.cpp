@@ -30,9 +30,8 @@ void ComputeOp::build(OpBuilder &builder, OperationState &state,
   SmallVector<int64_t> zeros(extents.size(), 0);
   state.addAttribute("indices", builder.getArrayAttr(names));
   state.addAttribute("extents", builder.getArrayAttr(extents));
-  state.addAttribute("lower",
-                     builder.getDenseI64ArrayAttr(lower.empty() ? zeros
-                                                                : lower));
+  state.addAttribute(
+      "lower", builder.getDenseI64ArrayAttr(lower.empty() ? zeros : lower));
   state.addAttribute("numParallel", builder.getI64IntegerAttr(numParallel));
   state.addAttribute("reducer",
                      ReducerAttr::get(builder.getContext(), reducer));
@@ -89,8 +88,7 @@ static ParseResult parseCompute(OpAsmParser &parser, ArrayAttr &indices,
         parseExtent(parser, sizes.emplace_back(), lowers.emplace_back()))
       return failure();
     argument.type = builder.getIndexType();
-    names.push_back(
-        builder.getStringAttr(argument.ssaName.name.drop_front()));
+    names.push_back(builder.getStringAttr(argument.ssaName.name.drop_front()));
     return success();
   };
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseIndex))
@@ -99,9 +97,9 @@ static ParseResult parseCompute(OpAsmParser &parser, ArrayAttr &indices,
   Reducer kind = Reducer::none;
   StringRef keyword;
   if (succeeded(parser.parseOptionalKeyword(
-          &keyword, {"sum", "prod", "mean", "max", "min", "argmax", "argmin",
-                     "any", "all", "logsumexp", "softmax", "log_softmax",
-                     "cumsum"}))) {
+          &keyword,
+          {"sum", "prod", "mean", "max", "min", "argmax", "argmin", "any",
+           "all", "logsumexp", "softmax", "log_softmax", "cumsum"}))) {
     kind = *symbolizeReducer(keyword);
     if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
                                        parseIndex))
@@ -176,10 +174,10 @@ LogicalResult ComputeOp::verify() {
   unsigned num = getNumIndices();
   if (getIndices().size() != num || getLower().size() != num ||
       static_cast<int64_t>(getNumParallel()) > static_cast<int64_t>(num))
-    return emitOpError() << "has " << num << " extents, "
-                         << getIndices().size() << " names, "
-                         << getLower().size() << " lower bounds and "
-                         << getNumParallel() << " parallel indices";
+    return emitOpError() << "has " << num << " extents, " << getIndices().size()
+                         << " names, " << getLower().size()
+                         << " lower bounds and " << getNumParallel()
+                         << " parallel indices";
   // (C1)
   auto checkRegion = [&](Region &region, StringRef what,
                          Type yielded) -> LogicalResult {
@@ -199,14 +197,13 @@ LogicalResult ComputeOp::verify() {
                            << " but needs " << yielded;
     return success();
   };
-  bool numbersElements = getReducer() == Reducer::argmax ||
-                         getReducer() == Reducer::argmin;
+  bool numbersElements =
+      getReducer() == Reducer::argmax || getReducer() == Reducer::argmin;
   if (failed(checkRegion(getBody(), "body",
                          numbersElements ? Type() : getElementType())))
     return failure();
-  if (hasCondition() &&
-      failed(checkRegion(getCondition(), "condition",
-                         IntegerType::get(getContext(), 1))))
+  if (hasCondition() && failed(checkRegion(getCondition(), "condition",
+                                           IntegerType::get(getContext(), 1))))
     return failure();
   // (C2)
   ArrayRef<Attribute> extents = getExtents().getValue();

@@ -12,11 +12,11 @@ using namespace fovea::attn;
 //===----------------------------------------------------------------------===//
 
 namespace fovea::attn::syntax {
-ParseResult parseLoopSyntax(
-    OpAsmParser &parser,
-    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
-    SmallVectorImpl<Type> &initTypes, DenseI64ArrayAttr &axes, Region &body,
-    SmallVectorImpl<Type> &resultTypes) {
+ParseResult
+parseLoopSyntax(OpAsmParser &parser,
+                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
+                SmallVectorImpl<Type> &initTypes, DenseI64ArrayAttr &axes,
+                Region &body, SmallVectorImpl<Type> &resultTypes) {
   SmallVector<OpAsmParser::Argument> arguments(1);
   if (parser.parseLParen() || parser.parseArgument(arguments[0]) ||
       parser.parseRParen())
@@ -34,7 +34,9 @@ ParseResult parseLoopSyntax(
   for (OpAsmParser::Argument &argument : llvm::drop_begin(arguments))
     initTypes.push_back(argument.type);
   SmallVector<int64_t> positions;
-  auto parseAxis = [&] { return parser.parseInteger(positions.emplace_back()); };
+  auto parseAxis = [&] {
+    return parser.parseInteger(positions.emplace_back());
+  };
   if (parser.parseKeyword("axes") ||
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
                                      parseAxis) ||
@@ -51,12 +53,12 @@ void printLoopSyntax(OpAsmPrinter &printer, OperandRange inits,
   printer << "(" << body.getArgument(0) << ")";
   if (!inits.empty()) {
     printer << " carries (";
-    llvm::interleaveComma(
-        llvm::zip(body.getArguments().drop_front(), inits), printer,
-        [&](auto pair) {
-          printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
-                  << std::get<1>(pair).getType();
-        });
+    llvm::interleaveComma(llvm::zip(body.getArguments().drop_front(), inits),
+                          printer, [&](auto pair) {
+                            printer << std::get<0>(pair) << " = "
+                                    << std::get<1>(pair) << " : "
+                                    << std::get<1>(pair).getType();
+                          });
     printer << ")";
   }
   printer << " axes [";
@@ -80,16 +82,15 @@ template <typename LoopOp> static LogicalResult verifyLoop(LoopOp op) {
   // (C1)
   if (body.getNumArguments() != numCarries + 1 ||
       !body.getArgument(0).getType().isIndex())
-    return op.emitOpError() << "has " << numCarries
-                            << " carries but its body has "
-                            << body.getNumArguments() << " arguments";
+    return op.emitOpError()
+           << "has " << numCarries << " carries but its body has "
+           << body.getNumArguments() << " arguments";
   auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
   if (!yield || yield.getNumOperands() != op.getNumResults() ||
       op.getNumResults() < numCarries)
-    return op.emitOpError() << "has " << op.getNumResults()
-                            << " results but its body yields "
-                            << (yield ? yield.getNumOperands() : 0)
-                            << " values";
+    return op.emitOpError()
+           << "has " << op.getNumResults() << " results but its body yields "
+           << (yield ? yield.getNumOperands() : 0) << " values";
   for (unsigned i = 0; i < numCarries; ++i) {
     Type type = op.getInits()[i].getType();
     if (body.getArgument(i + 1).getType() != type ||
@@ -101,9 +102,9 @@ template <typename LoopOp> static LogicalResult verifyLoop(LoopOp op) {
   }
   // (C2)
   if (op.getAxes().size() != op.getNumResults() - numCarries)
-    return op.emitOpError() << "stacks " << op.getNumResults() - numCarries
-                            << " arrays but names " << op.getAxes().size()
-                            << " axes";
+    return op.emitOpError()
+           << "stacks " << op.getNumResults() - numCarries
+           << " arrays but names " << op.getAxes().size() << " axes";
   for (auto [i, axis] : llvm::enumerate(op.getAxes())) {
     auto stacked = cast<ArrayType>(op.getResult(numCarries + i).getType());
     Type row = yield.getOperand(numCarries + i).getType();

@@ -4,7 +4,8 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 `Inputs`; any other file without a RUN line makes the run fail.
 
 The feature `shared` holds where reference material lies beside the repository
-(../shared, or $FOVEA_SHARED); `%shared` is its path.
+(../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
+with `--param slow=1`: tests that take more than a few seconds require it.
 """
 
 import os
@@ -35,6 +36,9 @@ shared = os.environ.get(
 if os.path.isdir(shared):
     config.available_features.add("shared")
     config.substitutions.append(("%shared", os.path.realpath(shared)))
+
+if lit_config.params.get("slow", "0") != "0":
+    config.available_features.add("slow")
 
 # Every run of fovea-opt also prints what it read and reads it again.
 if lit_config.params.get("roundtrip", "1") != "0":
