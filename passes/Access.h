@@ -21,7 +21,7 @@ struct AccessIndex {
     End,      // the length `length`, plus `offset`
     Outer,    // `value` (the index of an enclosing loop), plus `offset`
     Computed, // anything else
-  } kind;
+  } kind = Computed;
   unsigned iterator = 0;
   int64_t offset = 0;
   mlir::StringAttr length;
