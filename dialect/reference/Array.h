@@ -1,0 +1,37 @@
+//===- Array.h - an array of numbers of one example -----------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_ARRAY_H
+#define FOVEA_DIALECT_REFERENCE_ARRAY_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fovea::reference {
+
+/// Dense and row-major. Whole numbers and bits are doubles that hold them
+/// exactly (up to 2^53). An axis with a nested length is stored as long as the
+/// largest of its lengths; what lies behind the own length is zero.
+struct Array {
+  std::vector<int64_t> shape;
+  std::vector<double> values;
+  bool integer = false; // elements are i64 or i1
+
+  int64_t rank() const { return static_cast<int64_t>(shape.size()); }
+  static Array zeros(std::vector<int64_t> shape, bool integer = false) {
+    int64_t count = 1;
+    for (int64_t extent : shape)
+      count *= extent;
+    return {std::move(shape), std::vector<double>(count, 0.0), integer};
+  }
+  static Array scalar(double value, bool integer = false) {
+    return {{}, {value}, integer};
+  }
+};
+
+using Arrays = std::map<std::string, Array>;
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_ARRAY_H

@@ -1,0 +1,53 @@
+//===- Batch.h - loss, gradients and equations of a batch -----------------===//
+//
+// Runs the interpreter over the examples of a batch, each alone, and puts the
+// results together as `fovea run` returns them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_BATCH_H
+#define FOVEA_DIALECT_REFERENCE_BATCH_H
+
+#include "dialect/reference/Interpreter.h"
+#include "runtime/Batch.h"
+
+namespace fovea::reference {
+
+/// The data that a system or program reads, as a batch file holds it. Seeds
+/// (`seed.nll`) are no data.
+std::vector<runtime::DataSpec> describeData(mlir::Operation *container);
+
+/// The parameters that a system or program reads, with their extents.
+std::map<std::string, std::vector<int64_t>>
+describeParameters(mlir::Operation *container);
+
+/// Takes the parameters of `container` from a file of weights. A missing one,
+/// or one of another shape, is an error.
+Status readWeights(mlir::Operation *container, const runtime::TensorFile &file,
+                   Arrays &parameters);
+
+/// The inputs of one example.
+Inputs inputsOf(const runtime::Example &example, const Arrays &parameters);
+
+struct BatchRequest {
+  /// `loss`, `logp` (per example), `grads`, or names of equations.
+  std::vector<std::string> gets;
+  std::optional<uint64_t> seed;
+  uint64_t update = 0;
+};
+
+/// Evaluates `@loss` (and `@grad` for `grads`) of `module` over `examples`.
+/// Results: `loss` [], `logp` [batch], `grad/<path>`, and each equation
+/// [batch, max extents..], zeros outside; all F64 but whole numbers, I64.
+///
+/// loss = sum(nll) / sum(choices) + mean(penalty) where the model averages by
+/// token (`attn.train` has average = "token", or says nothing), otherwise
+/// mean(nll) + mean(penalty).
+Status runBatch(mlir::ModuleOp module, const Arrays &parameters,
+                const std::vector<runtime::Example> &examples,
+                const BatchRequest &request,
+                std::map<std::string, runtime::Tensor> &results);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_BATCH_H

@@ -1,0 +1,78 @@
+//===- Search.h - generates by beam, greedily or at random ----------------===//
+//
+// Executes a decoding graph: a program with `attn.search`, or, as its oracle,
+// the unscheduled system. The body of a search is run for each hypothesis up
+// to a choice; the search takes a value and goes on.
+//
+// The beam: at each choice the best `beam - finished` continuations of the live
+// hypotheses are kept, ranked by their log p (or by the mark "score"); ties go
+// to the lower parent, then to the lower symbol. A hypothesis is finished when
+// it chose the value that ends it, which counts in its log p and its length, or
+// when the mark "stop" holds. Finished hypotheses are ranked by their log p
+// after length normalisation; those that were cut at `longest` come behind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_SEARCH_H
+#define FOVEA_DIALECT_REFERENCE_SEARCH_H
+
+#include "dialect/reference/Interpreter.h"
+
+namespace fovea::reference {
+
+enum class Normalise {
+  None,
+  PerSymbol, // log p / n, of n steps (the one that ends counts)
+  Gnmt       // log p / ((5 + n) / 6)^a
+};
+
+struct SearchOptions {
+  int64_t beam = 1;
+  int64_t nbest = 1; // how many hypotheses are returned, at most `beam`
+  /// The largest number of steps. Without it the mark "longest" decides, then
+  /// twice the largest given length plus 50.
+  std::optional<int64_t> longest;
+  /// The value that ends a sequence is not taken before so many steps.
+  int64_t shortest = 0;
+  Normalise normalise = Normalise::None;
+  double gnmt = 0.6;
+
+  /// Draws instead of searching; `nbest` draws, each on its own. The seed and
+  /// the example of Inputs do not matter for it.
+  bool sample = false;
+  uint64_t seed = 0;
+  double temperature = 1.0;
+  int64_t topK = 0;  // 0: all symbols
+  double topP = 1.0; // the smallest set of symbols with this probability
+
+  /// Values that are taken instead of searched, by the name of the choice,
+  /// with the generated index first: for log p of given outputs. The search
+  /// ends with them.
+  Arrays forced;
+
+  /// For tests: the state of this name keeps its initial value.
+  std::string dropState;
+};
+
+/// The options that the module's `attn.decode` dictionary gives: beam, nbest,
+/// longest, shortest, normalise ("none", "per_symbol", "gnmt(0.6)").
+Status readSearchOptions(mlir::ModuleOp module, SearchOptions &options);
+
+struct Hypothesis {
+  /// The generated names and what is shown, stacked along this hypothesis.
+  Arrays outputs;
+  double logp = 0;
+  double score = 0;             // what it is ranked by
+  int64_t steps = 0;            // of the last search; 0 where there is none
+  std::vector<double> stepLogp; // log p of each choice, in order
+  bool ended = true;            // false: cut at the largest number of steps
+};
+
+/// Decodes one example; `hypotheses` are the best ones, best first.
+Status decode(mlir::Operation *container, const Inputs &inputs,
+              const SearchOptions &options,
+              std::vector<Hypothesis> &hypotheses);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_SEARCH_H

@@ -1,0 +1,69 @@
+//===- Batch.h - the examples of a batch in a file ------------------------===//
+//
+// Splits the tensors of a batch file into examples. A file has one tensor per
+// data name, padded on the right, examples first: `src` int64 [batch, max S]
+// with `src.length` int64 [batch]; the second length of a name is
+// `story.length.2`, [batch, max M] when it is nested in the first. Optional
+// `example` int64 [batch]: the ids that random numbers are counted by.
+//
+// Nothing behind a length is ever looked at. An example whose data has an
+// extent of 0 is refused; a nested extent may be 0.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_BATCH_H
+#define FOVEA_RUNTIME_BATCH_H
+
+#include "runtime/SafeTensors.h"
+
+namespace fovea::runtime {
+
+/// One axis of data: a number, a length that comes with the data, or a length
+/// that each index of an earlier axis (`parent`) has of its own.
+struct DataAxis {
+  std::string length;  // empty: a number
+  int64_t size = 0;    // when it is a number
+  std::string parent;  // empty: not nested
+};
+
+enum class DataKind { Real, Whole, Bit };
+
+struct DataSpec {
+  std::string name;
+  DataKind kind = DataKind::Real;
+  std::vector<DataAxis> axes;
+  /// Whole numbers are 0 .. limit-1; 0: any number.
+  int64_t limit = 0;
+};
+
+/// Values of one data name for one example, cut to the example's lengths; an
+/// axis that is nested has the largest of its lengths, zeros behind the others.
+struct DataValues {
+  std::vector<int64_t> shape;
+  std::vector<double> values;
+};
+
+/// One number, or one per index of the parent.
+struct LengthValues {
+  bool nested = false;
+  std::vector<int64_t> values;
+};
+
+struct Example {
+  int64_t id = 0;
+  std::map<std::string, DataValues> data;
+  std::map<std::string, LengthValues> lengths;
+};
+
+/// Splits `file` into its examples. Tensors that `specs` does not name are
+/// an error only when they look like a misspelt length (`x.length` of no x).
+Status splitBatch(const TensorFile &file, const std::vector<DataSpec> &specs,
+                  std::vector<Example> &examples);
+
+/// Joins arrays of one name, one per example, into a tensor
+/// [batch, max extents..], zeros where an array is smaller.
+Tensor joinPadded(DType type, const std::vector<DataValues> &parts);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_BATCH_H
