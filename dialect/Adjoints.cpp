@@ -8,8 +8,7 @@ using namespace fovea::attn;
 void ComputeOp::buildAdjoint(OpBuilder &, Value,
                              llvm::function_ref<bool(Value)>,
                              llvm::function_ref<void(Value, Value)>) {}
-void ConcatOp::buildAdjoint(OpBuilder &, Value,
-                            llvm::function_ref<bool(Value)>,
+void ConcatOp::buildAdjoint(OpBuilder &, Value, llvm::function_ref<bool(Value)>,
                             llvm::function_ref<void(Value, Value)>) {}
 void ReshapeOp::buildAdjoint(OpBuilder &, Value,
                              llvm::function_ref<bool(Value)>,

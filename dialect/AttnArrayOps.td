@@ -19,7 +19,8 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 //===----------------------------------------------------------------------===//
 
 def Attn_ComputeOp : Attn_Op<"compute", [
-    Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
+    Pure, SingleBlock,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>,
     DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
   let summary = "an array given by an equation of scalars";
   let description = [{
@@ -47,6 +48,11 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     * (C2) the result's extents are those of the parallel indices, followed,
       for a normaliser, by that of the reduction index.
     * (C3) a reducer other than `none` has a reduction index, `none` has none.
+    * (C4) lower bounds of the result's axes are at least 0.
+    * (C5) the regions hold scalars: ops of arith, math and scf, `attn.read`,
+      `attn.extent`, `attn.sigmoid`, `attn.softplus`.
+    * (C6) `mean`, `logsumexp`, `softmax` and `log_softmax` give f64, `any` and
+      `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
 
     Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
 
@@ -66,10 +72,10 @@ def Attn_ComputeOp : Attn_Op<"compute", [
   }];
   let arguments = (ins
     OptionalAttr<StrAttr>:$label,          // the equation's name, for people
-    ArrayAttr:$indices,                    // names of the indices, StringAttr
-    ArrayAttr:$extents,                    // one per index: IntegerAttr or StringAttr
+    StrArrayAttr:$indices,                 // names of the indices
+    Attn_Extents:$extents,                 // one per index
     DenseI64ArrayAttr:$lower,              // one per index
-    I64Attr:$numParallel,
+    Attn_Count:$numParallel,
     Attn_Reducer:$reducer
   );
   let regions = (region MaxSizedRegion<1>:$condition, SizedRegion<1>:$body);
@@ -79,6 +85,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
   let builders = [
     /// Creates the op with an empty body block (and an empty condition block
@@ -104,7 +111,8 @@ def Attn_ComputeOp : Attn_Op<"compute", [
   }];
 }
 
-def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
+def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["ComputeOp", "ScanOp", "SearchOp"]>]> {
   let summary = "the value of a body";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` qualified(type($values)))?";
@@ -128,7 +136,8 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
     happens, and the interpreter traps).
 
     * (C1) as many indices as the array has axes.
-    * (C2) a case's array has the axes that the case does not place.
+    * (C2) a case places axes of the array, each once; its array has the axes
+      that it does not place.
     * (C3) the result is of the array's element type; so are cases and default.
 
     Example: `f[i-1]` with the boundary `f[-1]`, and `a[j] ?? 0`.
@@ -148,7 +157,7 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $array `[` $indices `]` (`cases` $places^ `(` $alternatives `:` qualified(type($alternatives)) `)`)?
-    (`default` $otherwise^ `:` qualified(type($otherwise)))? attr-dict `:` qualified(type($array)) custom<ElementOf>(ref(type($array)), type($result))
+    (`default` $otherwise^ `:` qualified(type($otherwise)))? attr-dict `:` qualified(type($array)) `` custom<ElementOf>(ref(type($array)), type($result))
   }];
   let hasVerifier = 1;
   let builders = [
@@ -195,7 +204,7 @@ def Attn_SoftplusOp : Attn_UnaryScalarOp<"softplus"> {
 // Array ops that are not an equation of scalars
 //===----------------------------------------------------------------------===//
 
-def Attn_ConcatOp : Attn_Op<"concat", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+def Attn_ConcatOp : Attn_Op<"concat", [Pure, Attn_NamesResult, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
   let summary = "joins arrays along their last axis";
   let description = [{
     `a ++ b`. An op, and not an equation with a case for each part, so that a
@@ -214,27 +223,28 @@ def Attn_ConcatOp : Attn_Op<"concat", [Pure, DeclareOpInterfaceMethods<Attn_Adjo
   let hasVerifier = 1;
 }
 
-def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, Attn_NamesResult, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
   let summary = "regroups the last axes, row-major";
   let description = [{
     `fold` and `concat[h]`. The first axes of operand and result are the same;
     the others are numbers with the same product, and the elements keep their
     row-major order.
 
-    * (C1) the extents behind the common first axes are numbers with the same
-      product.
+    * (C1) operand and result have the first `keep` axes and the elements in
+      common.
+    * (C2) their other extents are numbers with the same product.
 
     ```mlir
     %q = attn.reshape %x keep 1 : !attn.array<["T", 512], f64> -> !attn.array<["T", 8, 64], f64>
     ```
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand, I64Attr:$keep);
+  let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand, Attn_Count:$keep);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = "($label^)? $operand `keep` $keep attr-dict `:` qualified(type($operand)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
-def Attn_DropoutOp : Attn_Op<"dropout", [Pure, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
+def Attn_DropoutOp : Attn_Op<"dropout", [Pure, Attn_NamesResult, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
   let summary = "drops elements at random while training";
   let description = [{
         result[k] = if u[k] < rate then 0 else operand[k] / (1 - rate)
@@ -244,20 +254,26 @@ def Attn_DropoutOp : Attn_Op<"dropout", [Pure, DeclareOpInterfaceMethods<Attn_Ad
     array as the program has it before scheduling): the same for every batch
     and every schedule. Evaluation without a seed is the identity. Its adjoint
     is the same op with the same ordinal. In a scan the op reads one row of the
-    sequence: `at(%t) axis(0)` name the loop indices and their axes in that place.
+    sequence: `at (%t) axes [0]` are the loop indices, and the axes in that
+    place that they stand for.
+
+    * (C1) the rate is at least 0 and below 1.
+    * (C2) `axes` names one axis per index of `at`, in increasing order.
 
     ```mlir
+    %x = attn.data "x" : !attn.array<["T", 650], f64>
     %y = attn.dropout %x rate 5.000000e-01 ordinal 0 : !attn.array<["T", 650], f64>
     ```
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand,
-                       Variadic<Index>:$at, F64Attr:$rate, I64Attr:$ordinal,
+                       Variadic<Index>:$at, F64Attr:$rate, Attn_Count:$ordinal,
                        OptionalAttr<DenseI64ArrayAttr>:$axes);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
     ($label^)? $operand (`at` `(` $at^ `)`)? (`axes` $axes^)? `rate` $rate `ordinal` $ordinal attr-dict
-    `:` qualified(type($operand)) custom<SameType>(ref(type($operand)), type($result))
+    `:` qualified(type($operand)) `` custom<SameType>(ref(type($operand)), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def Attn_AppendOp : Attn_Op<"append", [Pure]> {
@@ -266,15 +282,17 @@ def Attn_AppendOp : Attn_Op<"append", [Pure]> {
     `array` with `row` at position `at` of axis `axis`: how a loop grows what it
     will read as a whole. Nobody reads the old array afterwards.
 
+    * (C1) the row is the array without the axis.
+
     ```mlir
     %k2 = attn.append %k[%t] axis 0 = %row : !attn.array<["T", 64], f64>, !attn.array<[64], f64>
     ```
   }];
-  let arguments = (ins Attn_Array:$array, Index:$at, I64Attr:$axis, Attn_Array:$row);
+  let arguments = (ins Attn_Array:$array, Index:$at, Attn_Count:$axis, Attn_Array:$row);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
     $array `[` $at `]` `axis` $axis `=` $row attr-dict `:` qualified(type($array)) `,` qualified(type($row))
-    custom<SameType>(ref(type($array)), type($result))
+    `` custom<SameType>(ref(type($array)), type($result))
   }];
   let hasVerifier = 1;
 }

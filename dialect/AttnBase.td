@@ -10,6 +10,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -72,6 +73,20 @@ def Attn_Array : TypeDef<Attn_Dialect, "Array"> {
 }
 
 def Attn_Scalar : AnyTypeOf<[F64, I64, I1]>;
+
+/// A number that counts something.
+def Attn_Count : ConfinedAttr<I64Attr, [IntNonNegative]>;
+
+/// A number, or the name of an `attn.length`.
+def Attn_Extent : AnyAttrOf<[Attn_Count, StrAttr], "a number or a name">;
+def Attn_Extents : TypedArrayAttrBase<Attn_Extent, "numbers and names">;
+
+/// Calls its result in printed IR what the spec calls it.
+def Attn_NamesResult
+    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
+
+/// Stands among the equations of a system or a program.
+def Attn_InModel : ParentOneOf<["SystemOp", "ProgramOp"]>;
 
 //===----------------------------------------------------------------------===//
 // Enumerations

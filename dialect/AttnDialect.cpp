@@ -28,6 +28,10 @@ void AttnDialect::initialize() {
       >();
 }
 
+bool attn::isElement(Type type) {
+  return type.isF64() || type.isInteger(64) || type.isInteger(1);
+}
+
 std::string attn::extentText(Attribute extent) {
   if (auto name = dyn_cast<StringAttr>(extent))
     return name.getValue().str();
@@ -81,14 +85,13 @@ ArrayType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   for (Attribute extent : shape) {
     if (isa<StringAttr>(extent))
       continue;
-    auto size = dyn_cast<IntegerAttr>(extent);
-    if (!size || !size.getType().isInteger(64))
-      return emitError() << "an extent is a number or a name, not " << extent;
+    // Nothing else can be written, so this is a mistake of ours.
+    auto size = cast<IntegerAttr>(extent);
+    assert(size.getType().isInteger(64) && "an extent is an i64 or a name");
     if (size.getInt() < 0)
       return emitError() << "an extent is at least 0, not " << size.getInt();
   }
-  if (!elementType.isF64() && !elementType.isInteger(64) &&
-      !elementType.isInteger(1))
+  if (!isElement(elementType))
     return emitError() << "elements are f64, i64 or i1, not " << elementType;
   return success();
 }

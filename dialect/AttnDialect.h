@@ -36,6 +36,9 @@
 
 namespace fovea::attn {
 
+/// Whether arrays have elements of `type`: f64, i64 or i1.
+bool isElement(mlir::Type type);
+
 /// An extent as text: `512`, `S`.
 std::string extentText(mlir::Attribute extent);
 

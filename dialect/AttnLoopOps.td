@@ -54,7 +54,7 @@ def Attn_ScanOp : Attn_LoopOp<"scan", [Pure]> {
     } : !attn.array<[8], f64>, !attn.array<["S", 8], f64>
     ```
   }];
-  let arguments = (ins AnyAttr:$extent, UnitAttr:$reverse,
+  let arguments = (ins Attn_Extent:$extent, UnitAttr:$reverse,
                        Variadic<Attn_Array>:$inits, DenseI64ArrayAttr:$axes);
   let assemblyFormat = [{
     $extent (`reverse` $reverse^)? custom<Loop>($inits, type($inits), $axes, $body, type($results)) attr-dict
@@ -78,9 +78,12 @@ def Attn_SearchOp : Attn_LoopOp<"search"> {
     steps done so far, the present one included.
 
     The body may hold `attn.mark "valid"`, `"stop"` and `"score"`.
+
+    * (C1) and (C2) as of `attn.scan`.
+    * (C3) one state per carry, with a name and a kind.
   }];
-  let arguments = (ins AnyAttr:$extent, UnitAttr:$reverse, Variadic<Attn_Array>:$inits,
-                       DenseI64ArrayAttr:$axes, ArrayAttr:$states,
+  let arguments = (ins Attn_Extent:$extent, UnitAttr:$reverse, Variadic<Attn_Array>:$inits,
+                       DenseI64ArrayAttr:$axes, DictArrayAttr:$states,
                        UnitAttr:$known);
   let assemblyFormat = [{
     $extent (`reverse` $reverse^)? `states` $states (`known` $known^)?
@@ -97,9 +100,12 @@ def Attn_MarkOp : Attn_Op<"mark"> {
     sequence ends behind this step; `score`: by which the search ranks;
     `longest`: the largest number of steps (outside the body). In a system the
     value has the generated index as its axis.
+
+    * (C1) `valid` and `stop` are bits, `score` is f64, `longest` i64.
   }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_LOOP_OPS_TD

@@ -17,6 +17,8 @@ def Attn_SystemOp : Attn_Op<"system", [
     The equations of one example, in any order: an array may be read before it
     stands, and may read itself. `attn-schedule` turns a system into a program.
 
+    * (C1) it takes no arguments: an input has a name.
+
     ```mlir
     attn.system @loss {
       attn.length "S"
@@ -37,6 +39,7 @@ def Attn_SystemOp : Attn_Op<"system", [
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Attn_ProgramOp : Attn_Op<"program", [
@@ -45,19 +48,24 @@ def Attn_ProgramOp : Attn_Op<"program", [
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Lengths, inputs, outputs
 //===----------------------------------------------------------------------===//
 
-def Attn_LengthOp : Attn_Op<"length"> {
+def Attn_LengthOp : Attn_Op<"length", [Attn_InModel]> {
   let summary = "names an extent that is not a number";
   let description = [{
     A free length comes with the data. `over` makes it nested: one length for
     each index of the parent. `is` gives it as an affine expression of other
     lengths, which stand before it. A length that is `open` is found by the
     search: how long a generated sequence becomes.
+
+    * (C1) a length is free, nested, given by other lengths, or open: one of
+      them.
+    * (C2) the map has no dimensions, one symbol per name and one result.
 
     ```mlir
     attn.length "S"
@@ -70,9 +78,10 @@ def Attn_LengthOp : Attn_Op<"length"> {
                        OptionalAttr<AffineMapAttr>:$map, OptionalAttr<StrArrayAttr>:$of,
                        UnitAttr:$open);
   let assemblyFormat = "$length (`over` $parent^)? (`is` $map^ $of)? (`open` $open^)? attr-dict";
+  let hasVerifier = 1;
 }
 
-def Attn_ParamOp : Attn_Op<"param", [Pure]> {
+def Attn_ParamOp : Attn_Op<"param", [Pure, Attn_NamesResult]> {
   let summary = "a parameter of the model, by its path";
   let description = [{
     ```mlir
@@ -84,7 +93,7 @@ def Attn_ParamOp : Attn_Op<"param", [Pure]> {
   let assemblyFormat = "$path attr-dict `:` qualified(type($result))";
 }
 
-def Attn_DataOp : Attn_Op<"data", [Pure]> {
+def Attn_DataOp : Attn_Op<"data", [Pure, Attn_NamesResult]> {
   let summary = "an array that is given, by its name";
   let description = [{
     Data of the example, or a number that the caller of a derived program
@@ -99,13 +108,13 @@ def Attn_DataOp : Attn_Op<"data", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` qualified(type($result))";
 }
 
-def Attn_OutputOp : Attn_Op<"output"> {
+def Attn_OutputOp : Attn_Op<"output", [Attn_InModel]> {
   let summary = "an array that the caller wants, by its name";
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
 
-def Attn_EquationOp : Attn_Op<"equation"> {
+def Attn_EquationOp : Attn_Op<"equation", [Attn_InModel]> {
   let summary = "the array that an equation of the spec defines, by its name";
   let description = [{
     Makes an array visible to `--get` and `--show`; derive turns those that are
@@ -116,7 +125,7 @@ def Attn_EquationOp : Attn_Op<"equation"> {
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
 
-def Attn_PenaltyOp : Attn_Op<"penalty"> {
+def Attn_PenaltyOp : Attn_Op<"penalty", [Attn_InModel]> {
   let summary = "a term of the objective";
   let arguments = (ins Attn_Array:$value);
   let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
@@ -126,7 +135,7 @@ def Attn_PenaltyOp : Attn_Op<"penalty"> {
 // ChoiceOp
 //===----------------------------------------------------------------------===//
 
-def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments]> {
+def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResult]> {
   let summary = "a random choice: `name[..] ~ distribution(..)`";
   let description = [{
     One choice per element over the axes of `observed` (or of the result). Each
@@ -141,6 +150,11 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments]> {
     latent). `end` is the value that ends the sequence: a number, or the name of
     a length.
 
+    * (C1) the choice has either an observed array or a result.
+    * (C2) it names the parameters of its distribution, each once and in the
+      order above, one array of f64 each.
+    * (C3) a parameter has the axes of the choice, then its own.
+
     ```mlir
     attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) observed %tgt : !attn.array<["T"], i64>
     %y = attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) end 1 : i64 -> !attn.array<["T"], i64>
@@ -148,7 +162,7 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins StrAttr:$target, Attn_Distribution:$distribution,
     StrArrayAttr:$parameterNames, Variadic<Attn_Array>:$parameters,
-    Optional<Attn_Array>:$observed, OptionalAttr<AnyAttr>:$end, UnitAttr:$latent);
+    Optional<Attn_Array>:$observed, OptionalAttr<Attn_Extent>:$end, UnitAttr:$latent);
   let results = (outs Optional<Attn_Array>:$result);
   let assemblyFormat = [{
     $target $distribution $parameterNames `(` $parameters `:` qualified(type($parameters)) `)`

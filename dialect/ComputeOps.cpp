@@ -1,10 +1,9 @@
 //===- ComputeOps.cpp - attn.compute: syntax and constraints --------------===//
 
-#include "dialect/AttnDialect.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/OpImplementation.h"
+#include "dialect/Syntax.h"
 
 using namespace mlir;
+using namespace fovea;
 using namespace fovea::attn;
 
 bool ComputeOp::isNormaliser() {
@@ -18,6 +17,10 @@ void ComputeOp::getAsmBlockArgumentNames(Region &region,
   for (auto [argument, name] :
        llvm::zip(region.getArguments(), getIndices().getAsRange<StringAttr>()))
     setName(argument, name.getValue());
+}
+
+void ComputeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getLabel().value_or(""));
 }
 
 void ComputeOp::build(OpBuilder &builder, OperationState &state,
@@ -49,10 +52,14 @@ void ComputeOp::build(OpBuilder &builder, OperationState &state,
 
 //===----------------------------------------------------------------------===//
 // Syntax: (%t: "T", %i: 1 to "S") sum (%a: 512) where { .. } { .. }
+//
+// An index is called what its argument is called; `%t_0 as "t"` where another
+// value has the name.
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseExtent(OpAsmParser &parser, Attribute &extent,
-                               int64_t &lower) {
+/// `"S"`, `512`, `1 to "S"` or `1 to 512`.
+static ParseResult parseRange(OpAsmParser &parser, Attribute &extent,
+                              int64_t &lower) {
   Builder &builder = parser.getBuilder();
   std::string name;
   lower = 0;
@@ -63,33 +70,40 @@ static ParseResult parseExtent(OpAsmParser &parser, Attribute &extent,
   int64_t number;
   if (parser.parseInteger(number))
     return failure();
-  if (failed(parser.parseOptionalKeyword("to"))) {
-    extent = builder.getI64IntegerAttr(number);
-    return success();
+  if (succeeded(parser.parseOptionalKeyword("to"))) {
+    lower = number;
+    if (succeeded(parser.parseOptionalString(&name))) {
+      extent = builder.getStringAttr(name);
+      return success();
+    }
+    if (parser.parseInteger(number))
+      return failure();
   }
-  int64_t ignored;
-  if (parseExtent(parser, extent, ignored))
-    return failure();
-  lower = number;
+  extent = builder.getI64IntegerAttr(number);
   return success();
 }
 
-static ParseResult parseCompute(OpAsmParser &parser, ArrayAttr &indices,
-                                ArrayAttr &extents, DenseI64ArrayAttr &lower,
-                                IntegerAttr &numParallel, ReducerAttr &reducer,
-                                Region &condition, Region &body) {
+ParseResult attn::parseCompute(OpAsmParser &parser, ArrayAttr &indices,
+                               ArrayAttr &extents, DenseI64ArrayAttr &lower,
+                               IntegerAttr &numParallel, ReducerAttr &reducer,
+                               Region &condition, Region &body) {
   Builder &builder = parser.getBuilder();
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Attribute> names, sizes;
   SmallVector<int64_t> lowers;
   auto parseIndex = [&]() -> ParseResult {
     OpAsmParser::Argument &argument = arguments.emplace_back();
-    if (parser.parseArgument(argument) || parser.parseColon() ||
-        parseExtent(parser, sizes.emplace_back(), lowers.emplace_back()))
+    if (parser.parseArgument(argument))
+      return failure();
+    std::string name = argument.ssaName.name.drop_front().str();
+    if (succeeded(parser.parseOptionalKeyword("as")) &&
+        parser.parseString(&name))
       return failure();
     argument.type = builder.getIndexType();
-    names.push_back(builder.getStringAttr(argument.ssaName.name.drop_front()));
-    return success();
+    names.push_back(builder.getStringAttr(name));
+    return failure(
+        parser.parseColon() ||
+        parseRange(parser, sizes.emplace_back(), lowers.emplace_back()));
   };
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseIndex))
     return failure();
@@ -115,14 +129,21 @@ static ParseResult parseCompute(OpAsmParser &parser, ArrayAttr &indices,
   return parser.parseRegion(body, arguments);
 }
 
-static void printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr,
-                         ArrayAttr extents, DenseI64ArrayAttr lower,
-                         IntegerAttr numParallel, ReducerAttr reducer,
-                         Region &condition, Region &body) {
+void attn::printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr indices,
+                        ArrayAttr extents, DenseI64ArrayAttr lower,
+                        IntegerAttr numParallel, ReducerAttr reducer,
+                        Region &condition, Region &body) {
   auto printIndices = [&](unsigned begin, unsigned end) {
     printer << "(";
     for (unsigned i = begin; i < end; ++i) {
-      printer << (i == begin ? "" : ", ") << body.getArgument(i) << ": ";
+      std::string argument;
+      llvm::raw_string_ostream stream(argument);
+      printer.printOperand(body.getArgument(i), stream);
+      printer << (i == begin ? "" : ", ") << argument;
+      auto name = cast<StringAttr>(indices[i]);
+      if (StringRef(argument).drop_front() != name.getValue())
+        printer << " as " << name;
+      printer << ": ";
       if (lower[i] != 0)
         printer << lower[i] << " to ";
       if (auto name = dyn_cast<StringAttr>(extents[i]))
@@ -149,76 +170,132 @@ static void printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr,
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
 
-namespace fovea::attn::syntax {
-ParseResult parseComputeSyntax(OpAsmParser &parser, ArrayAttr &indices,
-                               ArrayAttr &extents, DenseI64ArrayAttr &lower,
-                               IntegerAttr &numParallel, ReducerAttr &reducer,
-                               Region &condition, Region &body) {
-  return parseCompute(parser, indices, extents, lower, numParallel, reducer,
-                      condition, body);
-}
-void printComputeSyntax(OpAsmPrinter &printer, ComputeOp op, ArrayAttr indices,
-                        ArrayAttr extents, DenseI64ArrayAttr lower,
-                        IntegerAttr numParallel, ReducerAttr reducer,
-                        Region &condition, Region &body) {
-  printCompute(printer, op, indices, extents, lower, numParallel, reducer,
-               condition, body);
-}
-} // namespace fovea::attn::syntax
-
 //===----------------------------------------------------------------------===//
 // Constraints
 //===----------------------------------------------------------------------===//
 
+/// Whether `reducer` gives elements of `type`, and the types that it gives.
+static bool gives(Reducer reducer, Type type, StringRef &types) {
+  switch (reducer) {
+  case Reducer::none:
+    return true;
+  case Reducer::mean:
+  case Reducer::logsumexp:
+  case Reducer::softmax:
+  case Reducer::log_softmax:
+    types = "f64";
+    return type.isF64();
+  case Reducer::any:
+  case Reducer::all:
+    types = "i1";
+    return type.isInteger(1);
+  case Reducer::argmax:
+  case Reducer::argmin:
+    types = "i64";
+    return type.isInteger(64);
+  case Reducer::sum:
+  case Reducer::prod:
+  case Reducer::max:
+  case Reducer::min:
+  case Reducer::cumsum:
+    types = "f64 or i64";
+    return !type.isInteger(1);
+  }
+  llvm_unreachable("unknown reducer");
+}
+
 LogicalResult ComputeOp::verify() {
-  unsigned num = getNumIndices();
-  if (getIndices().size() != num || getLower().size() != num ||
-      static_cast<int64_t>(getNumParallel()) > static_cast<int64_t>(num))
+  int64_t num = getNumIndices(), parallel = getNumParallel();
+  if (static_cast<int64_t>(getIndices().size()) != num ||
+      static_cast<int64_t>(getLower().size()) != num || parallel > num)
     return emitOpError() << "has " << num << " extents, " << getIndices().size()
                          << " names, " << getLower().size()
-                         << " lower bounds and " << getNumParallel()
+                         << " lower bounds and " << parallel
                          << " parallel indices";
   // (C1)
+  auto checkArguments = [&](Region &region, StringRef what) -> LogicalResult {
+    if (region.getNumArguments() == num &&
+        llvm::all_of(region.getArgumentTypes(), llvm::IsaPred<IndexType>))
+      return success();
+    return emitOpError() << "has " << num << " indices but its " << what
+                         << " has the arguments (" << region.getArgumentTypes()
+                         << ")";
+  };
+  if (failed(checkArguments(getBody(), "body")) ||
+      (hasCondition() && failed(checkArguments(getCondition(), "condition"))))
+    return failure();
+  // (C2)
+  ArrayRef<Attribute> extents = getExtents().getValue();
+  ArrayRef<Attribute> kept =
+      isNormaliser() ? extents : extents.take_front(parallel);
+  if (getResult().getType().getShape().getValue() != kept)
+    return emitOpError() << "runs over "
+                         << getResult().getType().withShape(kept)
+                         << " but gives " << getResult().getType();
+  // (C3)
+  if ((getReducer() == Reducer::none) != (parallel == num))
+    return emitOpError() << "reduces by " << stringifyReducer(getReducer())
+                         << " over " << num - parallel << " indices";
+  if (isNormaliser() && parallel + 1 != num)
+    return emitOpError() << "normalises over " << num - parallel
+                         << " indices but can only over one";
+  // (C4)
+  for (auto [index, lower] :
+       llvm::zip(getIndices(), getLower().take_front(kept.size())))
+    if (lower < 0)
+      return emitOpError() << "has an element at " << lower
+                           << " along the index " << index;
+  // (C6)
+  StringRef types;
+  if (!gives(getReducer(), getElementType(), types))
+    return emitOpError() << "gives " << getElementType() << " but "
+                         << stringifyReducer(getReducer()) << " gives "
+                         << types;
+  return success();
+}
+
+/// What may stand in a body: operations on scalars.
+static bool isScalar(Operation &op) {
+  return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, YieldOp>(op) ||
+         isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect>(
+             op.getDialect());
+}
+
+LogicalResult ComputeOp::verifyRegions() {
   auto checkRegion = [&](Region &region, StringRef what,
                          Type yielded) -> LogicalResult {
-    if (region.getNumArguments() != num ||
-        !llvm::all_of(region.getArgumentTypes(),
-                      [](Type type) { return type.isIndex(); }))
-      return emitOpError() << "has " << num << " indices but its " << what
-                           << " has " << region.getNumArguments()
-                           << " arguments";
-    auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+    // (C1)
+    auto yield = dyn_cast<YieldOp>(region.front().back());
     if (!yield || yield.getNumOperands() != 1)
       return emitOpError() << "needs one attn.yield of one value in its "
                            << what;
     Type type = yield.getOperand(0).getType();
-    if (yielded && type != yielded)
-      return emitOpError() << "yields " << type << " from its " << what
-                           << " but needs " << yielded;
-    return success();
+    if (type != yielded && (yielded || !isElement(type))) {
+      InFlightDiagnostic diag = emitOpError()
+                                << "yields " << type << " from its " << what
+                                << " but needs ";
+      return yielded ? diag << yielded : diag << "f64, i64 or i1";
+    }
+    // (C5)
+    return failure(region
+                       .walk([&](Operation *op) {
+                         if (op->getDialect() && isScalar(*op))
+                           return WalkResult::advance();
+                         InFlightDiagnostic diag =
+                             emitOpError()
+                             << "computes with scalars, but " << op->getName()
+                             << " stands in its " << what;
+                         diag.attachNote(op->getLoc()) << "it stands here";
+                         return WalkResult::interrupt();
+                       })
+                       .wasInterrupted());
   };
   bool numbersElements =
       getReducer() == Reducer::argmax || getReducer() == Reducer::argmin;
   if (failed(checkRegion(getBody(), "body",
                          numbersElements ? Type() : getElementType())))
     return failure();
-  if (hasCondition() && failed(checkRegion(getCondition(), "condition",
-                                           IntegerType::get(getContext(), 1))))
-    return failure();
-  // (C2)
-  ArrayRef<Attribute> extents = getExtents().getValue();
-  ArrayRef<Attribute> expected =
-      isNormaliser() ? extents : extents.take_front(getNumParallel());
-  if (getResult().getType().getShape().getValue() != expected)
-    return emitOpError() << "runs over "
-                         << getResult().getType().withShape(expected)
-                         << " but gives " << getResult().getType();
-  // (C3)
-  if ((getReducer() == Reducer::none) != (getNumReduction() == 0))
-    return emitOpError() << "reduces by " << stringifyReducer(getReducer())
-                         << " over " << getNumReduction() << " indices";
-  if (isNormaliser() && getNumReduction() != 1)
-    return emitOpError() << "normalises over " << getNumReduction()
-                         << " indices but can only over one";
-  return success();
+  return hasCondition() ? checkRegion(getCondition(), "condition",
+                                      IntegerType::get(getContext(), 1))
+                        : success();
 }

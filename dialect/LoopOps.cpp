@@ -1,19 +1,17 @@
 //===- LoopOps.cpp - attn.scan and attn.search ----------------------------===//
 
-#include "dialect/AttnDialect.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/OpImplementation.h"
+#include "dialect/Syntax.h"
 
 using namespace mlir;
+using namespace fovea;
 using namespace fovea::attn;
 
 //===----------------------------------------------------------------------===//
 // Syntax: (%i) carries (%before = %init, ..) axes [0, ..] { .. } : types
 //===----------------------------------------------------------------------===//
 
-namespace fovea::attn::syntax {
 ParseResult
-parseLoopSyntax(OpAsmParser &parser,
+attn::parseLoop(OpAsmParser &parser,
                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
                 SmallVectorImpl<Type> &initTypes, DenseI64ArrayAttr &axes,
                 Region &body, SmallVectorImpl<Type> &resultTypes) {
@@ -47,8 +45,8 @@ parseLoopSyntax(OpAsmParser &parser,
   return success();
 }
 
-void printLoopSyntax(OpAsmPrinter &printer, OperandRange inits,
-                     DenseI64ArrayAttr axes, Region &body,
+void attn::printLoop(OpAsmPrinter &printer, Operation *, OperandRange inits,
+                     TypeRange, DenseI64ArrayAttr axes, Region &body,
                      TypeRange resultTypes) {
   printer << "(" << body.getArgument(0) << ")";
   if (!inits.empty()) {
@@ -70,7 +68,6 @@ void printLoopSyntax(OpAsmPrinter &printer, OperandRange inits,
     llvm::interleaveComma(resultTypes, printer);
   }
 }
-} // namespace fovea::attn::syntax
 
 //===----------------------------------------------------------------------===//
 // Constraints
@@ -82,10 +79,10 @@ template <typename LoopOp> static LogicalResult verifyLoop(LoopOp op) {
   // (C1)
   if (body.getNumArguments() != numCarries + 1 ||
       !body.getArgument(0).getType().isIndex())
-    return op.emitOpError()
-           << "has " << numCarries << " carries but its body has "
-           << body.getNumArguments() << " arguments";
-  auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
+    return op.emitOpError() << "has " << numCarries
+                            << " carries but its body has the arguments ("
+                            << body.getArgumentTypes() << ")";
+  auto yield = dyn_cast<YieldOp>(body.front().back());
   if (!yield || yield.getNumOperands() != op.getNumResults() ||
       op.getNumResults() < numCarries)
     return op.emitOpError()
@@ -93,12 +90,14 @@ template <typename LoopOp> static LogicalResult verifyLoop(LoopOp op) {
            << (yield ? yield.getNumOperands() : 0) << " values";
   for (unsigned i = 0; i < numCarries; ++i) {
     Type type = op.getInits()[i].getType();
-    if (body.getArgument(i + 1).getType() != type ||
-        yield.getOperand(i).getType() != type ||
-        op.getResult(i).getType() != type)
-      return op.emitOpError()
-             << "carries " << type << " from its init but "
-             << yield.getOperand(i).getType() << " from its body";
+    if (Type argument = body.getArgument(i + 1).getType(); argument != type)
+      return op.emitOpError() << "carries " << type << " from its init but "
+                              << argument << " into its body";
+    if (Type next = yield.getOperand(i).getType(); next != type)
+      return op.emitOpError() << "carries " << type << " from its init but "
+                              << next << " from its body";
+    if (Type last = op.getResult(i).getType(); last != type)
+      return op.emitOpError() << "carries " << type << " but gives " << last;
   }
   // (C2)
   if (op.getAxes().size() != op.getNumResults() - numCarries)
@@ -137,8 +136,46 @@ void SearchOp::getAsmBlockArgumentNames(Region &region,
 }
 
 LogicalResult SearchOp::verify() {
+  // (C3)
   if (getStates().size() != getInits().size())
     return emitOpError() << "describes " << getStates().size()
                          << " states but carries " << getInits().size();
+  for (auto state : getStates().getAsRange<DictionaryAttr>()) {
+    auto kind = state.getAs<StringAttr>("kind");
+    if (!state.getAs<StringAttr>("name") || !kind ||
+        !llvm::is_contained({"carried", "growing", "accumulator", "counter"},
+                            kind.getValue()))
+      return emitOpError() << "describes a state as " << state
+                           << " but needs a name, and as its kind 'carried', "
+                              "'growing', 'accumulator' or 'counter'";
+    if (Attribute window = state.get("window")) {
+      auto steps = dyn_cast<IntegerAttr>(window);
+      if (!steps || !steps.getType().isInteger(64) || steps.getInt() < 0)
+        return emitOpError() << "has a state with the window " << window
+                             << " but needs a number of steps";
+    }
+    if (Attribute reorder = state.get("reorder");
+        reorder && !isa<BoolAttr>(reorder))
+      return emitOpError() << "has a state with reorder = " << reorder
+                           << " but needs true or false";
+  }
   return verifyLoop(*this);
+}
+
+LogicalResult MarkOp::verify() {
+  // (C1)
+  StringRef target = getTarget();
+  if (!llvm::is_contained({"valid", "stop", "score", "longest"}, target))
+    return emitOpError() << "marks '" << target
+                         << "' but only 'valid', 'stop', 'score' and 'longest' "
+                            "steer a search";
+  Type type = getValue().getType().getElementType();
+  Builder builder(getContext());
+  Type needed = target == "score"     ? Type(builder.getF64Type())
+                : target == "longest" ? builder.getI64Type()
+                                      : builder.getI1Type();
+  if (type != needed)
+    return emitOpError() << "marks '" << target << "' with " << type
+                         << " but needs " << needed;
+  return success();
 }

@@ -1,0 +1,206 @@
+//===- ArrayOps.cpp - constraints of reads and of the other array ops -----===//
+//
+// attn.compute is in ComputeOps.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/AttnDialect.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+
+//===----------------------------------------------------------------------===//
+// ReadOp
+//===----------------------------------------------------------------------===//
+
+void ReadOp::build(OpBuilder &builder, OperationState &state, Value array,
+                   ValueRange indices) {
+  build(builder, state, cast<ArrayType>(array.getType()).getElementType(),
+        array, indices, /*alternatives=*/ValueRange(), /*otherwise=*/Value(),
+        /*places=*/ArrayAttr());
+}
+
+/// The axis of a pair [axis, place], where `pair` is one.
+static std::optional<int64_t> getAxisOfPlace(Attribute pair) {
+  auto both = dyn_cast<ArrayAttr>(pair);
+  if (!both || both.size() != 2)
+    return std::nullopt;
+  auto axis = dyn_cast<IntegerAttr>(both[0]);
+  auto place = dyn_cast<IntegerAttr>(both[1]);
+  if (!axis || !axis.getType().isInteger(64) ||
+      !(place ? place.getType().isInteger(64) : isa<StringAttr>(both[1])))
+    return std::nullopt;
+  return axis.getInt();
+}
+
+LogicalResult ReadOp::verify() {
+  ArrayType type = getArrayType();
+  // (C1)
+  if (static_cast<int64_t>(getIndices().size()) != type.getRank())
+    return emitOpError() << "has " << getIndices().size()
+                         << " indices but the array has " << type.getRank()
+                         << " axes";
+  // (C3)
+  if (getResult().getType() != type.getElementType())
+    return emitOpError() << "gives " << getResult().getType()
+                         << " but the array has elements of "
+                         << type.getElementType();
+  if (getOtherwise() && getOtherwise().getType() != type.getElementType())
+    return emitOpError() << "has a default of " << getOtherwise().getType()
+                         << " but the array has elements of "
+                         << type.getElementType();
+  size_t numCases = getPlaces() ? getPlaces()->size() : 0;
+  if (numCases != getAlternatives().size())
+    return emitOpError() << "has " << numCases << " cases but "
+                         << getAlternatives().size() << " arrays for them";
+  // (C2)
+  for (auto [alternative, pairs] : llvm::zip_equal(
+           getAlternatives(),
+           getPlaces() ? getPlaces()->getValue() : ArrayRef<Attribute>())) {
+    auto list = dyn_cast<ArrayAttr>(pairs);
+    if (!list)
+      return emitOpError() << "has the case " << pairs
+                           << " but needs a list of [axis, place]";
+    llvm::SmallBitVector placed(type.getRank());
+    for (Attribute pair : list) {
+      std::optional<int64_t> axis = getAxisOfPlace(pair);
+      if (!axis)
+        return emitOpError()
+               << "has a case with " << pair << " but needs [axis, place]";
+      if (*axis < 0 || *axis >= type.getRank())
+        return emitOpError()
+               << "has a case for axis " << *axis << " but the array has "
+               << type.getRank() << " axes";
+      if (placed.test(*axis))
+        return emitOpError()
+               << "has a case that places axis " << *axis << " twice";
+      placed.set(*axis);
+    }
+    SmallVector<Attribute> rest;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      if (!placed[axis])
+        rest.push_back(type.getExtent(axis));
+    if (alternative.getType() != type.withShape(rest)) {
+      InFlightDiagnostic diag =
+          emitOpError() << "needs " << type.withShape(rest)
+                        << " for a case but gets " << alternative.getType();
+      diag.attachNote(alternative.getLoc()) << "the case's array is given here";
+      return diag;
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConcatOp, ReshapeOp, DropoutOp, AppendOp
+//===----------------------------------------------------------------------===//
+
+void ConcatOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getLabel().value_or(""));
+}
+
+LogicalResult ConcatOp::verify() {
+  ArrayType result = getResult().getType();
+  if (getParts().empty() || result.getRank() == 0)
+    return emitOpError() << "needs a part and an axis to join along";
+  int64_t total = 0;
+  for (Value part : getParts()) {
+    auto type = cast<ArrayType>(part.getType());
+    // (C1)
+    if (type.getRank() != result.getRank() ||
+        type.getElementType() != result.getElementType() ||
+        type.getShape().getValue().drop_back() !=
+            result.getShape().getValue().drop_back()) {
+      InFlightDiagnostic diag = emitOpError()
+                                << "gives " << result << " but joins " << type;
+      diag.attachNote(part.getLoc()) << "the part is given here";
+      return diag;
+    }
+    auto size = dyn_cast<IntegerAttr>(type.getShape().getValue().back());
+    if (!size)
+      return emitOpError() << "joins along the extent "
+                           << extentText(type.getShape().getValue().back())
+                           << ", which is not a number";
+    if (llvm::AddOverflow(total, size.getInt(), total))
+      return emitOpError() << "joins more elements than 64 bits count";
+  }
+  Attribute last = result.getShape().getValue().back();
+  if (last != Builder(getContext()).getI64IntegerAttr(total))
+    return emitOpError() << "joins " << total << " elements but gives "
+                         << extentText(last);
+  return success();
+}
+
+void ReshapeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getLabel().value_or(""));
+}
+
+LogicalResult ReshapeOp::verify() {
+  ArrayType from = getOperand().getType(), to = getResult().getType();
+  int64_t keep = getKeep();
+  // (C1)
+  if (keep > from.getRank() || keep > to.getRank())
+    return emitOpError() << "keeps " << keep << " axes but has "
+                         << from.getRank() << " and " << to.getRank();
+  if (from.getElementType() != to.getElementType() ||
+      from.getShape().getValue().take_front(keep) !=
+          to.getShape().getValue().take_front(keep))
+    return emitOpError() << "keeps " << keep << " axes but turns " << from
+                         << " into " << to;
+  // (C2)
+  int64_t before = 1, after = 1;
+  for (auto [type, product] : {std::pair(from, &before), {to, &after}})
+    for (Attribute extent : type.getShape().getValue().drop_front(keep)) {
+      auto size = dyn_cast<IntegerAttr>(extent);
+      if (!size)
+        return emitOpError() << "regroups the extent " << extentText(extent)
+                             << ", which is not a number";
+      if (llvm::MulOverflow(*product, size.getInt(), *product))
+        return emitOpError()
+               << "regroups more elements than 64 bits count: " << type;
+    }
+  if (before != after)
+    return emitOpError() << "has " << before << " elements but gives " << after;
+  return success();
+}
+
+void DropoutOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getLabel().value_or(""));
+}
+
+LogicalResult DropoutOp::verify() {
+  // (C1) Written so that it also refuses NaN.
+  double rate = getRate().convertToDouble();
+  if (!(rate >= 0 && rate < 1))
+    return emitOpError() << "has the rate " << getRateAttr()
+                         << ", not at least 0 and below 1";
+  // (C2)
+  ArrayRef<int64_t> axes = getAxes().value_or(ArrayRef<int64_t>());
+  if (axes.size() != getAt().size())
+    return emitOpError() << "stands at " << getAt().size()
+                         << " indices but names " << axes.size() << " axes";
+  int64_t before = -1;
+  for (int64_t axis : axes) {
+    if (axis <= before)
+      return emitOpError() << "names axis " << axis << " behind axis "
+                           << before;
+    before = axis;
+  }
+  return success();
+}
+
+LogicalResult AppendOp::verify() {
+  ArrayType type = getArray().getType();
+  int64_t axis = getAxis();
+  // (C1)
+  if (axis >= type.getRank())
+    return emitOpError() << "appends along axis " << axis
+                         << " but the array has " << type.getRank() << " axes";
+  if (getRow().getType() != type.dropAxis(axis))
+    return emitOpError() << "needs a row of " << type.dropAxis(axis)
+                         << " but gets " << getRow().getType();
+  return success();
+}

@@ -1,0 +1,140 @@
+//===- ModelOps.cpp - constraints of systems, lengths and choices ---------===//
+
+#include "dialect/AttnDialect.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+//===----------------------------------------------------------------------===//
+// SystemOp, ProgramOp
+//===----------------------------------------------------------------------===//
+
+RegionKind SystemOp::getRegionKind(unsigned) { return RegionKind::Graph; }
+
+template <typename ModelOp> static LogicalResult verifyModel(ModelOp op) {
+  // (C1)
+  if (op.getBody().getNumArguments() != 0)
+    return op.emitOpError() << "has " << op.getBody().getNumArguments()
+                            << " arguments, but its inputs have names";
+  return success();
+}
+
+LogicalResult SystemOp::verify() { return verifyModel(*this); }
+LogicalResult ProgramOp::verify() { return verifyModel(*this); }
+
+//===----------------------------------------------------------------------===//
+// LengthOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LengthOp::verify() {
+  // (C1)
+  if (getParent().has_value() + getMap().has_value() + getOpen() > 1)
+    return emitOpError() << "is more than one of nested, given and open";
+  // (C2)
+  if (getMap().has_value() != getOf().has_value())
+    return emitOpError() << "has lengths without a map, or a map without them";
+  if (std::optional<AffineMap> map = getMap())
+    if (map->getNumDims() != 0 || map->getNumSymbols() != getOf()->size() ||
+        map->getNumResults() != 1)
+      return emitOpError() << "needs a map of " << getOf()->size()
+                           << " symbols to one result but has " << getMapAttr();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ParamOp, DataOp
+//===----------------------------------------------------------------------===//
+
+void ParamOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getPath());
+}
+
+void DataOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getSource());
+}
+
+//===----------------------------------------------------------------------===//
+// ChoiceOp
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A parameter of a distribution, and how many axes of its own it has behind
+/// those of the choice.
+struct Parameter {
+  StringRef name;
+  unsigned numOwnAxes;
+};
+
+} // namespace
+
+/// The ways to give the parameters of a distribution.
+static SmallVector<SmallVector<Parameter>> getSignatures(Distribution kind) {
+  switch (kind) {
+  case Distribution::categorical:
+    return {{{"logits", 1}}, {{"probs", 1}}};
+  case Distribution::bernoulli:
+    return {{{"logit", 0}}, {{"prob", 0}}};
+  case Distribution::normal:
+    return {{{"mean", 0}, {"sd", 0}}};
+  case Distribution::uniform:
+    return {{{"low", 0}, {"high", 0}}};
+  case Distribution::mixture:
+    return {{{"logit", 1}, {"mean", 2}, {"sd", 2}, {"correlation", 1}}};
+  }
+  llvm_unreachable("unknown distribution");
+}
+
+void ChoiceOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getResult())
+    setName(getResult(), getTarget());
+}
+
+LogicalResult ChoiceOp::verify() {
+  // (C1)
+  if (static_cast<bool>(getObserved()) == static_cast<bool>(getResult()))
+    return emitOpError() << "has either an observed array or a result";
+  auto value =
+      cast<ArrayType>((getObserved() ? getObserved() : getResult()).getType());
+  // (C2)
+  if (getParameterNames().size() != getParameters().size())
+    return emitOpError() << "names " << getParameterNames().size()
+                         << " parameters but has " << getParameters().size();
+  SmallVector<SmallVector<Parameter>> signatures =
+      getSignatures(getDistribution());
+  auto named = llvm::find_if(signatures, [&](ArrayRef<Parameter> signature) {
+    return llvm::equal(getParameterNames().getAsValueRange<StringAttr>(),
+                       llvm::map_range(signature, [](const Parameter &each) {
+                         return each.name;
+                       }));
+  });
+  if (named == signatures.end())
+    return emitOpError() << "draws from "
+                         << stringifyDistribution(getDistribution())
+                         << ", which has other parameters than "
+                         << getParameterNames();
+  // (C3) An axis of the value itself comes last.
+  ArrayRef<Attribute> axes = value.getShape().getValue();
+  if (getDistribution() == Distribution::mixture) {
+    auto last =
+        axes.empty() ? IntegerAttr() : dyn_cast<IntegerAttr>(axes.back());
+    if (!last || last.getInt() != 2)
+      return emitOpError() << "draws pairs but gives " << value;
+    axes = axes.drop_back();
+  }
+  for (auto [parameter, array] : llvm::zip_equal(*named, getParameters())) {
+    auto type = cast<ArrayType>(array.getType());
+    ArrayRef<Attribute> shape = type.getShape().getValue();
+    if (type.getElementType().isF64() &&
+        shape.size() == axes.size() + parameter.numOwnAxes &&
+        shape.take_front(axes.size()) == axes)
+      continue;
+    InFlightDiagnostic diag = emitOpError()
+                              << "draws " << value << " but its '"
+                              << parameter.name << "' is " << type;
+    diag.attachNote(array.getLoc())
+        << "'" << parameter.name << "' comes from here";
+    return diag;
+  }
+  return success();
+}

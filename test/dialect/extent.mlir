@@ -1,0 +1,16 @@
+// RUN: fovea-opt %s | FileCheck %s
+
+// CHECK-LABEL: attn.system @lengths
+attn.system @lengths {
+  attn.length "M"
+  attn.length "W" over "M"
+  attn.compute (%m: "M") {
+    // CHECK: attn.extent "M"{{$}}
+    %0 = attn.extent "M"
+    // CHECK: attn.extent "W"[%m]
+    %1 = attn.extent "W"[%m]
+    %2 = arith.muli %0, %1 : index
+    %3 = arith.index_cast %2 : index to i64
+    attn.yield %3 : i64
+  } : !attn.array<["M"], i64>
+}
