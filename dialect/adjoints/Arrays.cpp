@@ -1,0 +1,71 @@
+//===- Arrays.cpp - the adjoints of concat, reshape and dropout -----------===//
+
+#include "dialect/AttnDialect.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// "d x" for the array x, when it has a name.
+static StringAttr labelOf(Value array) {
+  Operation *op = array.getDefiningOp();
+  auto label = op ? op->getAttrOfType<StringAttr>("label") : StringAttr();
+  return label ? StringAttr::get(label.getContext(), "d " + label.getValue())
+               : StringAttr();
+}
+
+/// A part of a concat gets its columns.
+LogicalResult
+ConcatOp::buildAdjoint(OpBuilder &builder, Value adjoint,
+                       llvm::function_ref<bool(Value)> active,
+                       llvm::function_ref<void(Value, Value)> add) {
+  int64_t offset = 0;
+  for (Value part : getParts()) {
+    auto type = cast<ArrayType>(part.getType());
+    ArrayRef<Attribute> extents = type.getShape().getValue();
+    int64_t begin = offset;
+    offset += cast<IntegerAttr>(extents.back()).getInt();
+    if (!active(part))
+      continue;
+    StringAttr label = labelOf(part);
+    SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
+    auto columns = ComputeOp::create(
+        builder, getLoc(), label ? label.getValue() : "", names, extents,
+        ArrayRef<int64_t>(), extents.size(), Reducer::none,
+        type.getElementType());
+    OpBuilder body = OpBuilder::atBlockBegin(&columns.getBody().front());
+    SmallVector<Value> at(columns.getBody().getArguments());
+    if (begin != 0)
+      at.back() = arith::AddIOp::create(
+          body, getLoc(), at.back(),
+          arith::ConstantIndexOp::create(body, getLoc(), begin));
+    Value value = ReadOp::create(body, getLoc(), adjoint, at);
+    YieldOp::create(body, getLoc(), value);
+    add(part, columns.getResult());
+  }
+  return success();
+}
+
+/// The same elements, grouped as before.
+LogicalResult
+ReshapeOp::buildAdjoint(OpBuilder &builder, Value adjoint,
+                        llvm::function_ref<bool(Value)> active,
+                        llvm::function_ref<void(Value, Value)> add) {
+  if (active(getOperand()))
+    add(getOperand(),
+        ReshapeOp::create(builder, getLoc(), getOperand().getType(),
+                          labelOf(getOperand()), adjoint, getKeepAttr()));
+  return success();
+}
+
+/// The same elements are dropped, the others scaled alike.
+LogicalResult
+DropoutOp::buildAdjoint(OpBuilder &builder, Value adjoint,
+                        llvm::function_ref<bool(Value)> active,
+                        llvm::function_ref<void(Value, Value)> add) {
+  if (active(getOperand()))
+    add(getOperand(),
+        DropoutOp::create(builder, getLoc(), getOperand().getType(),
+                          labelOf(getOperand()), adjoint, getAt(),
+                          getRateAttr(), getOrdinalAttr(), getAxesAttr()));
+  return success();
+}

@@ -1,0 +1,635 @@
+//===- Compute.cpp - the adjoint of attn.compute --------------------------===//
+//
+// For each array that a body reads, one compute over the array's axes: the sum
+// over the indices that visit a place of (adjoint of the body's value) times
+// (derivative of the body with respect to the read). What a reducer adds to
+// the adjoint of its body's value stands in `ReducerAdjoint`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/adjoints/Scalars.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// What people call an array: the label of its equation or its input's name.
+static std::string nameOf(Value array) {
+  Operation *op = array.getDefiningOp();
+  if (!op)
+    return "";
+  if (auto param = dyn_cast<ParamOp>(op))
+    return param.getPath().str();
+  auto label = op->getAttrOfType<StringAttr>("label");
+  return label ? label.getValue().str() : "";
+}
+
+static std::string prefixed(StringRef prefix, const std::string &name) {
+  return name.empty() ? "" : (prefix + name).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Reducers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// From the adjoint of a compute's result to the adjoint of its body's value.
+/// Arrays that this needs (the sum of a softmax's adjoint, say) are computes
+/// of their own, made once per op.
+class ReducerAdjoint {
+public:
+  ReducerAdjoint(ComputeOp op, OpBuilder &builder, Value adjoint)
+      : op(op), builder(builder), adjoint(adjoint) {}
+
+  /// Makes the arrays that `require` and `seed` read. Call once, outside of
+  /// any body.
+  void prepare();
+  /// Requires, beyond the op's own condition, that the place takes part in the
+  /// result. `at` are the values of the op's indices.
+  void require(OpBuilder &body, ValueRange at, Conjunction &condition);
+  /// The adjoint of the body's value at a place.
+  Value seed(OpBuilder &body, ValueRange at, llvm::function_ref<Value()> value);
+
+private:
+  using Fill =
+      llvm::function_ref<Value(OpBuilder &, ValueRange at, ValueRange others)>;
+  Value helper(Reducer reducer, unsigned numKept, Type elementType,
+               bool again, Fill condition, Fill body);
+  Value read(OpBuilder &body, Value array, ValueRange at) {
+    return ReadOp::create(body, op.getLoc(), array,
+                          at.take_front(cast<ArrayType>(array.getType())
+                                            .getRank()));
+  }
+
+  ComputeOp op;
+  OpBuilder &builder;
+  Value adjoint;
+  Value extra;
+};
+} // namespace
+
+/// Evaluates one region of `op`, its condition or its body, at `at`.
+static Value inlineRegion(OpBuilder &builder, Region &region, ValueRange at) {
+  IRMapping values;
+  values.map(region.getArguments(), at);
+  for (Operation &scalar : region.front().without_terminator())
+    builder.clone(scalar, values);
+  return values.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+/// A compute over the first `numKept` indices of the op that reduces over the
+/// others, or, with `again`, over all reduction indices once more. `condition`
+/// and `body` are given the indices of the op (kept ones, then reduced ones)
+/// and, with `again`, the op's parallel indices with the second set.
+Value ReducerAdjoint::helper(Reducer reducer, unsigned numKept,
+                             Type elementType, bool again, Fill condition,
+                             Fill body) {
+  SmallVector<Attribute> names(op.getIndices().getValue());
+  SmallVector<Attribute> extents(op.getExtents().getValue());
+  SmallVector<int64_t> lower(op.getLower());
+  unsigned numParallel = op.getNumParallel(), num = op.getNumIndices();
+  if (again)
+    for (unsigned i = numParallel; i < num; ++i) {
+      names.push_back(names[i]);
+      extents.push_back(extents[i]);
+      lower.push_back(lower[i]);
+    }
+  auto compute = ComputeOp::create(
+      builder, op.getLoc(), prefixed("adjoint of ", nameOf(op.getResult())),
+      names, extents, lower, numKept, reducer, elementType,
+      static_cast<bool>(condition));
+  auto fill = [&](Region &region, Fill value) {
+    OpBuilder inner = OpBuilder::atBlockBegin(&region.front());
+    ValueRange all = region.getArguments();
+    SmallVector<Value> others(all.take_front(numParallel));
+    llvm::append_range(others, all.drop_front(again ? num : numParallel));
+    YieldOp::create(inner, op.getLoc(),
+                    value(inner, all.take_front(num), others));
+  };
+  if (condition)
+    fill(compute.getCondition(), condition);
+  fill(compute.getBody(), body);
+  return compute.getResult();
+}
+
+void ReducerAdjoint::prepare() {
+  Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
+  Location loc = op.getLoc();
+  unsigned numParallel = op.getNumParallel(), num = op.getNumIndices();
+  auto takesPart = [&](OpBuilder &body, ValueRange, ValueRange others) {
+    return inlineRegion(body, op.getCondition(), others);
+  };
+  auto condition = op.hasCondition() ? Fill(takesPart) : Fill();
+  switch (op.getReducer()) {
+  case Reducer::mean:
+    // How many elements take part.
+    extra = helper(Reducer::sum, numParallel, f64, false, condition,
+                   [&](OpBuilder &body, ValueRange, ValueRange) -> Value {
+                     return arith::ConstantOp::create(
+                         body, loc, body.getF64FloatAttr(1.0));
+                   });
+    return;
+  case Reducer::max:
+  case Reducer::min:
+    // The first extremal element gets all.
+    extra = helper(op.getReducer() == Reducer::max ? Reducer::argmax
+                                                   : Reducer::argmin,
+                   numParallel, i64, false, condition,
+                   [&](OpBuilder &body, ValueRange at, ValueRange) {
+                     return inlineRegion(body, op.getBody(), at);
+                   });
+    return;
+  case Reducer::prod:
+    // The product of the others, without a division, which zeros would spoil.
+    extra = helper(
+        Reducer::prod, num, f64, true,
+        [&](OpBuilder &body, ValueRange at, ValueRange others) {
+          Value differs;
+          for (auto [mine, other] :
+               llvm::drop_begin(llvm::zip_equal(at, others), numParallel)) {
+            Value unequal = arith::CmpIOp::create(
+                body, loc, arith::CmpIPredicate::ne, mine, other);
+            differs = differs ? arith::OrIOp::create(body, loc, differs, unequal)
+                              : unequal;
+          }
+          Conjunction both(body, loc);
+          both.require(differs);
+          if (op.hasCondition())
+            both.require(inlineRegion(body, op.getCondition(), others));
+          return both.finish();
+        },
+        [&](OpBuilder &body, ValueRange, ValueRange others) {
+          return inlineRegion(body, op.getBody(), others);
+        });
+    return;
+  case Reducer::softmax:
+    // sum over r of y * ybar
+    extra = helper(Reducer::sum, numParallel, f64, false, condition,
+                   [&](OpBuilder &body, ValueRange at, ValueRange) -> Value {
+                     Value y = read(body, op.getResult(), at);
+                     Value ybar = read(body, adjoint, at);
+                     return arith::MulFOp::create(body, loc, y, ybar);
+                   });
+    return;
+  case Reducer::log_softmax:
+    // sum over r of ybar
+    extra = helper(Reducer::sum, numParallel, f64, false, condition,
+                   [&](OpBuilder &body, ValueRange at, ValueRange) {
+                     return read(body, adjoint, at);
+                   });
+    return;
+  case Reducer::cumsum:
+    // sum over r' >= r of ybar
+    extra = helper(
+        Reducer::sum, num, f64, true,
+        [&](OpBuilder &body, ValueRange at, ValueRange others) {
+          Conjunction both(body, loc);
+          both.require(arith::CmpIOp::create(
+              body, loc, arith::CmpIPredicate::sge, others.back(), at.back()));
+          if (op.hasCondition())
+            both.require(inlineRegion(body, op.getCondition(), others));
+          return both.finish();
+        },
+        [&](OpBuilder &body, ValueRange, ValueRange others) {
+          return read(body, adjoint, others);
+        });
+    return;
+  case Reducer::none:
+  case Reducer::sum:
+  case Reducer::logsumexp:
+  case Reducer::argmax:
+  case Reducer::argmin:
+  case Reducer::any:
+  case Reducer::all:
+    return;
+  }
+}
+
+void ReducerAdjoint::require(OpBuilder &body, ValueRange at,
+                             Conjunction &condition) {
+  if (op.getReducer() != Reducer::max && op.getReducer() != Reducer::min)
+    return;
+  // argmax numbers several indices row-major.
+  Location loc = op.getLoc();
+  Value number;
+  for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
+    if (number) {
+      Value size = extentValue(body, loc, op.getExtents()[i], Value());
+      number = arith::MulIOp::create(body, loc, number, size);
+      number = arith::AddIOp::create(body, loc, number, at[i]);
+    } else {
+      number = at[i];
+    }
+  }
+  condition.guardRest();
+  Value chosen = arith::IndexCastOp::create(
+      body, loc, body.getIndexType(), read(body, extra, at));
+  condition.require(arith::CmpIOp::create(
+      body, loc, arith::CmpIPredicate::eq, number, chosen));
+}
+
+Value ReducerAdjoint::seed(OpBuilder &body, ValueRange at,
+                           llvm::function_ref<Value()> value) {
+  Location loc = op.getLoc();
+  auto times = [&](Value a, Value b) -> Value {
+    return arith::MulFOp::create(body, loc, a, b);
+  };
+  switch (op.getReducer()) {
+  case Reducer::none:
+  case Reducer::sum:
+  case Reducer::max:
+  case Reducer::min:
+    return read(body, adjoint, at);
+  case Reducer::mean:
+    return arith::DivFOp::create(body, loc, read(body, adjoint, at),
+                                 read(body, extra, at));
+  case Reducer::prod:
+    return times(read(body, adjoint, at), read(body, extra, at));
+  case Reducer::logsumexp: {
+    // exp(b - y); what weighs nothing gets nothing even where all are
+    // -infinity.
+    Value b = value();
+    Value nothing = arith::ConstantOp::create(
+        body, loc,
+        body.getF64FloatAttr(-std::numeric_limits<double>::infinity()));
+    Value zero =
+        arith::ConstantOp::create(body, loc, body.getF64FloatAttr(0.0));
+    Value isNothing = arith::CmpFOp::create(
+        body, loc, arith::CmpFPredicate::OEQ, b, nothing);
+    Value weight = math::ExpOp::create(
+        body, loc,
+        arith::SubFOp::create(body, loc, b, read(body, op.getResult(), at)));
+    weight = arith::SelectOp::create(body, loc, isNothing, zero, weight);
+    return times(read(body, adjoint, at), weight);
+  }
+  case Reducer::softmax: {
+    Value centred = arith::SubFOp::create(
+        body, loc, read(body, adjoint, at), read(body, extra, at));
+    return times(read(body, op.getResult(), at), centred);
+  }
+  case Reducer::log_softmax: {
+    Value y = math::ExpOp::create(body, loc, read(body, op.getResult(), at));
+    return arith::SubFOp::create(body, loc, read(body, adjoint, at),
+                                 times(y, read(body, extra, at)));
+  }
+  case Reducer::cumsum:
+    return read(body, extra, at);
+  case Reducer::argmax:
+  case Reducer::argmin:
+  case Reducer::any:
+  case Reducer::all:
+    break;
+  }
+  llvm_unreachable("the result of this reducer is not differentiable");
+}
+
+//===----------------------------------------------------------------------===//
+// One contribution
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One array that a read may find: the array itself or one of its cases.
+struct Target {
+  Value array;
+  std::optional<unsigned> number;
+};
+
+class ComputeAdjoint {
+public:
+  ComputeAdjoint(ComputeOp op, OpBuilder &builder, ReducerAdjoint &reducer)
+      : op(op), builder(builder), reducer(reducer), lengths(op) {}
+
+  FailureOr<Value> contribution(BodyAdjoint &scalars, ReadOp read,
+                                Target target);
+
+private:
+  SmallVector<Value> place(OpBuilder &body, ComputeOp sum);
+  Value emitIndex(OpBuilder &body, ComputeOp sum, const LinearIndex &form,
+                  ValueRange at);
+  void conditions(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
+                  ReadOp read, Target target, Conjunction &condition);
+  void requireBounds(OpBuilder &body, ValueRange at, Conjunction &condition);
+  void requireEquations(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
+                        IRMapping &values, ValueRange at,
+                        Conjunction &condition);
+  void excludeCases(OpBuilder &body, BodyAdjoint &scalars, IRMapping &values,
+                    ReadOp read, Target target, Conjunction &condition);
+
+  ComputeOp op;
+  OpBuilder &builder;
+  ReducerAdjoint &reducer;
+  Lengths lengths;
+  IndexSolution solution;
+  /// Where index number i of the op stands in the new op, if it is not
+  /// determined.
+  SmallVector<std::optional<unsigned>> summed;
+};
+} // namespace
+
+static Value indexConstant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+static Value compare(OpBuilder &builder, Location loc,
+                     arith::CmpIPredicate predicate, Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, predicate, a, b);
+}
+
+/// The value of a form inside a region of `sum`. `at` are the values of the
+/// op's indices that are not determined.
+Value ComputeAdjoint::emitIndex(OpBuilder &body, ComputeOp sum,
+                                const LinearIndex &form, ValueRange at) {
+  Location loc = op.getLoc();
+  Block *block = body.getInsertionBlock();
+  while (block->getParentOp() != sum)
+    block = block->getParentOp()->getBlock();
+  Value result;
+  auto add = [&](Value term, int64_t factor) {
+    if (factor != 1 && factor != -1)
+      term = arith::MulIOp::create(body, loc, term,
+                                   indexConstant(body, loc, std::abs(factor)));
+    if (!result && factor < 0)
+      result = indexConstant(body, loc, 0);
+    if (!result)
+      result = term;
+    else if (factor < 0)
+      result = arith::SubIOp::create(body, loc, result, term);
+    else
+      result = arith::AddIOp::create(body, loc, result, term);
+  };
+  auto addTerms = [&](bool positive) {
+    for (auto &[symbol, factor] : form.terms) {
+      if ((factor > 0) != positive)
+        continue;
+      if (symbol.kind == IndexSymbol::Axis)
+        add(block->getArgument(symbol.number), factor);
+      else if (symbol.kind == IndexSymbol::Iterator)
+        add(at[symbol.number], factor);
+      else
+        add(extentValue(body, loc, symbol.length, Value()), factor);
+    }
+  };
+  addTerms(/*positive=*/true);
+  if (!result)
+    result = indexConstant(body, loc, form.constant);
+  else if (form.constant != 0)
+    add(indexConstant(body, loc, std::abs(form.constant)),
+        form.constant < 0 ? -1 : 1);
+  addTerms(/*positive=*/false);
+  return result;
+}
+
+/// The values of the op's indices inside a region of `sum`.
+SmallVector<Value> ComputeAdjoint::place(OpBuilder &body, ComputeOp sum) {
+  Block *block = body.getInsertionBlock();
+  SmallVector<Value> at(op.getNumIndices());
+  for (unsigned i = 0; i < at.size(); ++i)
+    if (summed[i])
+      at[i] = block->getArgument(*summed[i]);
+  for (unsigned i = 0; i < at.size(); ++i)
+    if (solution.determined[i])
+      at[i] = emitIndex(body, sum, *solution.determined[i], at);
+  return at;
+}
+
+/// Determined indices stay within their ranges.
+void ComputeAdjoint::requireBounds(OpBuilder &body, ValueRange at,
+                                   Conjunction &condition) {
+  Location loc = op.getLoc();
+  ArrayRef<Attribute> extents = op.getExtents().getValue();
+  for (unsigned i : solution.checkLower)
+    condition.require(
+        compare(body, loc, arith::CmpIPredicate::sge, at[i],
+                indexConstant(body, loc, op.getLower()[i])));
+  // The bound of a nested index exists only where its parent's index does, and
+  // a parent stands before its children.
+  for (unsigned i : solution.checkUpper) {
+    std::optional<unsigned> parent = lengths.parentIndex(extents, i);
+    if (parent)
+      condition.guardRest();
+    condition.require(compare(
+        body, loc, arith::CmpIPredicate::slt, at[i],
+        extentValue(body, loc, extents[i], parent ? at[*parent] : Value())));
+  }
+}
+
+/// The equations that determine no index.
+void ComputeAdjoint::requireEquations(OpBuilder &body, ComputeOp sum,
+                                      BodyAdjoint &scalars, IRMapping &values,
+                                      ValueRange at, Conjunction &condition) {
+  for (const IndexEquation &equation : solution.computed) {
+    if (scalars.isFragile(equation.index))
+      condition.guardRest();
+    Value index = scalars.emit(body, values, equation.index);
+    Value wanted = emitIndex(body, sum, equation.place, at);
+    condition.require(compare(body, op.getLoc(), arith::CmpIPredicate::eq,
+                              index, wanted));
+  }
+}
+
+/// No case that stands before the target holds. The array itself is read at
+/// places inside it, and most cases stand outside.
+void ComputeAdjoint::excludeCases(OpBuilder &body, BodyAdjoint &scalars,
+                                  IRMapping &values, ReadOp read,
+                                  Target target, Conjunction &condition) {
+  auto placesOf = [&](unsigned number) {
+    return cast<ArrayAttr>((*read.getPlaces())[number]).getAsRange<ArrayAttr>();
+  };
+  auto isExcluded = [&](unsigned number) {
+    return llvm::any_of(placesOf(number), [&](ArrayAttr pair) {
+      auto axis = cast<IntegerAttr>(pair[0]);
+      if (!target.number) {
+        Attribute extent = read.getArrayType().getExtent(axis.getInt());
+        auto place = dyn_cast<IntegerAttr>(pair[1]);
+        auto size = dyn_cast<IntegerAttr>(extent);
+        return pair[1] == extent || (place && place.getInt() < 0) ||
+               (place && size && place.getInt() >= size.getInt());
+      }
+      return llvm::any_of(placesOf(*target.number), [&](ArrayAttr mine) {
+        return mine[0] == axis && isa<IntegerAttr>(mine[1]) &&
+               isa<IntegerAttr>(pair[1]) && mine[1] != pair[1];
+      });
+    });
+  };
+  unsigned before = target.number ? *target.number : read.getAlternatives().size();
+  for (unsigned number = 0; number < before; ++number) {
+    if (isExcluded(number))
+      continue;
+    bool fragile = llvm::any_of(read.getIndices(), [&](Value index) {
+      return scalars.isFragile(index);
+    });
+    if (fragile)
+      condition.guardRest();
+    Value holds = atPlaces(body, read, number, [&](Value value) {
+      return scalars.emit(body, values, value);
+    });
+    Value truth = arith::ConstantOp::create(body, op.getLoc(),
+                                            body.getBoolAttr(true));
+    condition.require(
+        arith::XOrIOp::create(body, op.getLoc(), holds, truth));
+  }
+}
+
+/// Everything under which the place takes part, the plainest first; what reads
+/// arrays is evaluated only where the conditions before it hold.
+void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
+                                BodyAdjoint &scalars, ReadOp read,
+                                Target target, Conjunction &condition) {
+  Location loc = op.getLoc();
+  SmallVector<Value> at = place(body, sum);
+  IRMapping values;
+  values.map(op.getBody().getArguments(), at);
+  for (const LinearIndex &form : solution.zero) {
+    // What is added on one side, what is subtracted on the other.
+    LinearIndex sides[2];
+    for (auto &[symbol, factor] : form.terms)
+      sides[factor < 0].add(LinearIndex::of(symbol), std::abs(factor));
+    sides[form.constant < 0].constant = std::abs(form.constant);
+    condition.require(compare(body, loc, arith::CmpIPredicate::eq,
+                              emitIndex(body, sum, sides[1], at),
+                              emitIndex(body, sum, sides[0], at)));
+  }
+  requireBounds(body, at, condition);
+  if (op.hasCondition()) {
+    bool reads = false;
+    op.getCondition().walk([&](ReadOp) { reads = true; });
+    if (reads)
+      condition.guardRest();
+    condition.require(inlineRegion(body, op.getCondition(), at));
+  }
+  for (const Branch &branch : scalars.getBranches()) {
+    Value choice = const_cast<Branch &>(branch).choice.getCondition();
+    if (scalars.isFragile(choice))
+      condition.guardRest();
+    Value taken = scalars.emit(body, values, choice);
+    if (!branch.taken)
+      taken = arith::XOrIOp::create(
+          body, loc, taken,
+          arith::ConstantOp::create(body, loc, body.getBoolAttr(true)));
+    condition.require(taken);
+  }
+  requireEquations(body, sum, scalars, values, at, condition);
+  excludeCases(body, scalars, values, read, target, condition);
+  reducer.require(body, at, condition);
+}
+
+/// The equations between the indices of a read and the places of a target.
+static SmallVector<IndexEquation> equationsOf(ReadOp read, Target target) {
+  SmallVector<std::optional<LinearIndex>> places(read.getIndices().size());
+  if (target.number)
+    for (ArrayAttr pair : cast<ArrayAttr>((*read.getPlaces())[*target.number])
+                              .getAsRange<ArrayAttr>()) {
+      LinearIndex place;
+      if (auto name = dyn_cast<StringAttr>(pair[1]))
+        place = LinearIndex::of({IndexSymbol::Length, 0, name});
+      else
+        place = LinearIndex::of(cast<IntegerAttr>(pair[1]).getInt());
+      places[cast<IntegerAttr>(pair[0]).getInt()] = place;
+    }
+  SmallVector<IndexEquation> equations;
+  unsigned axis = 0;
+  for (auto [index, place] : llvm::zip_equal(read.getIndices(), places))
+    equations.push_back(
+        {index, place ? *place
+                      : LinearIndex::of(
+                            {IndexSymbol::Axis, axis++, StringAttr()})});
+  return equations;
+}
+
+FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars,
+                                              ReadOp read, Target target) {
+  Location loc = op.getLoc();
+  ArrayRef<Attribute> axes =
+      cast<ArrayType>(target.array.getType()).getShape().getValue();
+  solution = solveIndices(op, equationsOf(read, target), axes, lengths);
+
+  // An axis is called by the index that it determines.
+  SmallVector<Attribute> names(axes.size(), builder.getStringAttr("p"));
+  for (auto [i, value] : llvm::enumerate(solution.determined))
+    if (value)
+      for (auto &[symbol, factor] : value->terms)
+        if (symbol.kind == IndexSymbol::Axis)
+          names[symbol.number] = op.getIndices()[i];
+  SmallVector<Attribute> extents(axes);
+  SmallVector<int64_t> lower(solution.lower);
+  summed.assign(op.getNumIndices(), std::nullopt);
+  for (unsigned i = 0; i < op.getNumIndices(); ++i)
+    if (!solution.determined[i]) {
+      summed[i] = extents.size();
+      names.push_back(op.getIndices()[i]);
+      extents.push_back(op.getExtents()[i]);
+      lower.push_back(op.getLower()[i]);
+    }
+  bool isSum = extents.size() > axes.size();
+  auto sum = ComputeOp::create(
+      builder, loc, prefixed("d ", nameOf(target.array)), names, extents, lower,
+      axes.size(), isSum ? Reducer::sum : Reducer::none, builder.getF64Type(),
+      /*withCondition=*/true);
+
+  OpBuilder where = OpBuilder::atBlockBegin(&sum.getCondition().front());
+  Conjunction condition(where, loc);
+  conditions(where, sum, scalars, read, target, condition);
+  if (condition.isTrivial()) {
+    sum.getCondition().getBlocks().clear();
+  } else {
+    Value holds = condition.finish();
+    YieldOp::create(where, loc, holds);
+  }
+
+  OpBuilder body = OpBuilder::atBlockBegin(&sum.getBody().front());
+  SmallVector<Value> at = place(body, sum);
+  IRMapping values;
+  values.map(op.getBody().getArguments(), at);
+  Value seed = reducer.seed(body, at, [&] {
+    return scalars.emit(body, values, op.getYielded());
+  });
+  FailureOr<Value> adjoint = scalars.build(body, values, seed);
+  if (failed(adjoint)) {
+    sum.erase();
+    return failure();
+  }
+  YieldOp::create(body, loc, *adjoint);
+  // Indices that nobody reads after all.
+  for (Region &region : sum->getRegions())
+    if (!region.empty())
+      for (Operation &scalar :
+           llvm::make_early_inc_range(llvm::reverse(region.front())))
+        if (isOpTriviallyDead(&scalar))
+          scalar.erase();
+  return sum.getResult();
+}
+
+LogicalResult
+ComputeOp::buildAdjoint(OpBuilder &builder, Value adjoint,
+                        llvm::function_ref<bool(Value)> active,
+                        llvm::function_ref<void(Value, Value)> add) {
+  ReducerAdjoint reducer(*this, builder, adjoint);
+  bool isPrepared = false;
+  SmallVector<ReadOp> reads;
+  getBody().walk([&](ReadOp read) {
+    if (read.getResult().getType().isF64())
+      reads.push_back(read);
+  });
+  for (ReadOp read : reads) {
+    SmallVector<Target> targets = {{read.getArray(), std::nullopt}};
+    for (auto [i, alternative] : llvm::enumerate(read.getAlternatives()))
+      targets.push_back({alternative, static_cast<unsigned>(i)});
+    llvm::erase_if(targets,
+                   [&](const Target &target) { return !active(target.array); });
+    if (targets.empty())
+      continue;
+    BodyAdjoint scalars(*this, read);
+    if (!scalars.reachesYield())
+      continue;
+    if (!isPrepared)
+      reducer.prepare();
+    isPrepared = true;
+    for (const Target &target : targets) {
+      FailureOr<Value> part = ComputeAdjoint(*this, builder, reducer)
+                                  .contribution(scalars, read, target);
+      if (failed(part))
+        return failure();
+      add(target.array, *part);
+    }
+  }
+  return success();
+}

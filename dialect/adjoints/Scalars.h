@@ -1,0 +1,121 @@
+//===- Scalars.h - reverse mode through the body of a compute -------------===//
+//
+// Differentiates the scalars of one body with respect to one read of it. The
+// body is straight-line code with scf.if; the branches that enclose the read
+// are known to be taken and disappear. Indices and reducers are not its
+// business.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_ADJOINTS_SCALARS_H
+#define FOVEA_DIALECT_ADJOINTS_SCALARS_H
+
+#include "dialect/adjoints/IndexEquations.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fovea::attn {
+
+/// A conjunction whose later parts are evaluated only where the earlier ones
+/// hold.
+class Conjunction {
+public:
+  Conjunction(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+  void require(mlir::Value condition);
+  /// What is built from here on is evaluated only where all so far holds.
+  void guardRest();
+  bool isTrivial() const { return !current && open.empty(); }
+  /// The conjunction, at the place where it was begun.
+  mlir::Value finish();
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Value current;
+  llvm::SmallVector<mlir::scf::IfOp> open;
+};
+
+/// A branch that encloses a read.
+struct Branch {
+  mlir::scf::IfOp choice;
+  bool taken;
+  mlir::Region &region() const {
+    return taken ? const_cast<mlir::scf::IfOp &>(choice).getThenRegion()
+                 : const_cast<mlir::scf::IfOp &>(choice).getElseRegion();
+  }
+};
+
+/// The scalars of a body as seen from one read.
+class BodyAdjoint {
+public:
+  BodyAdjoint(ComputeOp op, ReadOp read);
+
+  /// The branches around the read, outermost first.
+  llvm::ArrayRef<Branch> getBranches() const { return branches; }
+  /// Whether the body's value changes smoothly with what is read.
+  bool reachesYield() const { return reaches; }
+
+  /// Evaluates a scalar of the body again; `values` maps the body's indices
+  /// and remembers what is there already.
+  mlir::Value emit(mlir::OpBuilder &builder, mlir::IRMapping &values,
+                   mlir::Value value);
+  /// Whether evaluating a scalar again needs a read or an integer division:
+  /// it must then stay behind the conditions under which the body stands.
+  bool isFragile(mlir::Value value);
+  /// The adjoint of the read, from that of the body's value. Fails where a
+  /// scalar has no derivative, and says so there.
+  mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
+                                     mlir::IRMapping &values,
+                                     mlir::Value seed);
+
+private:
+  using Adjoints = llvm::DenseMap<mlir::Value, mlir::Value>;
+
+  mlir::Value resolve(mlir::Value value) const;
+  llvm::SmallVector<mlir::Operation *> sliceOf(mlir::Value value,
+                                               const mlir::IRMapping *known);
+  void findActive(llvm::ArrayRef<mlir::Operation *> ops);
+  void flatten(mlir::Block &block, unsigned depth);
+  mlir::LogicalResult sweep(mlir::OpBuilder &builder,
+                            llvm::ArrayRef<mlir::Operation *> ops,
+                            mlir::IRMapping &values, Adjoints &adjoints);
+  mlir::LogicalResult sweepIf(mlir::OpBuilder &builder, mlir::scf::IfOp choice,
+                              mlir::IRMapping &values, Adjoints &adjoints);
+  void accumulate(mlir::OpBuilder &builder, Adjoints &adjoints,
+                  mlir::Value value, mlir::Value part);
+
+  ComputeOp op;
+  ReadOp read;
+  llvm::SmallVector<Branch> branches;
+  /// Results of enclosing branches, and what stands for them.
+  llvm::DenseMap<mlir::Value, mlir::Value> aliases;
+  llvm::DenseMap<mlir::Operation *, unsigned> order;
+  llvm::SmallVector<mlir::Operation *> flat;
+  llvm::DenseSet<mlir::Value> active;
+  bool reaches = false;
+};
+
+/// Requires that the indices of a read stand inside its array. `scalar` gives
+/// the values of the body's scalars at the place of `builder`.
+void requireInside(mlir::OpBuilder &builder, ReadOp read,
+                   llvm::function_ref<mlir::Value(mlir::Value)> scalar,
+                   Conjunction &inside);
+
+/// The condition of case number `number` of a read alone: all its indices
+/// stand at their places.
+mlir::Value atPlaces(mlir::OpBuilder &builder, ReadOp read, unsigned number,
+                     llvm::function_ref<mlir::Value(mlir::Value)> scalar);
+
+/// One rule per scalar op: `add(operand, contribution)` for each operand that
+/// is `active`. `primal` evaluates a scalar of the body again. Returns false
+/// when the op has no derivative.
+bool differentiateScalar(
+    mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value adjoint,
+    llvm::function_ref<mlir::Value(mlir::Value)> primal,
+    llvm::function_ref<bool(mlir::Value)> active,
+    llvm::function_ref<void(mlir::Value, mlir::Value)> add);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_ADJOINTS_SCALARS_H

@@ -1,0 +1,254 @@
+//===- Differentiate.cpp - adds the equations of the gradients ------------===//
+//
+// Decides which arrays have an adjoint and adds the contributions up; what an
+// op contributes is the op's own business (AdjointInterface). An adjoint may
+// be read before it stands, as anything in a system, so the order in which ops
+// are visited does not matter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+static bool isReal(Value value) {
+  auto type = dyn_cast<ArrayType>(value.getType());
+  return type && type.getElementType().isF64();
+}
+
+/// Calls `visit` with each array of f64 from which a change flows on through
+/// `op`: what its body reads, but not what its condition reads.
+static void forEachSource(Operation *op, llvm::function_ref<void(Value)> visit) {
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    compute.getBody().walk([&](ReadOp read) {
+      if (!isReal(read.getArray()))
+        return;
+      visit(read.getArray());
+      for (Value alternative : read.getAlternatives())
+        visit(alternative);
+    });
+    return;
+  }
+  for (Value operand : op->getOperands())
+    if (isReal(operand))
+      visit(operand);
+}
+
+namespace {
+/// Differentiates the outputs of one system.
+class SystemAdjoint {
+public:
+  explicit SystemAdjoint(SystemOp system)
+      : system(system), builder(OpBuilder::atBlockEnd(block())) {}
+
+  LogicalResult run();
+  unsigned getNumAdjoints() const { return placeholders.size(); }
+
+private:
+  Block *block() { return &system.getBody().front(); }
+  void findActive();
+  LogicalResult contribute();
+  void addUp();
+  Value sum(Value array, ArrayRef<Value> parts);
+  Value zeros(ArrayType type);
+  std::string labelOf(Value array);
+
+  SystemOp system;
+  OpBuilder builder;
+  /// The objective's terms and the inputs that they are weighted with.
+  SmallVector<std::pair<Value, StringRef>> roots;
+  /// Arrays that depend on a parameter and that the objective depends on.
+  llvm::SetVector<Value> active;
+  /// Stand for the adjoints until all contributions are known.
+  llvm::MapVector<Value, Value> placeholders;
+  llvm::DenseMap<Value, SmallVector<Value>> contributions;
+};
+} // namespace
+
+void SystemAdjoint::findActive() {
+  llvm::DenseMap<Value, SmallVector<Operation *>> readers;
+  for (Operation &op : *block())
+    forEachSource(&op, [&](Value source) { readers[source].push_back(&op); });
+  // Forward from the parameters.
+  llvm::DenseSet<Value> varied;
+  SmallVector<Value> worklist;
+  auto vary = [&](Operation *op) {
+    for (Value result : op->getResults())
+      if (isReal(result) && varied.insert(result).second)
+        worklist.push_back(result);
+  };
+  for (ParamOp param : system.getOps<ParamOp>())
+    vary(param);
+  while (!worklist.empty())
+    for (Operation *reader : readers.lookup(worklist.pop_back_val()))
+      vary(reader);
+  // Back from the objective.
+  auto need = [&](Value value) {
+    if (varied.contains(value) && active.insert(value))
+      worklist.push_back(value);
+  };
+  for (auto &[root, seed] : roots)
+    need(root);
+  while (!worklist.empty())
+    if (Operation *op = worklist.pop_back_val().getDefiningOp())
+      forEachSource(op, need);
+}
+
+std::string SystemAdjoint::labelOf(Value array) {
+  if (auto param = array.getDefiningOp<ParamOp>())
+    return ("d " + param.getPath()).str();
+  auto label = array.getDefiningOp()->getAttrOfType<StringAttr>("label");
+  return label ? ("d " + label.getValue()).str() : "";
+}
+
+LogicalResult SystemAdjoint::contribute() {
+  for (Value array : active) {
+    Location loc = array.getLoc();
+    placeholders[array] =
+        UnrealizedConversionCastOp::create(builder, loc, array.getType(),
+                                           ValueRange())
+            .getResult(0);
+  }
+  for (auto &[root, name] : roots) {
+    if (!active.contains(root))
+      continue;
+    Value seed = DataOp::create(builder, root.getLoc(), root.getType(), name);
+    contributions[root].push_back(seed);
+  }
+  for (auto &[array, adjoint] : placeholders) {
+    Operation *op = array.getDefiningOp();
+    if (isa<ParamOp>(op))
+      continue;
+    auto differentiable = dyn_cast<AdjointInterface>(op);
+    if (!differentiable)
+      return op->emitError() << "'" << op->getName()
+                             << "' has no adjoint, but the objective depends "
+                                "on a parameter through it";
+    if (failed(differentiable.buildAdjoint(
+            builder, adjoint,
+            [&](Value source) { return active.contains(source); },
+            [&](Value source, Value part) {
+              contributions[source].push_back(part);
+            })))
+      return failure();
+  }
+  return success();
+}
+
+Value SystemAdjoint::zeros(ArrayType type) {
+  ArrayRef<Attribute> extents = type.getShape().getValue();
+  SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
+  auto compute =
+      ComputeOp::create(builder, system.getLoc(), "", names, extents, {},
+                        extents.size(), Reducer::none, type.getElementType());
+  OpBuilder body = OpBuilder::atBlockBegin(&compute.getBody().front());
+  Value zero = arith::ConstantOp::create(body, system.getLoc(),
+                                         body.getF64FloatAttr(0.0));
+  YieldOp::create(body, system.getLoc(), zero);
+  return compute.getResult();
+}
+
+Value SystemAdjoint::sum(Value array, ArrayRef<Value> parts) {
+  if (parts.empty())
+    return zeros(cast<ArrayType>(array.getType()));
+  if (parts.size() == 1)
+    return parts.front();
+  ArrayRef<Attribute> extents =
+      cast<ArrayType>(array.getType()).getShape().getValue();
+  SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
+  if (auto compute = array.getDefiningOp<ComputeOp>())
+    names.assign(compute.getIndices().begin(),
+                 compute.getIndices().begin() + extents.size());
+  Location loc = array.getLoc();
+  auto compute = ComputeOp::create(builder, loc, labelOf(array), names, extents,
+                                   {}, extents.size(), Reducer::none,
+                                   builder.getF64Type());
+  OpBuilder body = OpBuilder::atBlockBegin(&compute.getBody().front());
+  Value total;
+  for (Value part : parts) {
+    Value read =
+        ReadOp::create(body, loc, part, compute.getBody().getArguments());
+    total = total ? arith::AddFOp::create(body, loc, total, read) : read;
+  }
+  YieldOp::create(body, loc, total);
+  return compute.getResult();
+}
+
+void SystemAdjoint::addUp() {
+  llvm::DenseMap<Value, Value> adjoints;
+  for (auto &[array, placeholder] : placeholders) {
+    Value adjoint = sum(array, contributions[array]);
+    adjoints[array] = adjoint;
+    placeholder.replaceAllUsesWith(adjoint);
+    placeholder.getDefiningOp()->erase();
+  }
+  llvm::MapVector<StringRef, SmallVector<Value>> gradients;
+  llvm::DenseMap<StringRef, Value> params;
+  for (ParamOp param : system.getOps<ParamOp>()) {
+    params[param.getPath()] = param.getResult();
+    Value adjoint = adjoints.lookup(param.getResult());
+    gradients[param.getPath()];
+    if (adjoint)
+      gradients[param.getPath()].push_back(adjoint);
+  }
+  // One parameter that stands twice has one gradient.
+  for (auto &[path, parts] : gradients) {
+    Value gradient = sum(params[path], parts);
+    OutputOp::create(builder, params[path].getLoc(), ("grad/" + path).str(),
+                     gradient);
+  }
+}
+
+LogicalResult SystemAdjoint::run() {
+  for (OutputOp output : system.getOps<OutputOp>()) {
+    StringRef seed;
+    if (output.getTarget() == "nll")
+      seed = "seed.nll";
+    else if (output.getTarget() == "penalty")
+      seed = "seed.penalty";
+    else
+      continue;
+    auto type = cast<ArrayType>(output.getValue().getType());
+    if (type.getRank() != 0 || !type.getElementType().isF64())
+      return output.emitError() << "the objective's term '"
+                                << output.getTarget()
+                                << "' is one number, but this is " << type;
+    roots.push_back({output.getValue(), seed});
+  }
+  if (roots.empty())
+    return system.emitError()
+           << "nothing to differentiate: the system has no output 'nll'";
+  findActive();
+  if (failed(contribute()))
+    return failure();
+  addUp();
+  return success();
+}
+
+namespace {
+struct Differentiate
+    : fovea::attn::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    auto loss = getOperation().lookupSymbol<SystemOp>("loss");
+    if (!loss)
+      return;
+    OpBuilder builder(loss->getContext());
+    builder.setInsertionPointAfter(loss);
+    auto grad = cast<SystemOp>(builder.clone(*loss));
+    grad.setSymName("grad");
+    SystemAdjoint adjoint(grad);
+    if (failed(adjoint.run())) {
+      grad.erase();
+      return signalPassFailure();
+    }
+    numAdjoints += adjoint.getNumAdjoints();
+  }
+};
+} // namespace
