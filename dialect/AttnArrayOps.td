@@ -57,6 +57,9 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
 
     ```mlir
+    %q = attn.data "q" : !attn.array<["T", 512], f64>
+    %k = attn.data "k" : !attn.array<["S", 512], f64>
+    %v = attn.param "v" : !attn.array<[512], f64>
     %energy = attn.compute "energy" (%t: "T", %i: "S") sum (%a: 512) {
       %0 = attn.read %q[%t, %a] : !attn.array<["T", 512], f64>
       %1 = attn.read %k[%i, %a] : !attn.array<["S", 512], f64>
@@ -68,7 +71,18 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     } : !attn.array<["T", "S"], f64>
     ```
 
-    With a condition: `(%t: "T") softmax (%u: "T") where { .. attn.yield %c : i1 } { .. }`.
+    With a condition: weights over the positions up to t.
+
+    ```mlir
+    %score = attn.data "score" : !attn.array<["T", "T"], f64>
+    %weight = attn.compute "weight" (%t: "T") softmax (%u: "T") where {
+      %0 = arith.cmpi sle, %u, %t : index
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %score[%t, %u] : !attn.array<["T", "T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<["T", "T"], f64>
+    ```
   }];
   let arguments = (ins
     OptionalAttr<StrAttr>:$label,          // the equation's name, for people
@@ -114,6 +128,17 @@ def Attn_ComputeOp : Attn_Op<"compute", [
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike,
     ParentOneOf<["ComputeOp", "ScanOp", "SearchOp"]>]> {
   let summary = "the value of a body";
+  let description = [{
+    Ends the body or condition of `attn.compute` with a scalar, and the body of
+    a loop with the next values of its carries and with its rows.
+
+    ```mlir
+    %ones = attn.compute (%i: "S") {
+      %0 = arith.constant 1.0 : f64
+      attn.yield %0 : f64
+    } : !attn.array<["S"], f64>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` qualified(type($values)))?";
 }
@@ -140,11 +165,21 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
       that it does not place.
     * (C3) the result is of the array's element type; so are cases and default.
 
-    Example: `f[i-1]` with the boundary `f[-1]`, and `a[j] ?? 0`.
+    Example: `f[i-1,k] * (a[i-1] ?? 0)` with the boundary `f[-1,k]`.
 
     ```mlir
-    %0 = attn.read %f[%before, %k] cases [[[0, -1]]] (%init : !attn.array<[512], f64>) : !attn.array<["S", 512], f64>
-    %1 = attn.read %a[%j] default %zero : !attn.array<["S"], f64>
+    %f = attn.data "f" : !attn.array<["S", 512], f64>
+    %init = attn.param "init" : !attn.array<[512], f64>
+    %a = attn.data "a" : !attn.array<["S"], f64>
+    %g = attn.compute (%i: "S", %k: 512) {
+      %one = arith.constant 1 : index
+      %zero = arith.constant 0.0 : f64
+      %before = arith.subi %i, %one : index
+      %0 = attn.read %f[%before, %k] cases [[[0, -1]]] (%init : !attn.array<[512], f64>) : !attn.array<["S", 512], f64>
+      %1 = attn.read %a[%before] default %zero : f64 : !attn.array<["S"], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<["S", 512], f64>
     ```
   }];
   let arguments = (ins
@@ -177,7 +212,13 @@ def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
     parent: `attn.extent "W"[%m]`.
 
     ```mlir
-    %S = attn.extent "S"
+    attn.length "M"
+    attn.length "W" over "M"
+    %words = attn.compute "words" (%m: "M") {
+      %0 = attn.extent "W"[%m]
+      %1 = arith.index_cast %0 : index to i64
+      attn.yield %1 : i64
+    } : !attn.array<["M"], i64>
     ```
   }];
   let arguments = (ins StrAttr:$length, Optional<Index>:$parent);
@@ -193,11 +234,34 @@ class Attn_UnaryScalarOp<string mnemonic> : Attn_Op<mnemonic, [Pure, SameOperand
 
 def Attn_SigmoidOp : Attn_UnaryScalarOp<"sigmoid"> {
   let summary = "1 / (1 + exp(-x)), without overflow";
-  let description = "One op, because `1 / (1 + exp(-x))` has the adjoint inf / inf for x = -1000.";
+  let description = [{
+    One op, because `1 / (1 + exp(-x))` has the adjoint inf / inf for x = -1000.
+
+    ```mlir
+    %x = attn.data "x" : !attn.array<["S"], f64>
+    %gate = attn.compute "gate" (%i: "S") {
+      %0 = attn.read %x[%i] : !attn.array<["S"], f64>
+      %1 = attn.sigmoid %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["S"], f64>
+    ```
+  }];
 }
 
 def Attn_SoftplusOp : Attn_UnaryScalarOp<"softplus"> {
   let summary = "log(1 + exp(x)), without overflow";
+  let description = [{
+    One op, because `log(1 + exp(x))` overflows for x = 1000.
+
+    ```mlir
+    %x = attn.data "x" : !attn.array<["S"], f64>
+    %width = attn.compute "width" (%i: "S") {
+      %0 = attn.read %x[%i] : !attn.array<["S"], f64>
+      %1 = attn.softplus %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["S"], f64>
+    ```
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,6 +278,8 @@ def Attn_ConcatOp : Attn_Op<"concat", [Pure, Attn_NamesResult, DeclareOpInterfac
       are numbers that add up.
 
     ```mlir
+    %f = attn.data "f" : !attn.array<["S", 512], f64>
+    %b = attn.data "b" : !attn.array<["S", 512], f64>
     %h = attn.concat %f, %b : !attn.array<["S", 512], f64>, !attn.array<["S", 512], f64> -> !attn.array<["S", 1024], f64>
     ```
   }];
@@ -235,6 +301,7 @@ def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, Attn_NamesResult, DeclareOpInterf
     * (C2) their other extents are numbers with the same product.
 
     ```mlir
+    %x = attn.data "x" : !attn.array<["T", 512], f64>
     %q = attn.reshape %x keep 1 : !attn.array<["T", 512], f64> -> !attn.array<["T", 8, 64], f64>
     ```
   }];
@@ -285,7 +352,10 @@ def Attn_AppendOp : Attn_Op<"append", [Pure]> {
     * (C1) the row is the array without the axis.
 
     ```mlir
-    %k2 = attn.append %k[%t] axis 0 = %row : !attn.array<["T", 64], f64>, !attn.array<[64], f64>
+    %t = arith.constant 3 : index
+    %k = attn.data "k" : !attn.array<["T", 64], f64>
+    %row = attn.data "row" : !attn.array<[64], f64>
+    %longer = attn.append %k[%t] axis 0 = %row : !attn.array<["T", 64], f64>, !attn.array<[64], f64>
     ```
   }];
   let arguments = (ins Attn_Array:$array, Index:$at, Attn_Count:$axis, Attn_Array:$row);

@@ -43,7 +43,9 @@ def Attn_ScanOp : Attn_LoopOp<"scan", [Pure]> {
       loop axis, whose extent is the loop's.
 
     ```mlir
-    %last, %h = attn.scan "S" (%i) carries (%before = %init) axes [0] {
+    %x = attn.data "x" : !attn.array<["S", 8], f64>
+    %init = attn.param "init" : !attn.array<[8], f64>
+    %last, %h = attn.scan "S" (%i) carries (%before = %init : !attn.array<[8], f64>) axes [0] {
       %next = attn.compute (%k: 8) {
         %0 = attn.read %before[%k] : !attn.array<[8], f64>
         %1 = attn.read %x[%i, %k] : !attn.array<["S", 8], f64>
@@ -81,6 +83,25 @@ def Attn_SearchOp : Attn_LoopOp<"search"> {
 
     * (C1) and (C2) as of `attn.scan`.
     * (C3) one state per carry, with a name and a kind.
+
+    ```mlir
+    attn.program @decode {
+      attn.length "T" open
+      %begin = attn.data "begin" : !attn.array<[], i64>
+      %table = attn.param "table" : !attn.array<[97, 97], f64>
+      %last, %all = attn.search "T" states [{name = "y", kind = "carried", window = 1 : i64, reorder = true} ] (%t) carries (%before = %begin : !attn.array<[], i64>) axes [0] {
+        %logits = attn.compute "logits" (%v: 97) {
+          %0 = attn.read %before[] : !attn.array<[], i64>
+          %1 = arith.index_cast %0 : i64 to index
+          %2 = attn.read %table[%1, %v] : !attn.array<[97, 97], f64>
+          attn.yield %2 : f64
+        } : !attn.array<[97], f64>
+        %y = attn.choice "y" categorical ["logits"] (%logits : !attn.array<[97], f64>) end 1 : i64 -> !attn.array<[], i64>
+        attn.yield %y, %y : !attn.array<[], i64>, !attn.array<[], i64>
+      } : !attn.array<[], i64>, !attn.array<["T"], i64>
+      attn.output "y" %all : !attn.array<["T"], i64>
+    }
+    ```
   }];
   let arguments = (ins Attn_Extent:$extent, UnitAttr:$reverse, Variadic<Attn_Array>:$inits,
                        DenseI64ArrayAttr:$axes, DictArrayAttr:$states,
@@ -102,6 +123,11 @@ def Attn_MarkOp : Attn_Op<"mark"> {
     value has the generated index as its axis.
 
     * (C1) `valid` and `stop` are bits, `score` is f64, `longest` i64.
+
+    ```mlir
+    %enough = attn.data "enough" : !attn.array<["T"], i1>
+    attn.mark "stop" %enough : !attn.array<["T"], i1>
+    ```
   }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";

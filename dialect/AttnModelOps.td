@@ -45,6 +45,33 @@ def Attn_SystemOp : Attn_Op<"system", [
 def Attn_ProgramOp : Attn_Op<"program", [
     IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "scheduled equations: every array is computed before it is read";
+  let description = [{
+    What `attn-schedule` makes of a system. A recurrence is an `attn.scan`,
+    generation an `attn.search`.
+
+    * (C1) it takes no arguments: an input has a name.
+
+    ```mlir
+    attn.program @loss {
+      attn.length "S"
+      %x = attn.data "x" : !attn.array<["S"], f64>
+      %zero = attn.compute () {
+        %0 = arith.constant 0.0 : f64
+        attn.yield %0 : f64
+      } : !attn.array<[], f64>
+      %last, %s = attn.scan "S" (%i) carries (%before = %zero : !attn.array<[], f64>) axes [0] {
+        %next = attn.compute () {
+          %0 = attn.read %before[] : !attn.array<[], f64>
+          %1 = attn.read %x[%i] : !attn.array<["S"], f64>
+          %2 = arith.addf %0, %1 : f64
+          attn.yield %2 : f64
+        } : !attn.array<[], f64>
+        attn.yield %next, %next : !attn.array<[], f64>, !attn.array<[], f64>
+      } : !attn.array<[], f64>, !attn.array<["S"], f64>
+      attn.output "s" %s : !attn.array<["S"], f64>
+    }
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
@@ -110,6 +137,12 @@ def Attn_DataOp : Attn_Op<"data", [Pure, Attn_NamesResult]> {
 
 def Attn_OutputOp : Attn_Op<"output", [Attn_InModel]> {
   let summary = "an array that the caller wants, by its name";
+  let description = [{
+    ```mlir
+    %nll = attn.data "nll" : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
+    ```
+  }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
 }
@@ -120,6 +153,11 @@ def Attn_EquationOp : Attn_Op<"equation", [Attn_InModel]> {
     Makes an array visible to `--get` and `--show`; derive turns those that are
     asked for into outputs and drops the others, so what nobody asks for is
     dead code.
+
+    ```mlir
+    %weight = attn.data "weight" : !attn.array<["T", "S"], f64>
+    attn.equation "alpha" %weight : !attn.array<["T", "S"], f64>
+    ```
   }];
   let arguments = (ins StrAttr:$target, Attn_Array:$value);
   let assemblyFormat = "$target $value attr-dict `:` qualified(type($value))";
@@ -127,6 +165,14 @@ def Attn_EquationOp : Attn_Op<"equation", [Attn_InModel]> {
 
 def Attn_PenaltyOp : Attn_Op<"penalty", [Attn_InModel]> {
   let summary = "a term of the objective";
+  let description = [{
+    Its elements add up to what training minimises besides -log p.
+
+    ```mlir
+    %shortfall = attn.data "shortfall" : !attn.array<["S"], f64>
+    attn.penalty %shortfall : !attn.array<["S"], f64>
+    ```
+  }];
   let arguments = (ins Attn_Array:$value);
   let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
 }
@@ -156,6 +202,8 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     * (C3) a parameter has the axes of the choice, then its own.
 
     ```mlir
+    %l = attn.data "l" : !attn.array<["T", 97], f64>
+    %tgt = attn.data "tgt" : !attn.array<["T"], i64>
     attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) observed %tgt : !attn.array<["T"], i64>
     %y = attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) end 1 : i64 -> !attn.array<["T"], i64>
     ```
