@@ -224,11 +224,10 @@ static void readsOf(ComputeOp op, SmallVectorImpl<Access> &accesses) {
   op->walk([&](ReadOp read) {
     SmallVector<Guard> guards = condition;
     GuardCollector collector(op, guards);
-    for (Region *region = read->getParentRegion();
-         region->getParentOp() != op; region = region->getParentRegion())
+    for (Region *region = read->getParentRegion(); region->getParentOp() != op;
+         region = region->getParentRegion())
       if (auto branch = dyn_cast<scf::IfOp>(region->getParentOp()))
-        collector.add(branch.getCondition(),
-                      region == &branch.getThenRegion());
+        collector.add(branch.getCondition(), region == &branch.getThenRegion());
 
     Access access{op, read, read.getArray(), {}, guards, {}};
     for (Value index : read.getIndices())

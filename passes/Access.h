@@ -36,8 +36,8 @@ struct Guard {
 };
 
 struct Access {
-  mlir::Operation *reader;            // the op whose indices are meant
-  mlir::Operation *read;              // the attn.read, or the reader itself
+  mlir::Operation *reader; // the op whose indices are meant
+  mlir::Operation *read;   // the attn.read, or the reader itself
   mlir::Value array;
   llvm::SmallVector<AccessIndex> indices; // one per axis of the array
   llvm::SmallVector<Guard> guards;

@@ -1,6 +1,6 @@
-//===- Passes.h - every pass of the compiler ------------------------------===//
+//===- Passes.h - create and register the passes --------------------------===//
 //
-// Declared from passes/Passes.td, where each is described.
+// Passes.td describes each pass; Pipeline.h puts them in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,14 +10,22 @@
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/Pipeline.h"
 
 namespace fovea::attn {
+
+/// What attn-inline takes: see Passes.td.
+enum class InlineMode { expansions, all };
 
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
+
+/// Removes from a system every array that no output, choice, penalty,
+/// equation or mark needs, recurrences that only feed themselves included.
+void eraseDeadArrays(SystemOp system);
 
 } // namespace fovea::attn
 

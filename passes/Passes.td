@@ -5,10 +5,91 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_PASSES_TD
-#define FOVEA_PASSES_TD
+#ifndef FOVEA_PASSES_PASSES_TD
+#define FOVEA_PASSES_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// derive
+//===----------------------------------------------------------------------===//
+
+def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
+  let summary = "turn observed choices and penalties into the loss of one example";
+  let description = [{
+    * In: the system `@training`.
+    * Out: the system `@loss` in its place, without choices, penalties and
+      equations. Its outputs: `nll`, the sum of -log p of every observed choice
+      (with label smoothing where `attn.train` has `smooth`); `logp`, the sum of
+      log p without smoothing; `choices`, the number of choices made; `penalty`,
+      the sum of the penalties; and the equations named in `get`.
+    * After: the front end.
+    * Not: batches, averages over them, gradients.
+
+    Example:
+
+    ```mlir
+    attn.choice "y" categorical ["logits"] (%l : !attn.array<["T", 97], f64>)
+        observed %y : !attn.array<["T"], i64>
+
+    // becomes
+
+    %0 = attn.compute "log_p.y" (%t: "T") log_softmax (%v: 97) { %l[%t, %v] }
+    %1 = attn.compute "logp.y" () sum (%t: "T") { %0[%t, %y[%t]] }
+    attn.output "nll" %nll      // -%1
+    ```
+  }];
+  let options = [
+    ListOption<"get", "get", "std::string", "names of equations that become outputs">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+  let statistics = [
+    Statistic<"numChoices", "choices", "observed choices that joined the objective">
+  ];
+}
+
+def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
+  let summary = "turn generated names into the outputs of the decoder";
+  let description = [{
+    * In: the system `@decoding`.
+    * Out: the system `@decode` in its place: each generated name is an output,
+      and so are the equations named in `show`. What they do not need is gone,
+      with the penalties and the log p of given data.
+    * After: the front end, which applied `decode { set .. }`.
+    * Not: whether the generated names can be computed step by step; that is
+      found by `attn-schedule`.
+  }];
+  let options = [
+    ListOption<"show", "show", "std::string", "names of equations that become outputs">
+  ];
+}
+
+def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
+  let summary = "give the condition of a softmax to the sums that it weighs";
+}
+
+//===----------------------------------------------------------------------===//
+// differentiate
+//===----------------------------------------------------------------------===//
+
+def SplitConcat : Pass<"attn-split-concat", "::mlir::ModuleOp"> {
+  let summary = "split contractions over joined vectors by columns";
+}
+
+def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
+  let summary = "compute an array where it is read";
+  let options = [
+    Option<"mode", "mode", "InlineMode", "InlineMode::expansions",
+           "what is inlined", [{::llvm::cl::values(
+      clEnumValN(InlineMode::expansions, "expansions",
+                 "arrays that are larger than all that their reader needs"),
+      clEnumValN(InlineMode::all, "all", "whatever has one reader")
+    )}]>
+  ];
+}
 
 def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let summary = "add the equations of the gradients";
@@ -51,4 +132,31 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   ];
 }
 
-#endif // FOVEA_PASSES_TD
+//===----------------------------------------------------------------------===//
+// schedule
+//===----------------------------------------------------------------------===//
+
+def Schedule : Pass<"attn-schedule", "::mlir::ModuleOp"> {
+  let summary = "find an order of the equations: scans, searches, whole arrays";
+}
+
+//===----------------------------------------------------------------------===//
+// Behind each phase
+//===----------------------------------------------------------------------===//
+
+def CheckPhase : Pass<"attn-check-phase", "::mlir::ModuleOp"> {
+  let summary = "verify what a phase promises";
+  let description = [{
+    * In, out: the module behind a phase, unchanged.
+    * A broken promise is a mistake of the compiler; the error names the phase,
+      so that it is found where it was made and not three passes later.
+
+    What each phase promises stands in passes/Phases.def.
+  }];
+  let options = [
+    Option<"phase", "phase", "Phase", /*default=*/"Phase::derive",
+           "the phase that has just run", [{::fovea::attn::phaseValues()}]>
+  ];
+}
+
+#endif // FOVEA_PASSES_PASSES_TD

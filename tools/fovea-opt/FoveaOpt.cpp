@@ -1,7 +1,7 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
 #include "dialect/AttnDialect.h"
-#include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 

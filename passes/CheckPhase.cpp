@@ -1,0 +1,103 @@
+//===- CheckPhase.cpp - the contracts of the phases -----------------------===//
+//
+// One function per phase of Phases.def. The ops themselves are verified by
+// MLIR behind every pass; here stands only what a phase adds to that.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_CHECKPHASE
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// The names of the outputs of a system or program.
+static llvm::StringSet<> outputsOf(Operation *container) {
+  llvm::StringSet<> names;
+  for (auto output : container->getRegion(0).getOps<OutputOp>())
+    names.insert(output.getTarget());
+  return names;
+}
+
+static LogicalResult checkDerive(ModuleOp module) {
+  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    if (isa<PenaltyOp, EquationOp>(op))
+      return op->emitOpError() << "is left after the phase 'derive'";
+    auto choice = dyn_cast<ChoiceOp>(op);
+    if (choice && choice.getObserved())
+      return op->emitOpError()
+             << "is observed and left after the phase 'derive'";
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (StringRef name : {"training", "decoding"})
+    if (Operation *left = module.lookupSymbol(name))
+      return left->emitOpError() << "is left after the phase 'derive'";
+  Operation *loss = module.lookupSymbol("loss");
+  if (!loss)
+    return success();
+  llvm::StringSet<> outputs = outputsOf(loss);
+  for (StringRef name : {"nll", "logp", "choices", "penalty"})
+    if (!outputs.contains(name))
+      return loss->emitOpError()
+             << "has no output '" << name << "' after the phase 'derive'";
+  return success();
+}
+
+static LogicalResult checkDifferentiate(ModuleOp module) {
+  Operation *loss = module.lookupSymbol("loss");
+  Operation *grad = module.lookupSymbol("grad");
+  // Without @grad nobody asked for gradients.
+  if (!loss || !grad)
+    return success();
+  llvm::StringSet<> outputs = outputsOf(grad);
+  for (auto param : loss->getRegion(0).getOps<ParamOp>())
+    if (!outputs.contains(("grad/" + param.getPath()).str())) {
+      InFlightDiagnostic diag = grad->emitOpError()
+                                << "has no output 'grad/" << param.getPath()
+                                << "' after the phase 'differentiate'";
+      diag.attachNote(param.getLoc()) << "the loss reads the parameter here";
+      return diag;
+    }
+  return success();
+}
+
+/// In a program the verifier of MLIR sees that every array stands before its
+/// readers: what is left to check is that there are programs only.
+static LogicalResult checkSchedule(ModuleOp module) {
+  for (auto system : module.getOps<SystemOp>())
+    return system.emitOpError() << "is left after the phase 'schedule'";
+  return success();
+}
+
+namespace {
+
+struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
+  using CheckPhaseBase::CheckPhaseBase;
+
+  LogicalResult check() {
+    switch (phase) {
+    case Phase::derive:
+      return checkDerive(getOperation());
+    case Phase::differentiate:
+      return checkDifferentiate(getOperation());
+    case Phase::schedule:
+      return checkSchedule(getOperation());
+    }
+    llvm_unreachable("every phase has a contract");
+  }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(check()))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,37 @@
+//===- DeadArrays.cpp - drops what nobody asks for ------------------------===//
+//
+// A mark and sweep: in a system a recurrence uses itself, so that looking for
+// arrays without a use does not find it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+void fovea::attn::eraseDeadArrays(SystemOp system) {
+  Block &body = system.getBody().front();
+  llvm::SetVector<Operation *> live;
+  for (Operation &op : body)
+    if (!isMemoryEffectFree(&op))
+      live.insert(&op);
+  for (unsigned i = 0; i < live.size(); ++i)
+    live[i]->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *given = operand.getDefiningOp())
+          if (given->getBlock() == &body)
+            live.insert(given);
+    });
+  SmallVector<Operation *> dead;
+  for (Operation &op : body)
+    if (!live.contains(&op))
+      dead.push_back(&op);
+  for (Operation *op : dead)
+    op->dropAllReferences();
+  for (Operation *op : dead)
+    op->dropAllUses();
+  for (Operation *op : dead)
+    op->erase();
+}

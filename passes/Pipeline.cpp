@@ -1,0 +1,98 @@
+//===- Pipeline.cpp - every pass, in order --------------------------------===//
+//
+// The one place that decides which passes run and in which order. What each of
+// them does stands in Passes.td; what holds between them in Phases.def.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipeline.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// The joint distribution of an example -> what is computed in training and
+/// in decoding.
+static void derive(OpPassManager &manager, const PipelineOptions &options) {
+  DeriveObjectiveOptions objective;
+  llvm::append_range(objective.get, options.get);
+  manager.addPass(createDeriveObjective(objective));
+  DeriveDecoderOptions decoder;
+  llvm::append_range(decoder.show, options.show);
+  manager.addPass(createDeriveDecoder(decoder));
+  // Behind the derivations: it looks at live sums only.
+  manager.addPass(createInheritSupport());
+  // Folds what `--set` made constant, so that no later pass sees it.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+/// @loss -> also @grad.
+static void differentiate(OpPassManager &manager,
+                          const PipelineOptions &options) {
+  // Before differentiation: the adjoint of a split contraction is split.
+  manager.addPass(createSplitConcat());
+  // Before differentiation: an array that exists only to be summed has an
+  // adjoint of its own size, which nothing would remove again.
+  manager.addPass(createInline({InlineMode::expansions}));
+  if (options.gradients)
+    manager.addPass(createDifferentiate());
+  // Adjoints repeat subexpressions of the forward equations.
+  manager.addPass(createCSEPass());
+}
+
+/// Systems -> programs.
+static void schedule(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createSchedule());
+}
+
+void fovea::attn::buildPipeline(OpPassManager &manager,
+                                const PipelineOptions &options) {
+#define PHASE(name, promise)                                                   \
+  name(manager, options);                                                      \
+  manager.addPass(createCheckPhase({Phase::name}));                            \
+  if (options.stopAfter == Phase::name)                                        \
+    return;
+#include "passes/Phases.def"
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+StringRef fovea::attn::phaseName(Phase phase) {
+  switch (phase) {
+#define PHASE(name, promise)                                                   \
+  case Phase::name:                                                            \
+    return #name;
+#include "passes/Phases.def"
+  }
+  llvm_unreachable("every phase has a name");
+}
+
+std::optional<Phase> fovea::attn::phaseNamed(StringRef text) {
+#define PHASE(name, promise)                                                   \
+  if (text == #name)                                                           \
+    return Phase::name;
+#include "passes/Phases.def"
+  return std::nullopt;
+}
+
+llvm::cl::ValuesClass fovea::attn::phaseValues() {
+  return llvm::cl::ValuesClass({
+#define PHASE(name, promise)                                                   \
+  llvm::cl::OptionEnumValue{#name, static_cast<int>(Phase::name), promise},
+#include "passes/Phases.def"
+  });
+}
+
+void fovea::attn::registerFoveaPasses() {
+  registerPasses();
+  PassPipelineRegistration<PipelineOptions>(
+      "attn-pipeline", "from the front end's module to programs",
+      [](OpPassManager &manager, const PipelineOptions &options) {
+        buildPipeline(manager, options);
+      });
+}

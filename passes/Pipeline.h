@@ -1,0 +1,50 @@
+//===- Pipeline.h - the whole path, phase by phase ------------------------===//
+
+#ifndef FOVEA_PASSES_PIPELINE_H
+#define FOVEA_PASSES_PIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace fovea::attn {
+
+/// The phases of Phases.def, in order.
+enum class Phase {
+#define PHASE(name, promise) name,
+#include "passes/Phases.def"
+};
+
+/// The name of a phase, as on the command line.
+llvm::StringRef phaseName(Phase phase);
+
+/// The phase of a name, or nothing.
+std::optional<Phase> phaseNamed(llvm::StringRef name);
+
+/// Every phase as a value of an option, with what it promises.
+llvm::cl::ValuesClass phaseValues();
+
+struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
+  Option<Phase> stopAfter{*this, "stop-after",
+                          llvm::cl::desc("the last phase that runs"),
+                          llvm::cl::init(Phase::schedule), phaseValues()};
+  ListOption<std::string> get{
+      *this, "get", llvm::cl::desc("equations that @loss has as outputs")};
+  ListOption<std::string> show{
+      *this, "show", llvm::cl::desc("equations that @decode has as outputs")};
+  Option<bool> gradients{*this, "gradients",
+                         llvm::cl::desc("whether @grad is made"),
+                         llvm::cl::init(true)};
+};
+
+/// Adds every pass from the front end's module to programs, up to and with
+/// `options.stopAfter`, and a check behind each phase.
+void buildPipeline(mlir::OpPassManager &manager,
+                   const PipelineOptions &options);
+
+/// Every pass and the pipeline `attn-pipeline`, for tools that run any of
+/// them by name.
+void registerFoveaPasses();
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_PIPELINE_H

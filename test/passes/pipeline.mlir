@@ -1,0 +1,23 @@
+// The order of the passes is part of the product: a change shows up here.
+// RUN: fovea-opt %s --attn-pipeline --dump-pass-pipeline 2>&1 >/dev/null | FileCheck %s
+// RUN: fovea-opt %s --attn-pipeline=stop-after=derive --dump-pass-pipeline 2>&1 >/dev/null | FileCheck %s --check-prefix=STOP
+// RUN: fovea-opt %s --attn-pipeline=gradients=false --dump-pass-pipeline 2>&1 >/dev/null | FileCheck %s --check-prefix=FORWARD
+// RUN: not fovea-opt %s --attn-pipeline=stop-after=drive 2>&1 | FileCheck %s --check-prefix=MISSPELT
+
+// CHECK:      attn-derive-objective
+// CHECK-NEXT: attn-derive-decoder
+// CHECK-NEXT: attn-inherit-support
+// CHECK:      attn-check-phase{phase=derive}
+// CHECK-NEXT: attn-split-concat
+// CHECK-NEXT: attn-inline{mode=expansions}
+// CHECK-NEXT: attn-differentiate
+// CHECK:      attn-check-phase{phase=differentiate}
+// CHECK-NEXT: attn-schedule
+// CHECK:      attn-check-phase{phase=schedule}
+
+// STOP:     attn-check-phase{phase=derive}
+// STOP-NOT: attn-split-concat
+
+// FORWARD-NOT: attn-differentiate
+
+// MISSPELT: Cannot find option named 'drive'!
