@@ -65,6 +65,9 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"show", "show", "std::string", "names of equations that become outputs">
   ];
+  let statistics = [
+    Statistic<"numGenerated", "generated", "choices whose result is generated">
+  ];
 }
 
 def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {

@@ -7,8 +7,6 @@
 #include "passes/Passes.h"
 
 namespace fovea::attn {
-#define GEN_PASS_DEF_DERIVEOBJECTIVE
-#define GEN_PASS_DEF_DERIVEDECODER
 #define GEN_PASS_DEF_INHERITSUPPORT
 #define GEN_PASS_DEF_SPLITCONCAT
 #define GEN_PASS_DEF_INLINE
@@ -22,8 +20,6 @@ namespace fovea::attn {
     void runOnOperation() override {}                                          \
   };                                                                           \
   }
-STUB(DeriveObjective)
-STUB(DeriveDecoder)
 STUB(InheritSupport)
 STUB(SplitConcat)
 STUB(Inline)

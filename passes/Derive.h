@@ -1,0 +1,21 @@
+//===- Derive.h - what the two derivations share --------------------------===//
+
+#ifndef FOVEA_PASSES_DERIVE_H
+#define FOVEA_PASSES_DERIVE_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// Fails, with an error at each, when the system has latent choices: a choice
+/// with a result in `@training`, a choice marked `latent` in `@decoding`.
+llvm::LogicalResult refuseLatents(SystemOp system);
+
+/// Turns the equations called `names` into outputs and erases the others. A
+/// name that no equation has is an error.
+llvm::LogicalResult resolveEquations(SystemOp system,
+                                     llvm::ArrayRef<std::string> names);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_DERIVE_H

@@ -1,0 +1,14 @@
+// RUN: fovea-opt %s --split-input-file --verify-diagnostics --attn-derive-decoder=show=align
+
+// expected-error @+1 {{no equation is called 'align'}}
+attn.system @decoding {
+}
+
+// -----
+
+attn.system @decoding {
+  %p = attn.param "p" : !attn.array<[3], f64>
+  // expected-error @+1 {{'place' is a latent choice, and models with latent choices cannot be executed yet}}
+  %place = attn.choice "place" categorical ["probs"] (%p : !attn.array<[3], f64>) latent -> !attn.array<[], i64>
+  attn.equation "align" %place : !attn.array<[], i64>
+}

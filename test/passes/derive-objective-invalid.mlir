@@ -1,0 +1,14 @@
+// RUN: fovea-opt %s --split-input-file --verify-diagnostics --attn-derive-objective=get=a
+
+// expected-error @+1 {{no equation is called 'a'}}
+attn.system @training {
+}
+
+// -----
+
+attn.system @training {
+  %p = attn.param "p" : !attn.array<["T", 3], f64>
+  // expected-error @+1 {{'place' is a latent choice, and models with latent choices cannot be executed yet}}
+  %place = attn.choice "place" categorical ["probs"] (%p : !attn.array<["T", 3], f64>) latent -> !attn.array<["T"], i64>
+  attn.equation "a" %place : !attn.array<["T"], i64>
+}
