@@ -102,7 +102,7 @@ LogicalResult ChoiceOp::verify() {
                          << " parameters but has " << getParameters().size();
   SmallVector<SmallVector<Parameter>> signatures =
       getSignatures(getDistribution());
-  auto named = llvm::find_if(signatures, [&](ArrayRef<Parameter> signature) {
+  auto *named = llvm::find_if(signatures, [&](ArrayRef<Parameter> signature) {
     return llvm::equal(getParameterNames().getAsValueRange<StringAttr>(),
                        llvm::map_range(signature, [](const Parameter &each) {
                          return each.name;
