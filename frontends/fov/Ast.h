@@ -42,9 +42,25 @@ enum class ExprKind {
 };
 
 enum class Op {
-  Add, Sub, Mul, Div, FloorDiv, Mod, MatMul, Pow, Join, // + - * / // mod @ ^ ++
-  And, Or, Not, Negate,
-  Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  MatMul,
+  Pow,
+  Join, // + - * / // mod @ ^ ++
+  And,
+  Or,
+  Not,
+  Negate,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Equal,
+  NotEqual,
 };
 
 /// The text of an operator, as it is written.
@@ -75,16 +91,17 @@ struct Expr {
   double real = 0;
   Op op = Op::Add;
   ArrayRef<Expr *> args;
-  ArrayRef<Op> ops;           // Compare
-  ArrayRef<Item> items;       // Call, Reduce
-  ArrayRef<Binder> binders;   // Reduce
-  Expr *condition = nullptr;  // Reduce: the `where`
+  ArrayRef<Op> ops;          // Compare
+  ArrayRef<Item> items;      // Call, Reduce
+  ArrayRef<Binder> binders;  // Reduce
+  Expr *condition = nullptr; // Reduce: the `where`
+  unsigned height = 1;       // of the tree; the parser allows 256
 };
 
 /// One place on the left: `i`, `i < N` (bound), or an expression.
 struct Place {
   SMLoc loc;
-  Expr *value;           // `i`, `i + 1`, `-1`, `S`
+  Expr *value = nullptr; // `i`, `i + 1`, `-1`, `S`
   Expr *bound = nullptr; // of `i < bound`
 };
 
@@ -115,8 +132,8 @@ struct Array {
 struct Type {
   StringRef name; // "token", "sentence", "real", ..
   SMLoc loc;
-  Expr *of = nullptr;      // of token, sentence: a path (Name or Member)
-  ArrayRef<Expr *> args;   // real extents; class count or labels; position name
+  Expr *of = nullptr;    // of token, sentence: a path (Name or Member)
+  ArrayRef<Expr *> args; // real extents; class count or labels; position name
   bool ends = false;
 };
 
@@ -124,13 +141,25 @@ struct Type {
 struct Parameter {
   StringRef name;
   SMLoc loc;
-  bool hasShape = false;       // `x` against `x[..]`
-  ArrayRef<Expr *> shape;      // Name or Integer each
+  bool hasShape = false;  // `x` against `x[..]`
+  ArrayRef<Expr *> shape; // Name or Integer each
 };
 
 enum class StatementKind {
-  Dim, Const, Vocab, Data, Length, Param, Def, Use, Penalty, Equation, Choice,
-  Block, Metric, Return,
+  Dim,
+  Const,
+  Vocab,
+  Data,
+  Length,
+  Param,
+  Def,
+  Use,
+  Penalty,
+  Equation,
+  Choice,
+  Block,
+  Metric,
+  Return,
 };
 
 struct Entry;
@@ -156,7 +185,7 @@ struct Statement {
   Expr *module = nullptr;
 
   // Length: the index place (value and bound as in an equation).
-  Place place;
+  Place place = {};
 
   // Def.
   ArrayRef<StringRef> sizes;
@@ -184,7 +213,11 @@ struct Statement {
 
 /// An entry of train or decode.
 struct Entry {
-  enum Kind { Option, Treatment, Set } kind; // left = .. | left ~ .. | set left = ..
+  enum Kind {
+    Option,
+    Treatment,
+    Set
+  } kind; // left = .. | left ~ .. | set left = ..
   Left left;
   Expr *value;
 };

@@ -9,6 +9,7 @@
 #ifndef FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
 #define FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
 #include "llvm/Support/SourceMgr.h"
@@ -54,13 +55,21 @@ public:
 private:
   void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
              const std::string &text);
+  void report(llvm::SourceMgr::DiagKind kind, unsigned &count, llvm::SMLoc loc,
+              const std::string &text, const std::vector<Note> &notes);
+  /// The line around a place, and a caret under it.
+  void printLine(const llvm::MemoryBuffer &buffer, const char *at);
 
   llvm::SourceMgr manager;
   llvm::raw_ostream &out;
   unsigned limit;
   unsigned errors = 0;
-  std::vector<std::pair<const char *, std::string>> seen;
+  unsigned warnings = 0;
+  llvm::DenseSet<std::pair<const char *, uint64_t>> seen;
 };
+
+/// `text` in single quotes, cut when it is longer than a name should be.
+std::string quoted(llvm::StringRef text);
 
 /// The candidate nearest to `name` by edit distance, or empty when none is
 /// near enough to be a slip of the keyboard.

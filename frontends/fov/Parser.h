@@ -8,11 +8,12 @@
 
 namespace fovea {
 
-/// Parses a text that `diagnostics` owns (Diagnostics::addSource). Reports every
-/// independent mistake and skips to the next statement after each; the file
-/// that comes back holds the statements that are right. Never fails otherwise:
-/// any bytes whatever are answered. Grammar: docs/LANGUAGE.md.
-std::unique_ptr<ast::File> parse(llvm::StringRef text, Diagnostics &diagnostics);
+/// Parses a text that `diagnostics` owns (Diagnostics::addSource). Reports
+/// every independent mistake and skips to the next statement after each; the
+/// file that comes back holds the statements that are right. Never fails
+/// otherwise: any bytes whatever are answered. Grammar: docs/LANGUAGE.md.
+std::unique_ptr<ast::File> parse(llvm::StringRef text,
+                                 Diagnostics &diagnostics);
 
 /// `--emit=ast`: the tree as indented text, one node a line.
 void printAst(const ast::File &file, llvm::raw_ostream &out);

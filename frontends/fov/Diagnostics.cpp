@@ -1,0 +1,222 @@
+//===- Diagnostics.cpp - errors with a place, a line and a caret ----------===//
+//
+// How an error looks on a terminal: any bytes of the source are shown safely,
+// long lines are cut around the caret, repeated errors are one and many errors
+// are counted. What the errors say is decided where they are found.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Diagnostics.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/Unicode.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace fovea;
+using namespace llvm;
+
+/// Columns of a source line that are shown left and right of the caret.
+static constexpr unsigned shownLeft = 60;
+static constexpr unsigned shownRight = 36;
+
+/// Bytes of a message, and of a piece of code quoted in one.
+static constexpr size_t longestMessage = 2000;
+static constexpr size_t longestQuote = 48;
+
+namespace {
+/// One character as it is shown: the bytes that it stands for, its text and
+/// the columns that this takes.
+struct Cell {
+  size_t bytes;
+  SmallString<8> text;
+  unsigned width;
+};
+} // namespace
+
+/// The first character of `text` (not empty), made safe for a terminal.
+static Cell firstCell(StringRef text) {
+  unsigned char first = text.front();
+  if (first >= 0x20 && first < 0x7f)
+    return {1, StringRef(text.data(), 1), 1};
+  size_t length = getNumBytesForUTF8(first);
+  auto *bytes = reinterpret_cast<const UTF8 *>(text.data());
+  if (first >= 0x80 && length <= text.size() &&
+      isLegalUTF8Sequence(bytes, bytes + length)) {
+    StringRef character = text.take_front(length);
+    int width = sys::unicode::columnWidthUTF8(character);
+    if (width >= 0)
+      return {length, character, unsigned(width)};
+    UTF32 code = 0;
+    UTF32 *target = &code;
+    ConvertUTF8toUTF32(&bytes, bytes + length, &target, &code + 1,
+                       strictConversion);
+    std::string shown = "<U+" + utohexstr(code, false, 4) + ">";
+    return {length, StringRef(shown), unsigned(shown.size())};
+  }
+  std::string shown = "<" + utohexstr(first, false, 2) + ">";
+  return {1, StringRef(shown), unsigned(shown.size())};
+}
+
+/// `text` without anything that a terminal could take as a command.
+static std::string safe(StringRef text, size_t longest) {
+  std::string result;
+  while (!text.empty() && result.size() < longest) {
+    Cell cell = firstCell(text);
+    result += cell.text;
+    text = text.drop_front(cell.bytes);
+  }
+  if (!text.empty())
+    result += "...";
+  return result;
+}
+
+StringRef Diagnostics::addSource(StringRef name, std::string text) {
+  std::unique_ptr<MemoryBuffer> buffer =
+      MemoryBuffer::getMemBufferCopy(text, name);
+  StringRef result = buffer->getBuffer();
+  manager.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  return result;
+}
+
+unsigned Diagnostics::lineOf(SMLoc loc) const {
+  unsigned id = manager.FindBufferContainingLoc(loc);
+  return id ? manager.FindLineNumber(loc, id) : 0;
+}
+
+void Diagnostics::error(SMLoc loc, const std::string &text,
+                        std::vector<Note> notes) {
+  report(SourceMgr::DK_Error, errors, loc, text, notes);
+}
+
+void Diagnostics::warning(SMLoc loc, const std::string &text,
+                          std::vector<Note> notes) {
+  report(SourceMgr::DK_Warning, warnings, loc, text, notes);
+}
+
+void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, SMLoc loc,
+                         const std::string &text,
+                         const std::vector<Note> &notes) {
+  if (!seen.insert({loc.getPointer(), xxh3_64bits(text)}).second)
+    return;
+  if (++count > limit)
+    return;
+  print(kind, loc, text);
+  for (const Note &note : notes)
+    print(SourceMgr::DK_Note, note.loc, note.text);
+}
+
+void Diagnostics::finish() {
+  auto rest = [&](unsigned count, StringRef what) {
+    if (count > limit)
+      out << count - limit << " more " << what
+          << (count - limit == 1 ? "\n" : "s\n");
+  };
+  rest(errors, "error");
+  rest(warnings, "warning");
+  out.flush();
+}
+
+void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
+                        const std::string &text) {
+  unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
+  const MemoryBuffer *buffer = id ? manager.getMemoryBuffer(id) : nullptr;
+  if (buffer) {
+    const char *begin = loc.getPointer();
+    while (begin != buffer->getBufferStart() && begin[-1] != '\n')
+      --begin;
+    out << safe(buffer->getBufferIdentifier(), longestMessage) << ':'
+        << manager.FindLineNumber(loc, id) << ':'
+        << loc.getPointer() - begin + 1 << ": ";
+  }
+  out << (kind == SourceMgr::DK_Error     ? "error: "
+          : kind == SourceMgr::DK_Warning ? "warning: "
+                                          : "note: ")
+      << safe(text, longestMessage) << '\n';
+  if (buffer)
+    printLine(*buffer, loc.getPointer());
+}
+
+void Diagnostics::printLine(const MemoryBuffer &buffer, const char *at) {
+  // Enough bytes of the line to fill the columns shown, whatever they hold.
+  const char *begin = at, *end = at;
+  auto isContinuation = [](char c) { return (c & 0xc0) == 0x80; };
+  while (begin != buffer.getBufferStart() && begin[-1] != '\n' &&
+         (at - begin < 4 * shownLeft || isContinuation(*begin)))
+    --begin;
+  while (end != buffer.getBufferEnd() && *end != '\n' &&
+         end - at < 4 * (shownLeft + shownRight))
+    ++end;
+  bool cutLeft = begin != buffer.getBufferStart() && begin[-1] != '\n';
+  bool cutRight = end != buffer.getBufferEnd() && *end != '\n';
+
+  StringRef rest(begin, end - begin);
+  rest.consume_back("\r");
+  std::vector<Cell> cells;
+  size_t caret = 0;
+  for (unsigned column = 0; !rest.empty();) {
+    if (rest.data() <= at)
+      caret = cells.size();
+    Cell cell = firstCell(rest);
+    if (rest.front() == '\t') {
+      cell.text.assign(8 - column % 8, ' ');
+      cell.width = cell.text.size();
+    }
+    column += cell.width;
+    rest = rest.drop_front(cell.bytes);
+    cells.push_back(std::move(cell));
+  }
+  if (rest.data() <= at)
+    caret = cells.size();
+
+  // Grow the part that is shown from the caret, to the left first, and as far
+  // as it goes when all of the line fits.
+  unsigned whole = 0;
+  for (const Cell &cell : cells)
+    whole += cell.width;
+  bool fits = !cutLeft && !cutRight && whole <= shownLeft + shownRight;
+  size_t first = caret, last = caret;
+  unsigned width = 0;
+  while (first > 0 && (fits || width + cells[first - 1].width <= shownLeft))
+    width += cells[--first].width;
+  unsigned indent = width;
+  while (last < cells.size() &&
+         width + cells[last].width <= shownLeft + shownRight)
+    width += cells[last++].width;
+  cutLeft |= first > 0;
+  cutRight |= last < cells.size();
+
+  if (cutLeft) {
+    out << "...";
+    indent += 3;
+  }
+  for (const Cell &cell : ArrayRef(cells).slice(first, last - first))
+    out << cell.text;
+  out << (cutRight ? "...\n" : "\n");
+  out.indent(indent) << "^\n";
+}
+
+std::string fovea::quoted(StringRef text) {
+  return "'" + safe(text, longestQuote) + "'";
+}
+
+StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
+  // Longer words allow for more slips; nothing near a word of 1 or 2 letters.
+  if (name.size() < 3 || name.size() > 64)
+    return {};
+  unsigned allowed = name.size() < 5 ? 1 : name.size() < 9 ? 2 : 3;
+  StringRef best;
+  for (StringRef candidate : candidates) {
+    if (candidate == name || candidate.size() > 64)
+      continue;
+    unsigned distance = name.edit_distance(candidate, true, allowed);
+    if (distance <= allowed) {
+      best = candidate;
+      allowed = distance - 1;
+    }
+    if (allowed == 0)
+      break;
+  }
+  return best;
+}
