@@ -14,8 +14,13 @@
 
 namespace fovea::attn {
 
-/// What attn-inline takes: see Passes.td.
-enum class InlineMode { expansions, all };
+/// Which producers `attn-inline` inlines.
+enum class InlineMode {
+  /// Those that have more indices than any array that they read.
+  expansions,
+  /// Also those with one reader that has as many indices.
+  all
+};
 
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"

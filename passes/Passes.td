@@ -70,28 +70,106 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
   ];
 }
 
-def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
-  let summary = "give the condition of a softmax to the sums that it weighs";
-}
-
 //===----------------------------------------------------------------------===//
 // differentiate
 //===----------------------------------------------------------------------===//
 
 def SplitConcat : Pass<"attn-split-concat", "::mlir::ModuleOp"> {
-  let summary = "split contractions over joined vectors by columns";
+  let summary = "split sums over a concatenation into one sum per part";
+  let description = [{
+    * In: systems.
+    * Out: the same systems; where a `sum` reads a concatenation at its
+      reduction index, there is one sum per part and an op that adds them. So
+      a parameter over `y ++ c` stays one array, but what it multiplies `y`
+      with need not wait for `c`.
+    * Before `attn-differentiate`, which then finds no concatenation, and
+      `attn-schedule`, which takes a part that does not change out of a loop.
+    * Not: concatenations that are read at any other index, or reduced by
+      anything but `sum`.
+
+    Example: `W (y ++ c)` with 3 and 2 columns.
+
+    ```mlir
+    %h = attn.concat %y, %c : .. -> !attn.array<["T", 5], f64>
+    %z = attn.compute "z" (%t: "T", %j: 4) sum (%k: 5) { .. %w[%j, %k] * %h[%t, %k] }
+
+    // becomes
+
+    %0 = attn.compute "z" (%t: "T", %j: 4) sum (%k: 3) { .. %w[%j, %k] * %y[%t, %k] }
+    %1 = attn.compute "z" (%t: "T", %j: 4) sum (%k: 2) { .. %w[%j, %k + 3] * %c[%t, %k] }
+    %z = attn.compute "z" (%t: "T", %j: 4) { %0[%t, %j] + %1[%t, %j] }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numSplit", "split", "sums that were split">];
 }
 
 def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
-  let summary = "compute an array where it is read";
+  let summary = "evaluate elementwise equations where they are read";
+  let description = [{
+    * In: systems.
+    * Out: the same systems without some of their elementwise computes, which
+      stand in the bodies of their readers. With `mode=expansions`: those that
+      have more indices than any array that they read, as `tanh(q[t,a] +
+      k[i,a])`, so that no array of order T x S x A exists. With `mode=all`
+      also those whose only reader runs over as many indices.
+    * Anywhere before `attn-schedule`, also behind `attn-differentiate`: the
+      adjoint of an expansion is one.
+    * Not: recurrences; what is an output or an alternative of a read. A
+      reader that has indices beyond those of the producer would evaluate it
+      again and again: it gets an expansion only where it sums away an order
+      that the expansion adds.
+
+    Example: with `%q` and `%k` of two axes,
+
+    ```mlir
+    %u = attn.compute (%t: "T", %i: "S", %a: 4) { .. tanh(%q[%t, %a] + %k[%i, %a]) }
+    %e = attn.compute (%t: "T", %i: "S") sum (%a: 4) { .. %v[%a] * %u[%t, %i, %a] }
+
+    // becomes
+
+    %e = attn.compute (%t: "T", %i: "S") sum (%a: 4) { .. %v[%a] * tanh(%q[%t, %a] + %k[%i, %a]) }
+    ```
+  }];
   let options = [
     Option<"mode", "mode", "InlineMode", "InlineMode::expansions",
-           "what is inlined", [{::llvm::cl::values(
+           "Which producers are inlined", [{::llvm::cl::values(
       clEnumValN(InlineMode::expansions, "expansions",
-                 "arrays that are larger than all that their reader needs"),
-      clEnumValN(InlineMode::all, "all", "whatever has one reader")
-    )}]>
+                 "those that have more indices than any array they read"),
+      clEnumValN(InlineMode::all, "all",
+                 "also those with one reader of as many indices"))}]>
   ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+  let statistics = [Statistic<"numInlined", "inlined", "computes inlined">];
+}
+
+def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
+  let summary = "let a sum skip what its weights exclude";
+  let description = [{
+    * In: systems.
+    * Out: the same systems; a `sum` whose body is a product with an element of
+      an array that is zero outside its condition has this condition too. Users
+      write `softmax[u where u <= t]` and then `sum[u](a[t,u] * v[u])`: right
+      in training, but a read of the future in decoding.
+    * After `attn-inline`, which brings a product into its sum; before
+      `attn-schedule`, which bounds what is read by conditions.
+    * Not: the part of a condition that reads arrays; arrays read at other
+      places than the sum's own indices; weights that do not multiply all of
+      the body.
+
+    ```mlir
+    %a = attn.compute "a" (%t: "T") softmax (%u: "T") where { %u <= %t } { .. }
+    %c = attn.compute "c" (%t: "T") sum (%u: "T") { .. %a[%t, %u] * %v[%u] }
+
+    // becomes
+
+    %c = attn.compute "c" (%t: "T") sum (%u: "T") where { %u <= %t } { .. %a[%t, %u] * %v[%u] }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numBounded", "bounded", "sums that got a condition">];
 }
 
 def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {

@@ -22,8 +22,6 @@ static void derive(OpPassManager &manager, const PipelineOptions &options) {
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);
   manager.addPass(createDeriveDecoder(decoder));
-  // Behind the derivations: it looks at live sums only.
-  manager.addPass(createInheritSupport());
   // Folds what `--set` made constant, so that no later pass sees it.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -35,10 +33,16 @@ static void differentiate(OpPassManager &manager,
   // Before differentiation: the adjoint of a split contraction is split.
   manager.addPass(createSplitConcat());
   // Before differentiation: an array that exists only to be summed has an
-  // adjoint of its own size, which nothing would remove again.
+  // adjoint of its own size, and the sums that differentiation makes read it.
   manager.addPass(createInline({InlineMode::expansions}));
-  if (options.gradients)
+  // Behind inlining, which brings products into their sums, and before
+  // differentiation, which repeats the condition of a sum.
+  manager.addPass(createInheritSupport());
+  if (options.gradients) {
     manager.addPass(createDifferentiate());
+    // The adjoint of a sum is an expansion.
+    manager.addPass(createInline({InlineMode::expansions}));
+  }
   // Adjoints repeat subexpressions of the forward equations.
   manager.addPass(createCSEPass());
 }

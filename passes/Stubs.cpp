@@ -7,9 +7,6 @@
 #include "passes/Passes.h"
 
 namespace fovea::attn {
-#define GEN_PASS_DEF_INHERITSUPPORT
-#define GEN_PASS_DEF_SPLITCONCAT
-#define GEN_PASS_DEF_INLINE
 #define GEN_PASS_DEF_SCHEDULE
 #include "passes/Passes.h.inc"
 
@@ -20,9 +17,6 @@ namespace fovea::attn {
     void runOnOperation() override {}                                          \
   };                                                                           \
   }
-STUB(InheritSupport)
-STUB(SplitConcat)
-STUB(Inline)
 STUB(Schedule)
 
 } // namespace fovea::attn

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/adjoints/IndexEquations.h"
 #include "dialect/adjoints/Scalars.h"
 
 using namespace mlir;
@@ -66,15 +67,6 @@ private:
   Value extra;
 };
 } // namespace
-
-/// Evaluates one region of `op`, its condition or its body, at `at`.
-static Value inlineRegion(OpBuilder &builder, Region &region, ValueRange at) {
-  IRMapping values;
-  values.map(region.getArguments(), at);
-  for (Operation &scalar : region.front().without_terminator())
-    builder.clone(scalar, values);
-  return values.lookupOrDefault(region.front().getTerminator()->getOperand(0));
-}
 
 /// A compute over the first `numKept` indices of the op that reduces over the
 /// others, or, with `again`, over all reduction indices once more. `condition`
@@ -490,9 +482,7 @@ void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
   }
   requireBounds(body, at, condition);
   if (op.hasCondition()) {
-    bool reads = false;
-    op.getCondition().walk([&](ReadOp) { reads = true; });
-    if (reads)
+    if (readsArrays(op.getCondition()))
       condition.guardRest();
     condition.require(inlineRegion(body, op.getCondition(), at));
   }

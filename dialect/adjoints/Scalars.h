@@ -10,31 +10,11 @@
 #ifndef FOVEA_DIALECT_ADJOINTS_SCALARS_H
 #define FOVEA_DIALECT_ADJOINTS_SCALARS_H
 
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/Conditions.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace fovea::attn {
-
-/// A conjunction whose later parts are evaluated only where the earlier ones
-/// hold.
-class Conjunction {
-public:
-  Conjunction(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
-  void require(mlir::Value condition);
-  /// What is built from here on is evaluated only where all so far holds.
-  void guardRest();
-  bool isTrivial() const { return !current && open.empty(); }
-  /// The conjunction, at the place where it was begun.
-  mlir::Value finish();
-
-private:
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-  mlir::Value current;
-  llvm::SmallVector<mlir::scf::IfOp> open;
-};
 
 /// A branch that encloses a read.
 struct Branch {
@@ -95,17 +75,6 @@ private:
   llvm::DenseSet<mlir::Value> active;
   bool reaches = false;
 };
-
-/// Requires that the indices of a read stand inside its array. `scalar` gives
-/// the values of the body's scalars at the place of `builder`.
-void requireInside(mlir::OpBuilder &builder, ReadOp read,
-                   llvm::function_ref<mlir::Value(mlir::Value)> scalar,
-                   Conjunction &inside);
-
-/// The condition of case number `number` of a read alone: all its indices
-/// stand at their places.
-mlir::Value atPlaces(mlir::OpBuilder &builder, ReadOp read, unsigned number,
-                     llvm::function_ref<mlir::Value(mlir::Value)> scalar);
 
 /// One rule per scalar op: `add(operand, contribution)` for each operand that
 /// is `active`. `primal` evaluates a scalar of the body again. Returns false

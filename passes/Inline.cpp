@@ -1,0 +1,256 @@
+//===- Inline.cpp - elementwise equations into their readers --------------===//
+//
+// Decides which arrays are not worth having, and evaluates them where they are
+// read. An array goes as a whole or not at all: while one reader needs it, a
+// second evaluation elsewhere would only cost.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Conditions.h"
+#include "passes/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_INLINE
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// Bodies do not grow beyond this many scalars: chains of expansions that read
+/// one another several times would grow without end.
+static constexpr unsigned maxScalars = 4096;
+
+static unsigned numNamed(ArrayRef<Attribute> extents) {
+  return llvm::count_if(extents,
+                        [](Attribute extent) { return isa<StringAttr>(extent); });
+}
+
+static unsigned numScalars(ComputeOp op) {
+  unsigned count = 0;
+  op->walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// How many indices of the reader a read does not depend on.
+static unsigned numFreeIndices(ReadOp read, ComputeOp reader) {
+  llvm::SetVector<Value> visited;
+  visited.insert_range(read.getIndices());
+  llvm::DenseSet<unsigned> used;
+  for (unsigned i = 0; i < visited.size(); ++i) {
+    if (auto argument = dyn_cast<BlockArgument>(visited[i]))
+      used.insert(argument.getArgNumber());
+    else if (Operation *def = visited[i].getDefiningOp())
+      def->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (!isa<ArrayType>(operand.getType()))
+            visited.insert(operand);
+      });
+  }
+  return reader.getNumIndices() - used.size();
+}
+
+namespace {
+/// What a producer reads, at most: orders of arrays.
+struct Order {
+  int rank = -1;
+  int named = -1;
+};
+
+struct Inline
+    : fovea::attn::impl::InlineBase<Inline> {
+  using InlineBase::InlineBase;
+
+  void runOnOperation() override;
+
+private:
+  std::optional<SmallVector<ReadOp>> readersOf(ComputeOp producer);
+  bool isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads);
+  void inlineAt(ReadOp read, ComputeOp producer);
+};
+} // namespace
+
+/// The reads of a producer that can be evaluated elsewhere; nothing when it
+/// cannot, or when something else needs the array.
+std::optional<SmallVector<ReadOp>>
+Inline::readersOf(ComputeOp producer) {
+  if (producer.getReducer() != Reducer::none)
+    return std::nullopt;
+  SmallVector<ReadOp> reads;
+  for (OpOperand &use : producer.getResult().getUses()) {
+    auto read = dyn_cast<ReadOp>(use.getOwner());
+    if (!read || use.getOperandNumber() != 0 ||
+        producer->isAncestor(read) || !read->getParentOfType<ComputeOp>())
+      return std::nullopt;
+    reads.push_back(read);
+  }
+  return reads;
+}
+
+static Order orderOfReads(ComputeOp op) {
+  Order order;
+  op->walk([&](ReadOp read) {
+    SmallVector<Value> arrays(read.getAlternatives());
+    arrays.push_back(read.getArray());
+    for (Value array : arrays) {
+      ArrayRef<Attribute> extents =
+          cast<ArrayType>(array.getType()).getShape().getValue();
+      order.rank = std::max<int>(order.rank, extents.size());
+      order.named = std::max<int>(order.named, numNamed(extents));
+    }
+  });
+  return order;
+}
+
+bool Inline::isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads) {
+  ArrayRef<Attribute> extents = producer.getExtents().getValue();
+  Order order = orderOfReads(producer);
+  int rank = extents.size(), named = numNamed(extents);
+  bool isExpansion = rank > order.rank;
+  // Two lengths or more, and one more than anything that is read.
+  bool raisesOrder = isExpansion && named >= 2 && named > order.named;
+  unsigned size = numScalars(producer);
+  bool isTrivial = size <= 4;
+  auto reader = [](ReadOp read) { return read->getParentOfType<ComputeOp>(); };
+  if (isExpansion)
+    return llvm::all_of(reads, [&](ReadOp read) {
+      ComputeOp consumer = reader(read);
+      if (numScalars(consumer) + size > maxScalars)
+        return false;
+      int result =
+          numNamed(consumer.getResult().getType().getShape().getValue());
+      return isTrivial || numFreeIndices(read, consumer) == 0 ||
+             (raisesOrder && result < named);
+    });
+  if (mode != InlineMode::all || reads.size() != 1)
+    return false;
+  ReadOp read = reads.front();
+  ComputeOp consumer = reader(read);
+  return read.getAlternatives().empty() && !read.getOtherwise() &&
+         consumer.getNumIndices() == extents.size() &&
+         numFreeIndices(read, consumer) == 0 &&
+         numScalars(consumer) + size <= maxScalars;
+}
+
+static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+/// The producer's element at `at`, zero where its condition or a lower bound
+/// says so.
+static Value elementAt(OpBuilder &builder, ComputeOp producer, ValueRange at) {
+  Location loc = producer.getLoc();
+  Conjunction condition(builder, loc);
+  for (auto [index, lower] : llvm::zip_equal(at, producer.getLower()))
+    if (lower != 0)
+      condition.require(arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::sge, index,
+          arith::ConstantIndexOp::create(builder, loc, lower)));
+  if (producer.hasCondition()) {
+    if (readsArrays(producer.getCondition()))
+      condition.guardRest();
+    condition.require(inlineRegion(builder, producer.getCondition(), at));
+  }
+  if (condition.isTrivial())
+    return inlineRegion(builder, producer.getBody(), at);
+  Type type = producer.getElementType();
+  Value holds = condition.finish();
+  auto choice = scf::IfOp::create(builder, loc, TypeRange{type}, holds,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder inside = OpBuilder::atBlockBegin(choice.thenBlock());
+  Value element = inlineRegion(inside, producer.getBody(), at);
+  scf::YieldOp::create(inside, loc, element);
+  OpBuilder outside = OpBuilder::atBlockBegin(choice.elseBlock());
+  scf::YieldOp::create(outside, loc, zeroOf(outside, loc, type));
+  return choice.getResult(0);
+}
+
+/// The element that a case of a read gives.
+static Value alternativeOf(OpBuilder &builder, ReadOp read, unsigned number) {
+  llvm::DenseSet<int64_t> placed;
+  for (Attribute pair : cast<ArrayAttr>((*read.getPlaces())[number]))
+    placed.insert(cast<IntegerAttr>(cast<ArrayAttr>(pair)[0]).getInt());
+  SmallVector<Value> at;
+  for (auto [axis, index] : llvm::enumerate(read.getIndices()))
+    if (!placed.contains(axis))
+      at.push_back(index);
+  return ReadOp::create(builder, read.getLoc(), read.getAlternatives()[number],
+                        at);
+}
+
+void Inline::inlineAt(ReadOp read, ComputeOp producer) {
+  OpBuilder builder(read);
+  Location loc = read.getLoc();
+  Type type = read.getResult().getType();
+  auto same = [](Value value) { return value; };
+  // if case 0 then .. else if case 1 then .. else if inside then the element
+  // else the default
+  SmallVector<scf::IfOp> open;
+  auto choose = [&](Value condition) {
+    auto choice =
+        scf::IfOp::create(builder, loc, TypeRange{type}, condition,
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+    open.push_back(choice);
+    builder.setInsertionPointToStart(choice.thenBlock());
+  };
+  auto otherwise = [&](Value value) {
+    scf::YieldOp::create(builder, loc, value);
+    builder.setInsertionPointToStart(open.back().elseBlock());
+  };
+  for (unsigned i = 0; i < read.getAlternatives().size(); ++i) {
+    choose(atPlaces(builder, read, i, same));
+    otherwise(alternativeOf(builder, read, i));
+  }
+  if (read.getOtherwise()) {
+    Conjunction inside(builder, loc);
+    requireInside(builder, read, same, inside);
+    Value holds = inside.finish();
+    choose(holds);
+  }
+  Value value = elementAt(builder, producer, read.getIndices());
+  if (read.getOtherwise()) {
+    otherwise(value);
+    value = read.getOtherwise();
+  }
+  for (scf::IfOp choice : llvm::reverse(open)) {
+    scf::YieldOp::create(builder, loc, value);
+    builder.setInsertionPointAfter(choice);
+    value = choice.getResult(0);
+  }
+  read.getResult().replaceAllUsesWith(value);
+  read.erase();
+}
+
+void Inline::runOnOperation() {
+  // A reader that has taken an expansion in may have become one itself.
+  llvm::SetVector<Operation *> worklist;
+  for (SystemOp system : getOperation().getOps<SystemOp>())
+    for (Operation &op : llvm::reverse(system.getBody().front()))
+      if (isa<ComputeOp>(op))
+        worklist.insert(&op);
+  IRRewriter rewriter(&getContext());
+  DominanceInfo dominance;
+  while (!worklist.empty()) {
+    auto producer = cast<ComputeOp>(worklist.pop_back_val());
+    std::optional<SmallVector<ReadOp>> reads = readersOf(producer);
+    if (!reads || reads->empty() || !isWorthIt(producer, *reads))
+      continue;
+    llvm::SetVector<Operation *> readers;
+    for (ReadOp read : *reads) {
+      readers.insert(read->getParentOfType<ComputeOp>());
+      inlineAt(read, producer);
+    }
+    for (Operation *reader : readers) {
+      // What was read at one place twice is evaluated once.
+      eliminateCommonSubExpressions(rewriter, dominance, reader);
+      dominance.invalidate();
+      worklist.insert(reader);
+    }
+    producer.erase();
+    ++numInlined;
+  }
+}

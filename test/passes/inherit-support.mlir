@@ -1,0 +1,124 @@
+// RUN: fovea-opt %s --attn-inherit-support --split-input-file | FileCheck %s
+
+// The sum takes over that u <= t, not what reads the mask.
+
+// CHECK-LABEL: attn.system @causal
+// CHECK:       %[[A:.*]] = attn.compute "a"
+// CHECK:       attn.compute "c" (%[[T:.*]]: "T", %{{.*}}: 3) sum (%[[U:.*]]: "T") where {
+// CHECK-NOT:     attn.read
+// CHECK:         %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       } {
+// CHECK:         attn.read %[[A]][%[[T]], %[[U]]]
+attn.system @causal {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %mask = attn.data "mask" : !attn.array<["T"], i1>
+  %v = attn.data "v" : !attn.array<["T", 3], f64>
+  %a = attn.compute "a" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = attn.read %mask[%u] : !attn.array<["T"], i1>
+    %2 = arith.andi %0, %1 : i1
+    attn.yield %2 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %c = attn.compute "c" (%t: "T", %k: 3) sum (%u: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %v[%u, %k] : !attn.array<["T", 3], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 3], f64>
+  attn.output "c" %c : !attn.array<["T", 3], f64>
+}
+
+// -----
+
+// A condition that the sum has already is not repeated; one of its own stays.
+
+// CHECK-LABEL: attn.system @own
+// CHECK:       attn.compute "c" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-DAG:     %[[OWN:.*]] = arith.cmpi ne, %[[T]], %[[U]]
+// CHECK-DAG:     %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK:         arith.andi
+// CHECK:       attn.compute "twice" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+attn.system @own {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %a = attn.compute "a" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %c = attn.compute "c" (%t: "T") sum (%u: "T") where {
+    %0 = arith.cmpi ne, %t, %u : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = arith.negf %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T"], f64>
+  %twice = attn.compute "twice" (%t: "T") sum (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "c" %c : !attn.array<["T"], f64>
+  attn.output "twice" %twice : !attn.array<["T"], f64>
+}
+
+// -----
+
+// Not where the weight does not multiply everything, is read at another place,
+// or only divides.
+
+// CHECK-LABEL: attn.system @stays
+// CHECK:       attn.compute "added" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "elsewhere" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "divisor" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "largest" (%{{.*}}: "T") max (%{{.*}}: "T") {
+attn.system @stays {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %a = attn.compute "a" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %added = attn.compute "added" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %elsewhere = attn.compute "elsewhere" (%t: "T") sum (%u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %one = arith.constant 1 : index
+    %before = arith.subi %t, %one : index
+    %0 = attn.read %a[%before, %u] default %zero : f64 : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %divisor = attn.compute "divisor" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.divf %1, %0 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %largest = attn.compute "largest" (%t: "T") max (%u: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "added" %added : !attn.array<["T"], f64>
+  attn.output "elsewhere" %elsewhere : !attn.array<["T"], f64>
+  attn.output "divisor" %divisor : !attn.array<["T"], f64>
+  attn.output "largest" %largest : !attn.array<["T"], f64>
+}
