@@ -1,0 +1,74 @@
+//===- Frontend.h - a spec to a module of the attn dialect ----------------===//
+//
+// The whole front end as one call, and what is known of a model besides its
+// equations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_FRONTEND_H
+#define FOVEA_FRONTENDS_FOV_FRONTEND_H
+
+#include "frontends/fov/Diagnostics.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace fovea {
+
+struct FrontendOptions {
+  /// `--set K=V`, in order; the last of a key counts.
+  std::vector<std::pair<std::string, std::string>> sets;
+  /// Where `use m` looks for `m.fov`; empty: beside the spec.
+  std::string includeDir;
+};
+
+/// One parameter, under its stable path.
+struct ParameterInfo {
+  std::string path; // `cell.2.weight_ih`
+  /// The extents; -1 where a vocabulary has no size yet.
+  llvm::SmallVector<int64_t> shape;
+  /// The extents as text: `512`, `src.vocab`.
+  std::vector<std::string> extents;
+  /// What it is for, by the def that declares it and its name in there:
+  /// `linear:weight`, `embedding:weight`; `:v` of a model's own parameter.
+  std::string role;
+};
+
+/// One `data` name.
+struct DataInfo {
+  enum Kind { Real, Int, Bit, Token, Class, Position };
+  std::string name;
+  Kind kind = Real;
+  /// Ended by `</s>` (a sentence), or by a place behind the last (`ends`).
+  bool isSentence = false;
+  bool ends = false;
+  /// All extents as text, index axes first.
+  std::vector<std::string> extents;
+  unsigned numIndices = 0;
+  /// Whether it has a `~`: observed in training, generated in decoding.
+  bool isChosen = false;
+  std::string vocabulary;          // the name that declares it; of tokens
+  int64_t vocabularySize = -1;     // -1: not known yet; also of classes
+  std::vector<std::string> labels; // of class("a", "b")
+};
+
+struct Model {
+  std::string name;
+  /// `@training` and `@decoding` (docs/IR.md), with the options of the spec.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<ParameterInfo> parameters; // in file order
+  std::vector<DataInfo> data;            // in file order
+  std::vector<std::string> latents;
+  /// One sentence for each thing of the spec that cannot be executed yet.
+  std::vector<std::string> refusals;
+};
+
+/// Reads, parses, checks and lowers the spec at `path`. Null when something is
+/// wrong with it (diagnosed).
+std::unique_ptr<Model> compileSpec(llvm::StringRef path,
+                                   const FrontendOptions &options,
+                                   mlir::MLIRContext &context,
+                                   Diagnostics &diagnostics);
+
+} // namespace fovea
+
+#endif // FOVEA_FRONTENDS_FOV_FRONTEND_H
