@@ -28,4 +28,6 @@ function(fovea_executable name)
   target_compile_options(${name} PRIVATE ${FOVEA_WARNINGS} ${FOVEA_FLAGS})
   target_precompile_headers(${name} REUSE_FROM FoveaPch)
   target_link_libraries(${name} PRIVATE MLIR LLVM)
+  # What the tests may call: test/CMakeLists.txt.
+  set_property(GLOBAL APPEND PROPERTY FOVEA_EXECUTABLES ${name})
 endfunction()
