@@ -55,12 +55,6 @@ static unsigned numFreeIndices(ReadOp read, ComputeOp reader) {
 }
 
 namespace {
-/// What a producer reads, at most: orders of arrays.
-struct Order {
-  int rank = -1;
-  int named = -1;
-};
-
 struct Inline
     : fovea::attn::impl::InlineBase<Inline> {
   using InlineBase::InlineBase;
@@ -91,28 +85,26 @@ Inline::readersOf(ComputeOp producer) {
   return reads;
 }
 
-static Order orderOfReads(ComputeOp op) {
-  Order order;
+/// The largest number of axes that an array has which `op` reads; -1 when it
+/// reads none.
+static int largestRank(ComputeOp op) {
+  int64_t rank = -1;
   op->walk([&](ReadOp read) {
-    SmallVector<Value> arrays(read.getAlternatives());
-    arrays.push_back(read.getArray());
-    for (Value array : arrays) {
-      ArrayRef<Attribute> extents =
-          cast<ArrayType>(array.getType()).getShape().getValue();
-      order.rank = std::max<int>(order.rank, extents.size());
-      order.named = std::max<int>(order.named, numNamed(extents));
-    }
+    rank = std::max(rank, read.getArrayType().getRank());
+    for (Value array : read.getAlternatives())
+      rank = std::max(rank, cast<ArrayType>(array.getType()).getRank());
   });
-  return order;
+  return rank;
 }
 
 bool Inline::isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads) {
   ArrayRef<Attribute> extents = producer.getExtents().getValue();
-  Order order = orderOfReads(producer);
   int rank = extents.size(), named = numNamed(extents);
-  bool isExpansion = rank > order.rank;
-  // Two lengths or more, and one more than anything that is read.
-  bool raisesOrder = isExpansion && named >= 2 && named > order.named;
+  bool isExpansion = rank > largestRank(producer);
+  // A product of two lengths and more, larger than anything that is read: not
+  // worth having even where a reader evaluates it several times, unless that
+  // reader is as large.
+  bool isLarge = named >= 2;
   unsigned size = numScalars(producer);
   bool isTrivial = size <= 4;
   auto reader = [](ReadOp read) { return read->getParentOfType<ComputeOp>(); };
@@ -124,7 +116,7 @@ bool Inline::isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads) {
       int result =
           numNamed(consumer.getResult().getType().getShape().getValue());
       return isTrivial || numFreeIndices(read, consumer) == 0 ||
-             (raisesOrder && result < named);
+             (isLarge && result < named);
     });
   if (mode != InlineMode::all || reads.size() != 1)
     return false;

@@ -6,11 +6,12 @@
 
 // CHECK:      attn-derive-objective
 // CHECK-NEXT: attn-derive-decoder
-// CHECK-NEXT: attn-inherit-support
 // CHECK:      attn-check-phase{phase=derive}
 // CHECK-NEXT: attn-split-concat
 // CHECK-NEXT: attn-inline{mode=expansions}
+// CHECK-NEXT: attn-inherit-support
 // CHECK-NEXT: attn-differentiate
+// CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK:      attn-check-phase{phase=differentiate}
 // CHECK-NEXT: attn-schedule
 // CHECK:      attn-check-phase{phase=schedule}
