@@ -212,14 +212,19 @@ unsigned fovea::attn::numIndices(Operation *op) {
   return type ? type.getRank() : 0;
 }
 
+SmallVector<Guard> fovea::attn::guardsOf(ComputeOp op) {
+  SmallVector<Guard> guards;
+  if (op.hasCondition())
+    GuardCollector(op, guards)
+        .add(op.getCondition().front().getTerminator()->getOperand(0), true);
+  return guards;
+}
+
 /// The reads of a compute, with what is known where they happen.
 static void readsOf(ComputeOp op, SmallVectorImpl<Access> &accesses) {
   // A condition that fails hides its own reads too: whatever they give, the
   // conjunction is false.
-  SmallVector<Guard> condition;
-  if (op.hasCondition())
-    GuardCollector(op, condition)
-        .add(op.getCondition().front().getTerminator()->getOperand(0), true);
+  SmallVector<Guard> condition = guardsOf(op);
 
   op->walk([&](ReadOp read) {
     SmallVector<Guard> guards = condition;

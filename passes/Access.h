@@ -54,6 +54,9 @@ unsigned numIndices(mlir::Operation *op);
 /// append and a choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
+/// What the condition of a compute says of its indices.
+llvm::SmallVector<Guard> guardsOf(ComputeOp op);
+
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 

@@ -1,0 +1,207 @@
+//===- Cycles.cpp - why no loop computes a cycle --------------------------===//
+//
+// The diagnostics of recurrences that have no order: a past and a future, an
+// equation that needs itself at the same place, a read of the whole.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/Plan.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace fovea::attn;
+using namespace fovea::attn::schedule;
+
+/// The ops on a shortest path of reads from `from` to `to`, both included.
+static SmallVector<Operation *> shortestPath(ArrayRef<Edge> edges,
+                                             Operation *from, Operation *to) {
+  llvm::MapVector<Operation *, SmallVector<Operation *>> reads;
+  for (const Edge &edge : edges)
+    reads[edge.reader].push_back(edge.target);
+  llvm::DenseMap<Operation *, Operation *> reachedFrom = {{from, nullptr}};
+  std::queue<Operation *> work;
+  work.push(from);
+  while (!work.empty() && !(work.front() == to && from != to)) {
+    Operation *op = work.front();
+    work.pop();
+    for (Operation *next : reads[op])
+      if (reachedFrom.try_emplace(next, op).second)
+        work.push(next);
+  }
+  SmallVector<Operation *> path;
+  for (Operation *op = to; op; op = reachedFrom.lookup(op))
+    path.push_back(op);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+/// `path` without ops that carry the name of the op before or of the first.
+static SmallVector<Operation *> named(const Graph &graph,
+                                      ArrayRef<Operation *> path) {
+  SmallVector<Operation *> result;
+  for (Operation *op : path)
+    if (result.empty() || (graph.getName(op) != graph.getName(result.back()) &&
+                           graph.getName(op) != graph.getName(result.front())))
+      result.push_back(op);
+  return result;
+}
+
+/// `a`, `a and b`, `a, b and c`.
+static std::string enumeration(ArrayRef<std::string> parts) {
+  std::string text;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    if (i > 0)
+      text += i + 1 == parts.size() ? " and " : ", ";
+    text += part;
+  }
+  return text;
+}
+
+/// An op of the cycle that has a name of its own, if there is one.
+static Operation *spokesman(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (!Graph::ownName(op).empty())
+      return op;
+  return ops.front();
+}
+
+/// `'a' is defined by itself through b (line 12) and c (line 13) at the same t`.
+static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
+                       ArrayRef<Edge> edges, StringRef index) {
+  Operation *first = spokesman(ops);
+  // The shortest way back to it.
+  SmallVector<Operation *> cycle;
+  for (const Edge &edge : edges) {
+    if (edge.reader != first)
+      continue;
+    SmallVector<Operation *> path = shortestPath(edges, edge.target, first);
+    if (cycle.empty() || path.size() < cycle.size())
+      cycle = path;
+  }
+  cycle.insert(cycle.begin(), first);
+  SmallVector<Operation *> through = named(graph, cycle);
+  SmallVector<std::string> names;
+  for (Operation *op : llvm::drop_begin(through))
+    names.push_back(nameAndLine(graph, op));
+  InFlightDiagnostic error = first->emitError()
+                             << "'" << graph.getName(first)
+                             << "' is defined by itself";
+  if (!names.empty())
+    error << " through " << enumeration(names);
+  if (!index.empty())
+    error << " at the same " << index;
+  for (Operation *op : llvm::drop_begin(through))
+    error.attachNote(op->getLoc())
+        << "'" << graph.getName(op) << "' is defined here";
+}
+
+/// A read with a constant offset, on one side, along an axis of `extent`.
+static std::optional<std::pair<Edge, unsigned>>
+readAtOffset(ArrayRef<Edge> edges, Attribute extent, bool past) {
+  for (const Edge &edge : edges)
+    for (auto [index, range] : loopIndices(edge.reader)) {
+      if (range != extent)
+        continue;
+      for (auto [axis, size] : loopIndices(edge.target)) {
+        Distance distance = distanceOf(*edge.access, index, axis);
+        if (size == extent && distance.isConstant() &&
+            (past ? distance.max < 0 : distance.min > 0))
+          return std::pair(edge, axis);
+      }
+    }
+  return std::nullopt;
+}
+
+/// `'s' reads its past (s[t-1], line 20) and its future (s[t+1], line 24)`.
+static bool reportBothWays(const Graph &graph, ArrayRef<Operation *> ops,
+                           ArrayRef<Edge> edges, Attribute extent) {
+  auto past = readAtOffset(edges, extent, true);
+  auto future = readAtOffset(edges, extent, false);
+  if (!past || !future)
+    return false;
+  auto where = [&](const std::pair<Edge, unsigned> &read) {
+    std::string text = readText(graph, read.first, read.second);
+    if (unsigned line = lineOf(read.first.access->read))
+      text += ", line " + std::to_string(line);
+    return text;
+  };
+  Operation *reader = past->first.reader;
+  const AccessIndex &index = past->first.access->indices[past->second];
+  InFlightDiagnostic error =
+      reader->emitError() << "'" << graph.getName(reader)
+                          << "' reads its past (" << where(*past)
+                          << ") and its future (" << where(*future)
+                          << "): no order of "
+                          << indexName(reader, index.iterator)
+                          << " computes both";
+  error.attachNote(future->first.access->read->getLoc())
+      << "the future is read here";
+  return true;
+}
+
+/// `'a' reads all of y, which is computed from 'a' itself: a -> y -> c -> a`.
+static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
+                        const Edge &edge) {
+  SmallVector<Operation *> cycle =
+      shortestPath(edges, edge.target, edge.reader);
+  cycle.insert(cycle.begin(), edge.reader);
+  std::string text = graph.getName(edge.reader).str();
+  StringRef last = text;
+  for (Operation *op : llvm::drop_begin(cycle))
+    if (StringRef name = graph.getName(op); name != last) {
+      text += " -> " + name.str();
+      last = name;
+    }
+  bool computed = llvm::any_of(edge.access->indices, [](const AccessIndex &i) {
+    return i.kind == AccessIndex::Computed;
+  });
+  InFlightDiagnostic error = edge.reader->emitError();
+  error << "'" << graph.getName(edge.reader) << "' reads "
+        << (computed ? "" : "all of ") << graph.getName(edge.target)
+        << (computed ? " at a computed place" : "")
+        << ", which is computed from '" << graph.getName(edge.reader)
+        << "' itself: " << text;
+  error.attachNote(edge.target->getLoc())
+      << "'" << graph.getName(edge.target) << "' is defined here";
+}
+
+void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
+                           ArrayRef<const Loop *> enclosing) {
+  SmallVector<Edge> edges = edgesWithin(graph, ops, enclosing);
+  TimeAxes axes(ops, edges, enclosing);
+  llvm::SmallSetVector<Attribute, 4> extents;
+  for (Operation *op : ops)
+    for (auto [index, extent] : loopIndices(op))
+      if (!axes.candidates(op, extent).empty())
+        extents.insert(extent);
+  // The axes of an equation stand before those of its value: the first extent
+  // is the one to speak of, unless another one is read both ways.
+  std::optional<Edge> conflict;
+  std::optional<unsigned> sameIndex;
+  Operation *first = spokesman(ops);
+  for (Attribute extent : extents) {
+    Loop loop;
+    loop.extent = extent;
+    bool possible = axes.find(loop, {});
+    if (!possible && reportBothWays(graph, ops, edges, extent))
+      return;
+    if (conflict || sameIndex)
+      continue;
+    if (possible)
+      sameIndex = loop.getTime(first);
+    else
+      conflict = axes.conflict;
+  }
+  if (conflict)
+    return reportWhole(graph, edges, *conflict);
+  // Some op of the cycle has no index at all to run along: it reads the whole.
+  for (const Edge &edge : edges)
+    for (auto [axis, extent] : loopIndices(edge.target))
+      if (!sameIndex && isa<StringAttr>(extent) &&
+          axes.candidates(edge.reader, extent).empty())
+        return reportWhole(graph, edges, edge);
+  if (!sameIndex && !enclosing.empty())
+    sameIndex = enclosing.back()->getTime(first);
+  reportSelf(graph, ops, edges, sameIndex ? indexName(first, *sameIndex) : "");
+}

@@ -1,0 +1,124 @@
+//===- Graph.h - who reads whom, and how far away -------------------------===//
+//
+// The dependence graph of a system: its live ops in source order, their reads,
+// and the distance of a read along an index. Names and lines for people are
+// here too, because every diagnostic of scheduling speaks of equations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_SCHEDULE_GRAPH_H
+#define FOVEA_PASSES_SCHEDULE_GRAPH_H
+
+#include "passes/Access.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fovea::attn::schedule {
+
+/// How far from the reader's time the time of what it reads can be.
+struct Distance {
+  static constexpr int64_t infinity = int64_t(1) << 40;
+  int64_t min = -infinity, max = infinity;
+
+  bool isConstant() const { return min == max; }
+  bool isZero() const { return min == 0 && max == 0; }
+  /// Never on the far side of the reader: legal in a loop of that direction.
+  bool allowed(bool reverse) const { return reverse ? min >= 0 : max <= 0; }
+  /// Always of an earlier step of the loop.
+  bool carried(bool reverse) const { return reverse ? min > 0 : max < 0; }
+};
+
+/// One read of one op by another.
+struct Edge {
+  mlir::Operation *reader, *target;
+  const Access *access;
+};
+
+/// The strongly connected components of a graph over 0 .. n-1, members in
+/// ascending order. A component comes after all that it reads; among those that
+/// could come next, the one with the smallest member does.
+llvm::SmallVector<llvm::SmallVector<unsigned>>
+orderedComponents(llvm::ArrayRef<llvm::SmallVector<unsigned>> reads);
+
+class Graph {
+public:
+  explicit Graph(SystemOp system);
+
+  SystemOp getSystem() const { return system; }
+
+  /// The ops that reach an op without results (an output, a mark), in source
+  /// order; lengths are no nodes.
+  llvm::ArrayRef<mlir::Operation *> getNodes() const { return nodes; }
+  /// The ops that nobody needs, in source order.
+  llvm::ArrayRef<mlir::Operation *> getDead() const { return dead; }
+
+  bool isLive(mlir::Operation *op) const { return position.contains(op); }
+  /// Place of a live op in the source order.
+  unsigned getPosition(mlir::Operation *op) const {
+    return position.lookup(op);
+  }
+
+  /// The reads of an op that can happen: a boundary counts only where the read
+  /// can leave the array on that side.
+  llvm::ArrayRef<Edge> getReads(mlir::Operation *op) const;
+  /// The reads of an op's result.
+  llvm::ArrayRef<Edge> getReaders(mlir::Operation *op) const;
+  /// All accesses of an op, and those of one read in the order array,
+  /// alternatives.
+  llvm::ArrayRef<Access> getAccesses(mlir::Operation *op) const;
+
+  /// The length that `length` varies with, or null.
+  mlir::StringAttr getParent(mlir::Attribute length) const;
+  /// Whether a search finds the length.
+  bool isOpen(mlir::Attribute length) const;
+  /// `place` as a distance behind the last element of an axis of `extent`: 0
+  /// for the extent itself; nothing when that is not known.
+  std::optional<int64_t> behindEnd(mlir::Attribute place,
+                                   mlir::Attribute extent) const;
+  /// Whether an index of `reader` can be `place` of an axis of `extent`.
+  bool canReach(mlir::Operation *reader, const AccessIndex &index,
+                mlir::Attribute extent, mlir::Attribute place) const;
+
+  /// The name of the equation that an op belongs to: its label, or that of the
+  /// op that it was made for.
+  llvm::StringRef getName(mlir::Operation *op) const;
+  /// Whether the name is the op's own.
+  static llvm::StringRef ownName(mlir::Operation *op);
+
+private:
+  llvm::SmallVector<Edge> findReads(mlir::Operation *op) const;
+  void findNames();
+
+  SystemOp system;
+  llvm::SmallVector<mlir::Operation *> nodes, dead;
+  llvm::DenseMap<mlir::Operation *, unsigned> position;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Access, 0>> accesses;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Edge>> reads, readers;
+  llvm::DenseMap<mlir::Operation *, llvm::StringRef> names;
+  llvm::DenseMap<mlir::Attribute, LengthOp> lengths;
+};
+
+/// The indices of an op that a loop can run: (number, extent). Index number k
+/// is axis k of the result.
+llvm::SmallVector<std::pair<unsigned, mlir::Attribute>>
+loopIndices(mlir::Operation *op);
+
+/// The distance of a read, along index `time` of the reader and axis `axis` of
+/// the array.
+Distance distanceOf(const Access &access, unsigned time, unsigned axis);
+
+/// The largest value of index `a` minus index `b` that the guards allow, or
+/// Distance::infinity.
+int64_t largestDifference(llvm::ArrayRef<Guard> guards, unsigned a, unsigned b);
+
+/// The name of an op's index: `t`.
+std::string indexName(mlir::Operation *op, unsigned index);
+/// A read up to and with axis `axis`, as people write it: `s[t-1]`.
+std::string readText(const Graph &graph, const Edge &edge, unsigned axis);
+/// The line of an op in its source; 0 when unknown.
+unsigned lineOf(mlir::Operation *op);
+/// `b (line 12)`, or `b`.
+std::string nameAndLine(const Graph &graph, mlir::Operation *op);
+
+} // namespace fovea::attn::schedule
+
+#endif // FOVEA_PASSES_SCHEDULE_GRAPH_H

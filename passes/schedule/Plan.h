@@ -1,0 +1,112 @@
+//===- Plan.h - in which order and in which loops -------------------------===//
+//
+// The schedule as data: the ops of a system in order, recurrences in loops.
+// Plan.cpp finds the loops of equations, Search.cpp those of generated names;
+// Emit.cpp writes the program. Explain.cpp prints a plan without emitting it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_SCHEDULE_PLAN_H
+#define FOVEA_PASSES_SCHEDULE_PLAN_H
+
+#include "passes/schedule/Graph.h"
+
+namespace fovea::attn::schedule {
+
+struct Loop;
+
+/// One item of a plan: an op over all its remaining indices, or a loop.
+struct Step {
+  mlir::Operation *op = nullptr;
+  std::unique_ptr<Loop> loop;
+};
+
+struct Loop {
+  mlir::Attribute extent;
+  bool reverse = false;
+  /// A loop of generated names: an attn.search.
+  bool search = false;
+  /// The index of each op in the loop that the loop runs, in source order.
+  llvm::MapVector<mlir::Operation *, unsigned> time;
+  std::vector<Step> body;
+
+  bool contains(mlir::Operation *op) const { return time.contains(op); }
+  unsigned getTime(mlir::Operation *op) const { return time.lookup(op); }
+  /// The distance of a read between ops of the loop, in steps.
+  Distance distance(const Edge &edge) const {
+    return distanceOf(*edge.access, getTime(edge.reader),
+                      getTime(edge.target));
+  }
+  bool carries(const Edge &edge) const {
+    return contains(edge.reader) && contains(edge.target) &&
+           distance(edge).carried(reverse);
+  }
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  /// The ops that depend on a generated name.
+  llvm::DenseSet<mlir::Operation *> generated;
+};
+
+/// The plan of a graph; failure after a diagnostic.
+mlir::FailureOr<Plan> makePlan(const Graph &graph);
+
+//===----------------------------------------------------------------------===//
+// Between Plan.cpp and Search.cpp
+//===----------------------------------------------------------------------===//
+
+/// Finds one index of `extent` per op such that no read lies on the far side
+/// of a loop in that direction. `fixed` says which indices are taken already.
+/// Ops in `first` get theirs first, the others in the order in which they are
+/// read. On failure `conflict` is a read that no choice satisfies.
+class TimeAxes {
+public:
+  TimeAxes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<Edge> edges,
+           llvm::ArrayRef<const Loop *> enclosing);
+
+  bool find(Loop &loop, llvm::ArrayRef<mlir::Operation *> first);
+  /// The candidates of an op for the extent of a loop, taken ones left out.
+  llvm::SmallVector<unsigned> candidates(mlir::Operation *op,
+                                         mlir::Attribute extent) const;
+
+  std::optional<Edge> conflict;
+
+private:
+  using Domains = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>>;
+  bool narrow(Domains &domains, bool reverse);
+  unsigned best(mlir::Operation *op, Domains &domains) const;
+
+  llvm::ArrayRef<mlir::Operation *> ops;
+  llvm::ArrayRef<Edge> edges;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const Edge *>> edgesOf;
+  llvm::ArrayRef<const Loop *> enclosing;
+};
+
+/// The reads among `ops` that no enclosing loop carries.
+llvm::SmallVector<Edge> edgesWithin(const Graph &graph,
+                                    llvm::ArrayRef<mlir::Operation *> ops,
+                                    llvm::ArrayRef<const Loop *> enclosing);
+
+/// Plans ops that share the loops `enclosing`. Silent where `report` is false.
+mlir::FailureOr<std::vector<Step>>
+planOps(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
+        llvm::ArrayRef<const Loop *> enclosing, bool report);
+
+/// The same for one strongly connected component.
+mlir::FailureOr<Step> planComponent(const Graph &graph,
+                                    llvm::ArrayRef<mlir::Operation *> ops,
+                                    llvm::ArrayRef<const Loop *> enclosing,
+                                    bool report);
+
+/// Says why no loop computes `ops`.
+void reportCycle(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
+                 llvm::ArrayRef<const Loop *> enclosing);
+
+/// Plans a graph with generated names.
+mlir::FailureOr<Plan> planDecoder(const Graph &graph,
+                                  llvm::ArrayRef<ChoiceOp> choices);
+
+} // namespace fovea::attn::schedule
+
+#endif // FOVEA_PASSES_SCHEDULE_PLAN_H

@@ -1,0 +1,52 @@
+//===- Schedule.cpp - attn-schedule: systems become programs --------------===//
+//
+// Plans each system of a module and writes the program in its place. Decides
+// nothing itself: Plan.h finds the order, Emit.h writes it down.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Explain.h"
+#include "passes/Passes.h"
+#include "passes/schedule/Emit.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_SCHEDULE
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace {
+
+struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
+
+  void runOnOperation() override {
+    if (explain)
+      explainSchedule(getOperation(), llvm::outs());
+    bool failedOnce = false;
+    for (auto system : llvm::make_early_inc_range(
+             getOperation().getOps<SystemOp>())) {
+      schedule::Graph graph(system);
+      FailureOr<schedule::Plan> plan = schedule::makePlan(graph);
+      if (failed(plan)) {
+        failedOnce = true;
+        continue;
+      }
+      OpBuilder builder(system);
+      auto program = ProgramOp::create(builder, system.getLoc(),
+                                       system.getSymNameAttr());
+      program->setDiscardableAttrs(system->getDiscardableAttrDictionary());
+      program.getBody().emplaceBlock();
+      schedule::Emitter(graph, *plan, program).run();
+      program.walk([&](ScanOp) { ++numScans; });
+      numDead += graph.getDead().size();
+      system.erase();
+    }
+    if (failedOnce)
+      signalPassFailure();
+  }
+};
+
+} // namespace

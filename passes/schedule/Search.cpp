@@ -1,0 +1,393 @@
+//===- Search.cpp - what a generated name is computed from ----------------===//
+//
+// Plans graphs with generated names. What a choice needs and what depends on it
+// makes the step of a search; what does not depend on it stands before (the
+// encoder), what no choice needs stands behind. The index of the generated name
+// is the outermost loop, upwards: reads of what is not generated yet are
+// errors that name the equation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/Plan.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+using namespace fovea::attn::schedule;
+
+namespace {
+
+/// The generated names of one index, and what is computed along with them.
+struct Group {
+  Attribute extent;
+  bool open = false;
+  SmallVector<Operation *> choices, marks;
+  llvm::DenseSet<Operation *> needed;    // by the choices and marks
+  llvm::DenseSet<Operation *> dependent; // on the choices
+  SmallVector<Operation *> step;         // in source order
+  llvm::DenseSet<Operation *> inStep;
+};
+
+class DecoderPlanner {
+public:
+  explicit DecoderPlanner(const Graph &graph) : graph(graph) {}
+
+  FailureOr<Plan> plan(ArrayRef<ChoiceOp> choices);
+
+private:
+  void findGroups(ArrayRef<ChoiceOp> choices);
+  void findStep(Group &group);
+  LogicalResult checkLengths(const Group &group);
+  FailureOr<Step> planSearch(const Group &group);
+  /// Reports that `edge` reads what is not generated yet.
+  void reportRead(const Group &group, const Edge &edge);
+  void reportLength(const Group &group, Operation *op, const Twine &what);
+
+  const Graph &graph;
+  std::vector<Group> groups;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
+  // A name that somebody reads back needs the search, and so does one whose
+  // length the search finds.
+  llvm::DenseSet<Operation *> readBack;
+  SmallVector<SmallVector<unsigned>> reads(graph.getNodes().size());
+  for (Operation *op : graph.getNodes())
+    for (const Edge &edge : graph.getReads(op))
+      reads[graph.getPosition(op)].push_back(graph.getPosition(edge.target));
+  for (ArrayRef<unsigned> component : orderedComponents(reads))
+    if (component.size() > 1)
+      for (unsigned i : component)
+        readBack.insert(graph.getNodes()[i]);
+
+  for (ChoiceOp choice : choices) {
+    ArrayRef<Attribute> shape =
+        cast<ArrayType>(choice.getResult().getType()).getShape().getValue();
+    const Attribute *open = llvm::find_if(
+        shape, [&](Attribute extent) { return graph.isOpen(extent); });
+    bool isOpen = open != shape.end();
+    if (shape.empty() || (!isOpen && !readBack.contains(choice)))
+      continue;
+    Attribute extent = isOpen ? *open : shape.front();
+    auto group = llvm::find_if(
+        groups, [&](const Group &group) { return group.extent == extent; });
+    if (group == groups.end()) {
+      groups.emplace_back();
+      groups.back().extent = extent;
+      groups.back().open = isOpen;
+      group = std::prev(groups.end());
+    }
+    group->choices.push_back(choice);
+  }
+}
+
+void DecoderPlanner::findStep(Group &group) {
+  for (Operation *op : graph.getNodes())
+    if (auto mark = dyn_cast<MarkOp>(op);
+        mark && llvm::is_contained(mark.getValue().getType().getShape(),
+                                   group.extent))
+      group.marks.push_back(op);
+
+  SmallVector<Operation *> work(group.choices);
+  group.dependent.insert(work.begin(), work.end());
+  while (!work.empty())
+    for (const Edge &edge : graph.getReaders(work.pop_back_val()))
+      if (group.dependent.insert(edge.reader).second)
+        work.push_back(edge.reader);
+
+  llvm::append_range(work, group.choices);
+  llvm::append_range(work, group.marks);
+  group.needed.insert(work.begin(), work.end());
+  while (!work.empty())
+    for (const Edge &edge : graph.getReads(work.pop_back_val()))
+      if (group.needed.insert(edge.target).second)
+        work.push_back(edge.target);
+
+  for (Operation *op : graph.getNodes()) {
+    if (!group.needed.contains(op) || isa<DataOp, ParamOp>(op))
+      continue;
+    auto hasAxis = [&](Value value) {
+      return llvm::is_contained(cast<ArrayType>(value.getType()).getShape(),
+                                group.extent);
+    };
+    // How long an open axis is nobody knows before the search.
+    if (group.dependent.contains(op) || isa<MarkOp>(op) ||
+        (group.open && llvm::any_of(op->getResults(), hasAxis)))
+      group.step.push_back(op);
+  }
+  group.inStep.insert(group.step.begin(), group.step.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+static StringRef verbOf(Operation *op) {
+  auto compute = dyn_cast<ComputeOp>(op);
+  switch (compute ? compute.getReducer() : Reducer::none) {
+  case Reducer::mean:
+    return "averages over";
+  case Reducer::sum:
+    return "sums over";
+  case Reducer::prod:
+    return "multiplies over";
+  case Reducer::max:
+  case Reducer::argmax:
+    return "takes the largest of";
+  case Reducer::min:
+  case Reducer::argmin:
+    return "takes the smallest of";
+  case Reducer::softmax:
+  case Reducer::log_softmax:
+    return "normalises over";
+  default:
+    return "reads";
+  }
+}
+
+/// `decoding: 'bias' (line 18)`.
+static InFlightDiagnostic decodingError(const Graph &graph, Operation *op) {
+  InFlightDiagnostic error = op->emitError() << "decoding: '"
+                                             << graph.getName(op) << "'";
+  if (unsigned line = lineOf(op))
+    error << " (line " << line << ")";
+  return error;
+}
+
+void DecoderPlanner::reportLength(const Group &group, Operation *op,
+                                  const Twine &what) {
+  decodingError(graph, op) << " " << what << ", whose length "
+                           << extentText(group.extent)
+                           << " is known only at the end";
+}
+
+void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
+  // The index of the step, as the reader calls it.
+  std::string time = indexName(group.choices.front(), 0);
+  for (auto [index, extent] : loopIndices(edge.reader))
+    if (extent == group.extent) {
+      time = indexName(edge.reader, index);
+      break;
+    }
+  for (auto [axis, extent] : loopIndices(edge.target)) {
+    if (extent != group.extent)
+      continue;
+    const AccessIndex &index = edge.access->indices[axis];
+    bool isFuture = index.kind == AccessIndex::Iterator && index.offset > 0 &&
+                    llvm::is_contained(loopIndices(edge.reader),
+                                       std::pair(index.iterator, extent));
+    if (!isFuture)
+      continue;
+    decodingError(graph, edge.reader)
+        << " reads " << readText(graph, edge, axis)
+        << ", which is not generated yet at step " << time;
+    return;
+  }
+  // What was made for the reader alone has no name of its own.
+  StringRef name = Graph::ownName(edge.target);
+  if (name.empty())
+    name = graph.getName(edge.target);
+  if (name.empty() || name == graph.getName(edge.reader))
+    name = Graph::ownName(group.choices.front());
+  bool hasTime = llvm::any_of(loopIndices(edge.reader), [&](auto index) {
+    return index.second == group.extent;
+  });
+  if (group.open && !hasTime)
+    return reportLength(group, edge.reader,
+                        verbOf(edge.reader) + " all of " + name);
+  decodingError(graph, edge.reader)
+      << " reads all of " << name << ", which is not generated yet at step "
+      << time;
+}
+
+//===----------------------------------------------------------------------===//
+// One search
+//===----------------------------------------------------------------------===//
+
+/// Refuses uses of a length that is known only at the end.
+LogicalResult DecoderPlanner::checkLengths(const Group &group) {
+  if (!group.open)
+    return success();
+  for (Operation *op : graph.getNodes()) {
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (!compute || !group.needed.contains(op))
+      continue;
+    ExtentOp used;
+    compute->walk([&](ExtentOp extent) {
+      if (extent.getLengthAttr() == group.extent && !extent->use_empty())
+        used = extent;
+    });
+    if (used) {
+      decodingError(graph, op)
+          << " uses the length " << extentText(group.extent)
+          << ", which is known only at the end";
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Whether the last index of `op`, over which it reduces, stays at or before
+/// `time` wherever it counts.
+static bool staysBehind(const Graph &graph, ComputeOp op, unsigned index,
+                        unsigned time) {
+  if (largestDifference(guardsOf(op), index, time) <= 0)
+    return true;
+  if (!llvm::is_contained({Reducer::sum, Reducer::any}, op.getReducer()))
+    return false;
+  // A sum may say it inside: `if u <= t then x[u] else 0`.
+  bool reads = false;
+  for (const Access &access : graph.getAccesses(op))
+    for (const AccessIndex &at : access.indices)
+      if (at.kind == AccessIndex::Iterator && at.iterator == index) {
+        reads = true;
+        if (largestDifference(access.guards, index, time) > 0)
+          return false;
+      }
+  return reads;
+}
+
+FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
+  if (failed(checkLengths(group)))
+    return failure();
+  auto loop = std::make_unique<Loop>();
+  loop->extent = group.extent;
+  loop->search = true;
+  SmallVector<Edge> edges = edgesWithin(graph, group.step, {});
+  TimeAxes axes(group.step, edges, {});
+  SmallVector<Operation *> first(group.choices);
+  llvm::append_range(first, group.marks);
+
+  if (!axes.find(*loop, first)) {
+    // The read that is wrong by itself says more than the one that failed last.
+    std::optional<Edge> wrong = axes.conflict;
+    for (const Edge &edge : edges) {
+      auto times = axes.candidates(edge.reader, group.extent);
+      auto targets = axes.candidates(edge.target, group.extent);
+      bool possible = llvm::any_of(times, [&](unsigned time) {
+        return llvm::any_of(targets, [&](unsigned axis) {
+          return distanceOf(*edge.access, time, axis).allowed(false);
+        });
+      });
+      if (possible || targets.empty())
+        continue;
+      wrong = edge;
+      break;
+    }
+    if (wrong)
+      reportRead(group, *wrong);
+    else
+      decodingError(graph, group.step.front())
+          << " has no index over " << extentText(group.extent)
+          << " but is needed at every step";
+    return failure();
+  }
+  for (Operation *op : group.step) {
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (!compute || !group.open)
+      continue;
+    for (unsigned i = compute.getNumParallel(); i < compute.getNumIndices();
+         ++i)
+      if (compute.getExtents()[i] == group.extent &&
+          !staysBehind(graph, compute, i, loop->getTime(op))) {
+        reportLength(group, op,
+                     verbOf(op) + " every " + indexName(op, i));
+        return failure();
+      }
+  }
+  auto body = planOps(graph, group.step, {loop.get()}, /*report=*/true);
+  if (failed(body))
+    return failure();
+  loop->body = std::move(*body);
+  Step step;
+  step.loop = std::move(loop);
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole graph
+//===----------------------------------------------------------------------===//
+
+FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
+  findGroups(choices);
+  llvm::DenseMap<Operation *, const Group *> groupOf;
+  Plan result;
+  for (Group &group : groups) {
+    findStep(group);
+    result.generated.insert(group.dependent.begin(), group.dependent.end());
+    for (Operation *op : group.step)
+      if (auto [it, isNew] = groupOf.try_emplace(op, &group); !isNew) {
+        decodingError(graph, op)
+            << " is needed to generate along " << extentText(group.extent)
+            << " and along " << extentText(it->second->extent)
+            << " at once, which no step order gives";
+        return failure();
+      }
+  }
+
+  // The ops of a step count as one node, at the place of the first.
+  llvm::DenseMap<const Group *, unsigned> placeOf;
+  SmallVector<unsigned> place;
+  for (Operation *op : graph.getNodes()) {
+    const Group *group = groupOf.lookup(op);
+    unsigned own = graph.getPosition(op);
+    place.push_back(group ? placeOf.try_emplace(group, own).first->second
+                          : own);
+  }
+  SmallVector<SmallVector<unsigned>> reads(place.size());
+  for (Operation *op : graph.getNodes())
+    for (const Edge &edge : graph.getReads(op)) {
+      unsigned from = place[graph.getPosition(op)];
+      unsigned to = place[graph.getPosition(edge.target)];
+      if (from != to || !groupOf.contains(op))
+        reads[from].push_back(to);
+    }
+
+  bool failedOnce = false;
+  for (ArrayRef<unsigned> component : orderedComponents(reads)) {
+    SmallVector<Operation *> members;
+    const Group *group = nullptr;
+    for (unsigned i : component) {
+      Operation *op = graph.getNodes()[i];
+      if (place[i] != i)
+        continue;
+      members.push_back(op);
+      if (groupOf.contains(op))
+        group = groupOf.lookup(op);
+    }
+    if (members.empty())
+      continue;
+    if (!group) {
+      FailureOr<Step> step = planComponent(graph, members, {}, true);
+      if (succeeded(step))
+        result.steps.push_back(std::move(*step));
+      failedOnce |= failed(step);
+      continue;
+    }
+    // Something that the step needs is computed from all of the step.
+    for (Operation *op : members)
+      if (!group->inStep.contains(op))
+        for (const Edge &edge : graph.getReads(op))
+          if (group->inStep.contains(edge.target)) {
+            reportRead(*group, edge);
+            return failure();
+          }
+    FailureOr<Step> step = planSearch(*group);
+    if (succeeded(step))
+      result.steps.push_back(std::move(*step));
+    failedOnce |= failed(step);
+  }
+  if (failedOnce)
+    return failure();
+  return result;
+}
+
+FailureOr<Plan> schedule::planDecoder(const Graph &graph,
+                                      ArrayRef<ChoiceOp> choices) {
+  return DecoderPlanner(graph).plan(choices);
+}
