@@ -76,8 +76,9 @@ def Attn_SearchOp : Attn_LoopOp<"search"> {
     ("carried", "growing", "accumulator" or "counter"), `window` (how many
     steps back), and `reorder` (whether it differs between hypotheses). The
     number of steps, and so the length `extent`, is found by the search unless
-    the length is given. Inside the body, an index over `extent` runs over the
-    steps done so far, the present one included.
+    it is given (`known`). Where it is not, an index over `extent` inside
+    the body runs over the steps done so far, the present one included; outside,
+    before the search, it runs over nothing: growing arrays start empty.
 
     The body may hold `attn.mark "valid"`, `"stop"` and `"score"`.
 

@@ -161,7 +161,9 @@ static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
         << (computed ? "" : "all of ") << graph.getName(edge.target)
         << (computed ? " at a computed place" : "")
         << ", which is computed from '" << graph.getName(edge.reader)
-        << "' itself: " << text;
+        << "' itself";
+  if (text != graph.getName(edge.reader))
+    error << ": " << text;
   error.attachNote(edge.target->getLoc())
       << "'" << graph.getName(edge.target) << "' is defined here";
 }
@@ -199,6 +201,7 @@ void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
   for (const Edge &edge : edges)
     for (auto [axis, extent] : loopIndices(edge.target))
       if (!sameIndex && isa<StringAttr>(extent) &&
+          llvm::is_contained(axes.candidates(edge.target, extent), axis) &&
           axes.candidates(edge.reader, extent).empty())
         return reportWhole(graph, edges, edge);
   if (!sameIndex && !enclosing.empty())

@@ -37,6 +37,7 @@ private:
   void findGroups(ArrayRef<ChoiceOp> choices);
   void findStep(Group &group);
   LogicalResult checkLengths(const Group &group);
+  LogicalResult checkOpenIndices(const Group &group, const Loop &loop);
   FailureOr<Step> planSearch(const Group &group);
   /// Reports that `edge` reads what is not generated yet.
   void reportRead(const Group &group, const Edge &edge);
@@ -252,6 +253,74 @@ static bool staysBehind(const Graph &graph, ComputeOp op, unsigned index,
   return reads;
 }
 
+/// Inside a step an index over an open length ends at the step: refuses what
+/// would count or read further where the length is known.
+LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
+                                               const Loop &loop) {
+  for (Operation *op : group.step) {
+    unsigned time = loop.getTime(op);
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      for (unsigned i = compute.getNumParallel(); i < compute.getNumIndices();
+           ++i)
+        if (compute.getExtents()[i] == group.extent &&
+            !staysBehind(graph, compute, i, time)) {
+          reportLength(group, op, verbOf(op) + " every " + indexName(op, i));
+          return failure();
+        }
+    for (const Edge &edge : graph.getReads(op)) {
+      if (!group.inStep.contains(edge.target))
+        continue;
+      // A row of an earlier step has the places up to that step only.
+      int64_t last = std::min<int64_t>(loop.distance(edge).max, 0);
+      auto shape = cast<ArrayType>(edge.access->array.getType()).getShape();
+      for (auto [axis, extent] : llvm::enumerate(shape)) {
+        const AccessIndex &index = edge.access->indices[axis];
+        if (extent != group.extent || axis == loop.getTime(edge.target) ||
+            index.kind != AccessIndex::Iterator)
+          continue;
+        Distance distance = distanceOf(*edge.access, time, axis);
+        if (distance.max <= last || (last == 0 && index.offset <= 0))
+          continue;
+        decodingError(graph, op)
+            << " reads " << readText(graph, edge, axis) << " for every "
+            << indexName(op, index.iterator)
+            << ", which is not generated yet at step " << indexName(op, time);
+        return failure();
+      }
+    }
+  }
+  return success();
+}
+
+/// A read of `op` that looks ahead whatever index of the op is the time.
+static std::optional<Edge> findImpossible(Operation *op, ArrayRef<Edge> edges,
+                                          const TimeAxes &axes,
+                                          Attribute extent) {
+  std::optional<Edge> first;
+  SmallVector<unsigned> times = axes.candidates(op, extent);
+  for (unsigned time : times) {
+    std::optional<Edge> wrong;
+    for (const Edge &edge : edges) {
+      SmallVector<unsigned> targets = axes.candidates(edge.target, extent);
+      bool possible = llvm::any_of(targets, [&](unsigned axis) {
+        return distanceOf(*edge.access, time, axis).allowed(false);
+      });
+      if (edge.reader == op && !possible && !targets.empty() && !wrong)
+        wrong = edge;
+    }
+    if (!wrong)
+      return std::nullopt;
+    if (!first)
+      first = wrong;
+  }
+  if (!times.empty())
+    return first;
+  for (const Edge &edge : edges)
+    if (edge.reader == op && !axes.candidates(edge.target, extent).empty())
+      return edge;
+  return std::nullopt;
+}
+
 FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
   if (failed(checkLengths(group)))
     return failure();
@@ -264,21 +333,13 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
   llvm::append_range(first, group.marks);
 
   if (!axes.find(*loop, first)) {
-    // The read that is wrong by itself says more than the one that failed last.
+    // An op that is wrong by itself says more than the read that failed last.
     std::optional<Edge> wrong = axes.conflict;
-    for (const Edge &edge : edges) {
-      auto times = axes.candidates(edge.reader, group.extent);
-      auto targets = axes.candidates(edge.target, group.extent);
-      bool possible = llvm::any_of(times, [&](unsigned time) {
-        return llvm::any_of(targets, [&](unsigned axis) {
-          return distanceOf(*edge.access, time, axis).allowed(false);
-        });
-      });
-      if (possible || targets.empty())
-        continue;
-      wrong = edge;
-      break;
-    }
+    for (Operation *op : group.step)
+      if (auto edge = findImpossible(op, edges, axes, group.extent)) {
+        wrong = edge;
+        break;
+      }
     if (wrong)
       reportRead(group, *wrong);
     else
@@ -287,19 +348,8 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
           << " but is needed at every step";
     return failure();
   }
-  for (Operation *op : group.step) {
-    auto compute = dyn_cast<ComputeOp>(op);
-    if (!compute || !group.open)
-      continue;
-    for (unsigned i = compute.getNumParallel(); i < compute.getNumIndices();
-         ++i)
-      if (compute.getExtents()[i] == group.extent &&
-          !staysBehind(graph, compute, i, loop->getTime(op))) {
-        reportLength(group, op,
-                     verbOf(op) + " every " + indexName(op, i));
-        return failure();
-      }
-  }
+  if (group.open && failed(checkOpenIndices(group, *loop)))
+    return failure();
   auto body = planOps(graph, group.step, {loop.get()}, /*report=*/true);
   if (failed(body))
     return failure();
