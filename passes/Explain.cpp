@@ -1,2 +1,256 @@
+//===- Explain.cpp - the schedule in words --------------------------------===//
+//
+// Prints plans by the names of equations. Says what the scheduler decided and
+// decides nothing: a plan is made again for each system.
+//
+//===----------------------------------------------------------------------===//
+
 #include "passes/Explain.h"
-void fovea::attn::explainSchedule(mlir::ModuleOp, llvm::raw_ostream &) {}
+#include "passes/schedule/Plan.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace fovea::attn;
+using namespace fovea::attn::schedule;
+
+namespace {
+
+class Explanation {
+public:
+  Explanation(const Graph &graph, const Plan &plan, llvm::raw_ostream &out)
+      : graph(graph), plan(plan), out(out) {}
+
+  void print();
+
+private:
+  using Names = llvm::SmallSetVector<StringRef, 8>;
+
+  void printSteps(ArrayRef<Step> steps, unsigned depth);
+  void printLoop(const Loop &loop, unsigned depth);
+  void printStates(const Loop &loop, unsigned depth);
+  void printCycle(const Loop &loop, unsigned depth);
+  /// Equations around a loop that could stand in it and do not.
+  void printNeighbours(const Loop &loop, unsigned depth);
+  void printList(unsigned depth, StringRef title, const Names &names);
+  Names namesOf(ArrayRef<Operation *> ops) const;
+  llvm::raw_ostream &line(unsigned depth) { return out.indent(2 * depth); }
+
+  const Graph &graph;
+  const Plan &plan;
+  llvm::raw_ostream &out;
+  Names looped; // equations that a loop computes, in part at least
+};
+
+} // namespace
+
+/// Inputs and results are no computation.
+static bool isComputed(Operation *op) {
+  return !isa<DataOp, ParamOp, OutputOp>(op);
+}
+
+Explanation::Names Explanation::namesOf(ArrayRef<Operation *> ops) const {
+  Names names;
+  for (Operation *op : ops)
+    if (isComputed(op) && !graph.getName(op).empty())
+      names.insert(graph.getName(op));
+  return names;
+}
+
+void Explanation::printList(unsigned depth, StringRef title,
+                            const Names &names) {
+  if (names.empty())
+    return;
+  line(depth) << title << ": ";
+  llvm::interleaveComma(names, out);
+  out << "\n";
+}
+
+void Explanation::print() {
+  out << "@" << graph.getSystem().getSymName() << "\n";
+  for (const Step &step : plan.steps)
+    if (step.loop)
+      for (auto [op, time] : step.loop->time)
+        looped.insert(graph.getName(op));
+  printSteps(plan.steps, 1);
+  Names dead;
+  for (Operation *op : graph.getDead())
+    if (StringRef name = Graph::ownName(op); !name.empty())
+      dead.insert(name);
+  printList(1, "dead", dead);
+}
+
+/// Ops between two loops are one line.
+void Explanation::printSteps(ArrayRef<Step> steps, unsigned depth) {
+  SmallVector<Operation *> together;
+  auto flush = [&] {
+    Names whole, parts;
+    for (Operation *op : together) {
+      StringRef name = graph.getName(op);
+      if (!isComputed(op) || name.empty())
+        continue;
+      bool isPart = Graph::ownName(op).empty() && looped.contains(name);
+      (isPart ? parts : whole).insert(name);
+    }
+    printList(depth, "parallel", whole);
+    printList(depth, "parallel, for parts of", parts);
+    together.clear();
+  };
+  for (const Step &step : steps) {
+    if (!step.loop) {
+      together.push_back(step.op);
+      continue;
+    }
+    flush();
+    printLoop(*step.loop, depth);
+  }
+  flush();
+}
+
+void Explanation::printLoop(const Loop &loop, unsigned depth) {
+  SmallVector<Operation *> ops = llvm::to_vector(llvm::make_first_range(
+      loop.time));
+  line(depth) << (loop.search ? "search" : "loop") << " over "
+              << extentText(loop.extent) << (loop.reverse ? ", down" : ", up")
+              << (loop.search && !graph.isOpen(loop.extent)
+                      ? ", of given length"
+                      : "")
+              << ": ";
+  llvm::interleaveComma(namesOf(ops), out);
+  out << "\n";
+  printCycle(loop, depth + 1);
+  printNeighbours(loop, depth + 1);
+  if (loop.search)
+    printStates(loop, depth + 1);
+  if (llvm::any_of(loop.body, [](const Step &step) { return bool(step.loop); }))
+    printSteps(loop.body, depth + 1);
+}
+
+/// The shortest way from what the loop carries back to its reader.
+void Explanation::printCycle(const Loop &loop, unsigned depth) {
+  std::optional<std::string> best;
+  size_t bestLength = 0;
+  for (auto [op, time] : loop.time)
+    for (const Edge &edge : graph.getReads(op)) {
+      if (!loop.contains(edge.target) || !loop.carries(edge))
+        continue;
+      llvm::DenseMap<Operation *, Operation *> from = {{edge.target, nullptr}};
+      std::queue<Operation *> work;
+      work.push(edge.target);
+      while (!work.empty() && !from.contains(edge.reader)) {
+        Operation *next = work.front();
+        work.pop();
+        for (const Edge &read : graph.getReads(next))
+          if (loop.contains(read.target) && !loop.carries(read) &&
+              from.try_emplace(read.target, next).second)
+            work.push(read.target);
+      }
+      if (!from.contains(edge.reader))
+        continue;
+      std::string text =
+          readText(graph, edge, loop.getTime(edge.target));
+      SmallVector<StringRef> names;
+      for (Operation *at = edge.reader; at; at = from.lookup(at))
+        if (names.empty() || names.back() != graph.getName(at))
+          names.push_back(graph.getName(at));
+      for (StringRef name : names)
+        text += " -> " + name.str();
+      if (!best || names.size() < bestLength) {
+        best = text;
+        bestLength = names.size();
+      }
+    }
+  if (best)
+    line(depth) << "because: " << *best << "\n";
+}
+
+void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
+  Names inside = namesOf(llvm::to_vector(llvm::make_first_range(loop.time)));
+  auto nameOf = [&](Operation *op) {
+    std::string text = graph.getName(op).str();
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (!inside.contains(graph.getName(op)) || !compute)
+      return text;
+    // Something that was written inside an equation of the loop.
+    text = "part of " + text + " over ";
+    llvm::raw_string_ostream stream(text);
+    llvm::interleaveComma(
+        compute.getIndices().getValue().take_front(compute.getNumParallel()),
+        stream, [&](Attribute name) {
+          stream << cast<StringAttr>(name).getValue();
+        });
+    if (compute.getNumParallel() == 0)
+      stream << "nothing";
+    return text;
+  };
+  llvm::SmallSetVector<Operation *, 8> before, behind;
+  for (auto [op, time] : loop.time) {
+    for (const Edge &edge : graph.getReads(op))
+      if (!loop.contains(edge.target) && isComputed(edge.target))
+        before.insert(edge.target);
+    for (const Edge &edge : graph.getReaders(op))
+      if (!loop.contains(edge.reader) && isComputed(edge.reader))
+        behind.insert(edge.reader);
+  }
+  for (auto [title, ops] : {std::pair("hoisted", &before),
+                            std::pair("sunk", &behind)}) {
+    llvm::SmallSetVector<Attribute, 8> names;
+    for (Operation *op : *ops)
+      names.insert(StringAttr::get(op->getContext(), nameOf(op)));
+    if (names.empty())
+      continue;
+    line(depth) << title << ": ";
+    llvm::interleaveComma(names, out, [&](Attribute name) {
+      out << cast<StringAttr>(name).getValue();
+    });
+    out << "\n";
+  }
+}
+
+void Explanation::printStates(const Loop &loop, unsigned depth) {
+  llvm::MapVector<Operation *, int64_t> windows;
+  llvm::SmallSetVector<Operation *, 8> growing;
+  for (auto [op, time] : loop.time)
+    for (const Edge &edge : graph.getReads(op)) {
+      if (!loop.contains(edge.target))
+        continue;
+      const AccessIndex &index =
+          edge.access->indices[loop.getTime(edge.target)];
+      if (index.kind != AccessIndex::Iterator || index.iterator != time)
+        growing.insert(edge.target);
+      else if (index.offset != 0)
+        windows[edge.target] =
+            std::max(windows[edge.target], std::abs(index.offset));
+    }
+  SmallVector<Operation *> temporary;
+  Names reordered;
+  for (auto [op, time] : loop.time) {
+    bool isState = growing.contains(op) || windows.contains(op);
+    if (!isState)
+      temporary.push_back(op);
+    else if (plan.generated.contains(op))
+      reordered.insert(graph.getName(op));
+  }
+  printList(depth, "per step", namesOf(temporary));
+  if (!windows.empty()) {
+    line(depth) << "carried: ";
+    llvm::interleaveComma(windows, out, [&](auto &window) {
+      out << graph.getName(window.first) << " (last " << window.second << ")";
+    });
+    out << "\n";
+  }
+  printList(depth, "growing", namesOf(growing.getArrayRef()));
+  printList(depth, "reordered", reordered);
+}
+
+void fovea::attn::explainSchedule(ModuleOp module, llvm::raw_ostream &out) {
+  for (auto system : module.getOps<SystemOp>()) {
+    Graph graph(system);
+    // The pass itself reports what has no schedule.
+    ScopedDiagnosticHandler silence(module.getContext(),
+                                    [](Diagnostic &) { return success(); });
+    FailureOr<Plan> plan = makePlan(graph);
+    if (succeeded(plan))
+      Explanation(graph, *plan, out).print();
+  }
+}
