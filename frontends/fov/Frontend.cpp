@@ -1,10 +1,338 @@
-//===- Frontend.cpp - a spec to a module of the attn dialect --------------===//
+//===- Frontend.cpp - a .fov file to a module of the attn dialect ---------===//
+//
+// Reads the files, runs the front end once for training and once for decoding
+// (where `decode { set .. }` applies), and collects what the command line asks
+// about a model.
+//
+//===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Frontend.h"
+#include "frontends/fov/Elaborate.h"
+#include "frontends/fov/Infer.h"
+#include "frontends/fov/Lower.h"
+#include "frontends/fov/Options.h"
+#include "frontends/fov/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
-std::unique_ptr<fovea::Model>
-fovea::compileSpec(llvm::StringRef path, const FrontendOptions &options,
-                   mlir::MLIRContext &context, Diagnostics &diagnostics) {
-  diagnostics.error({}, "the front end cannot lower a spec yet");
-  return nullptr;
+using namespace fovea;
+using namespace fovea::fov;
+using ast::ExprKind;
+using ast::StatementKind;
+
+llvm::StringRef fovea::preludeText() {
+  static constexpr char text[] = {
+#include "frontends/fov/Prelude.inc"
+      , 0};
+  return llvm::StringRef(text, sizeof(text) - 1);
+}
+
+namespace {
+
+/// Reads and parses a file with everything that it uses.
+class Loader {
+public:
+  Loader(llvm::StringRef directory, Diagnostics &diagnostics)
+      : directory(directory), diagnostics(diagnostics) {}
+
+  std::unique_ptr<Program> load(llvm::StringRef text) {
+    auto program = std::make_unique<Program>();
+    program->file = parse(text, diagnostics);
+    if (!program->file)
+      return nullptr;
+    for (ast::Statement *s : program->file->statements) {
+      if (s->kind != StatementKind::Use)
+        continue;
+      Program::Import import{s->name.str(), s->model.str(), s, nullptr};
+      if (std::optional<llvm::StringRef> used = read(s->model, s->loc)) {
+        open.push_back(s->model.str());
+        import.program = load(*used);
+        open.pop_back();
+      }
+      program->imports.push_back(std::move(import));
+    }
+    return program;
+  }
+
+private:
+  std::optional<llvm::StringRef> read(llvm::StringRef model, llvm::SMLoc loc) {
+    if (llvm::is_contained(open, model)) {
+      diagnostics.error(loc, "'" + model.str() + "' uses itself");
+      return std::nullopt;
+    }
+    llvm::SmallString<128> path(directory);
+    llvm::sys::path::append(path, model + ".fov");
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (directory.empty() || !buffer) {
+      diagnostics.error(loc, "cannot read '" + std::string(path) +
+                                 "' of 'use " + model.str() + "'");
+      return std::nullopt;
+    }
+    return diagnostics.addSource(path, (*buffer)->getBuffer().str());
+  }
+
+  std::string directory;
+  Diagnostics &diagnostics;
+  std::vector<std::string> open;
+};
+
+} // namespace
+
+/// `train { .. }` or `decode { .. }` as a dictionary; later entries and --set
+/// win. Numbers are numbers, everything else is its text.
+static mlir::DictionaryAttr optionsOf(const Program &program,
+                                      llvm::StringRef block,
+                                      const FrontendOptions &options,
+                                      Diagnostics &diagnostics,
+                                      mlir::Builder &builder) {
+  std::map<std::string, mlir::Attribute> values;
+  std::function<void(const Program &)> collect = [&](const Program &p) {
+    for (const Program::Import &import : p.imports)
+      if (import.name.empty() && import.program)
+        collect(*import.program);
+    for (const ast::Statement *s : p.file->statements) {
+      if (s->kind != StatementKind::Block || s->name != block)
+        continue;
+      for (const ast::Entry &entry : s->entries) {
+        if (entry.kind != ast::Entry::Option || !entry.left.places.empty())
+          continue;
+        const ast::Expr &value = *entry.value;
+        mlir::Attribute &slot = values[entry.left.name.str()];
+        if (value.kind == ExprKind::Integer)
+          slot = builder.getI64IntegerAttr(value.integer);
+        else if (value.kind == ExprKind::Real)
+          slot = builder.getF64FloatAttr(value.real);
+        else
+          slot = builder.getStringAttr(llvm::StringRef(
+              value.range.Start.getPointer(),
+              value.range.End.getPointer() - value.range.Start.getPointer()));
+      }
+    }
+  };
+  collect(program);
+  for (const auto &[key, text] : options.sets) {
+    llvm::StringRef name(key);
+    if (!name.consume_front(block.str() + "."))
+      continue;
+    auto known = block == "train" ? trainOptions() : decodeOptions();
+    if (!llvm::is_contained(known, name)) {
+      llvm::StringRef near = nearest(name, known);
+      diagnostics.error({}, "--set " + key + ": '" + name.str() +
+                                "' is no option of " + block.str() +
+                                (near.empty()
+                                     ? std::string("")
+                                     : "; did you mean '" + near.str() + "'?"));
+      continue;
+    }
+    int64_t whole;
+    double number;
+    if (!llvm::StringRef(text).getAsInteger(10, whole))
+      values[name.str()] = builder.getI64IntegerAttr(whole);
+    else if (!llvm::StringRef(text).getAsDouble(number))
+      values[name.str()] = builder.getF64FloatAttr(number);
+    else
+      values[name.str()] = builder.getStringAttr(text);
+  }
+  llvm::SmallVector<mlir::NamedAttribute> attributes;
+  for (auto &[name, value] : values)
+    attributes.push_back(builder.getNamedAttr(name, value));
+  return builder.getDictionaryAttr(attributes);
+}
+
+/// A metric that nobody knows is a slip; a metric is also any equation.
+static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
+  for (const ast::Statement *s : program.file->statements) {
+    if (s->kind != StatementKind::Metric || !s->value || !s->name.empty())
+      continue;
+    const ast::Expr *callee =
+        s->value->kind == ExprKind::Call ? s->value->args[0] : s->value;
+    if (callee->kind != ExprKind::Name ||
+        llvm::is_contained(metrics(), callee->name))
+      continue;
+    llvm::StringRef near = nearest(callee->name, metrics());
+    diagnostics.error(callee->loc, "'" + callee->name.str() + "' is no metric" +
+                                       (near.empty() ? std::string("")
+                                                     : "; did you mean '" +
+                                                           near.str() + "'?"));
+  }
+}
+
+static void describe(const Elaborated &model, Model &result) {
+  for (const Array *param : model.params) {
+    ParameterInfo info;
+    info.path = param->name;
+    info.role = param->initial;
+    for (const Extent &size : param->declared) {
+      info.shape.push_back(size.value().value_or(-1));
+      info.extents.push_back(size.resolved().value_or(size).text());
+    }
+    result.parameters.push_back(std::move(info));
+  }
+  for (const Array *data : model.data) {
+    DataInfo info;
+    info.name = data->name;
+    bool isClass = data->vocabulary && data->vocabulary->isClass;
+    info.kind = isClass                     ? DataInfo::Class
+                : data->positionOf          ? DataInfo::Position
+                : data->kind == Kind::Token ? DataInfo::Token
+                : data->kind == Kind::Int   ? DataInfo::Int
+                : data->kind == Kind::Bit   ? DataInfo::Bit
+                                            : DataInfo::Real;
+    for (const Extent &size : data->extents)
+      info.extents.push_back(size.text());
+    info.numIndices = data->extents.size();
+    for (const Extent &size : *data->valueShape)
+      info.extents.push_back(size.text());
+    if (data->vocabulary) {
+      info.vocabulary = data->vocabulary->name;
+      info.vocabularySize = data->vocabulary->size.value().value_or(-1);
+      info.labels = data->vocabulary->labels;
+    }
+    info.isSentence = data->isSentence;
+    info.ends = data->ends;
+    info.isChosen = data->generated;
+    result.data.push_back(std::move(info));
+  }
+  for (const Array *array : model.arrays)
+    if (array->latent)
+      result.latents.push_back(array->name);
+  result.refusals = model.refusals;
+}
+
+/// Parameters that nothing uses have no size; they are left out.
+static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
+  llvm::erase_if(model.params, [&](const Array *param) {
+    bool open = llvm::any_of(param->declared, [](const Extent &size) {
+      return !size.value().has_value();
+    });
+    if (open && !model.decoding)
+      diagnostics.warning(param->loc,
+                          "parameter '" + param->name + "' is never used");
+    return open;
+  });
+}
+
+/// GRAMMAR 8.15: something determines how long generated data is.
+static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
+  std::set<std::string> given;
+  for (const Array *data : model.data)
+    if (!data->generated)
+      for (const Extent &size : data->extents)
+        given.insert(size.text());
+  for (auto &[atom, term] : model.setLengths)
+    given.insert(atom->name);
+  bool stops = llvm::any_of(model.marks,
+                            [](auto &mark) { return mark.first == "stop"; });
+  for (const Array *data : model.data) {
+    if (!data->generated || data->isSentence || data->ends || stops)
+      continue;
+    std::string open, sets;
+    for (const Extent &size : data->extents)
+      if (!size.value() && !given.count(size.text())) {
+        open += (open.empty() ? "" : ", ") + size.text();
+        sets += (sets.empty() ? "set " : ", set ") + size.text() + " = ...";
+      }
+    if (!open.empty())
+      diagnostics.error(data->loc, "generated data '" + data->name +
+                                       "' has extents " + open +
+                                       " that nothing determines; add: decode "
+                                       "{ " +
+                                       sets + " }");
+  }
+}
+
+std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
+                                          llvm::StringRef name,
+                                          const FrontendOptions &options,
+                                          mlir::MLIRContext &context,
+                                          Diagnostics &diagnostics) {
+  context.loadDialect<attn::AttnDialect>();
+  unsigned before = diagnostics.numErrors();
+  Program prelude;
+  prelude.file = parse(
+      diagnostics.addSource("prelude.fov", preludeText().str()), diagnostics);
+  std::unique_ptr<Program> program =
+      Loader(options.includeDir, diagnostics)
+          .load(diagnostics.addSource(name, text.str()));
+  if (!program || diagnostics.numErrors() != before)
+    return nullptr;
+  checkMetrics(*program, diagnostics);
+
+  auto result = std::make_unique<Model>();
+  mlir::OpBuilder builder(&context);
+  result->module = mlir::ModuleOp::create(builder.getUnknownLoc());
+  mlir::ModuleOp module = *result->module;
+  Overrides overrides;
+  for (const auto &set : options.sets)
+    if (!llvm::StringRef(set.first).starts_with("train.") &&
+        !llvm::StringRef(set.first).starts_with("decode."))
+      overrides.push_back(set);
+  bool drawsLatents = false;
+  for (bool decoding : {false, true}) {
+    Elaborator elaborator(diagnostics, prelude, overrides, decoding);
+    std::unique_ptr<Elaborated> model = elaborator.run(*program);
+    if (!decoding)
+      for (const std::string &key : elaborator.unusedOverrides)
+        diagnostics.error({}, "--set " + key +
+                                  ": the spec has no dim, const or vocabulary "
+                                  "of this name");
+    if (diagnostics.numErrors() != before)
+      return nullptr;
+    bool generates = llvm::any_of(
+        model->choices, [](const Choice &choice) { return !choice.latent; });
+    if (decoding && !generates)
+      break;
+    bool draws = llvm::any_of(
+        model->choices, [](const Choice &choice) { return choice.latent; });
+    drawsLatents |= draws;
+    if (!infer(*model, diagnostics) || !proveBounds(*model, diagnostics))
+      return nullptr;
+    dropUnused(*model, diagnostics);
+    if (decoding)
+      checkGenerated(*model, diagnostics);
+    if (!decoding) {
+      result->name = model->name;
+      describe(*model, *result);
+    }
+    if (decoding)
+      for (const std::string &refusal : model->refusals)
+        if (!llvm::is_contained(result->refusals, refusal))
+          result->refusals.push_back(refusal);
+    if (draws)
+      continue;
+    builder.setInsertionPointToEnd(module.getBody());
+    Lowering(*model, diagnostics, builder)
+        .run(decoding ? "decoding" : "training");
+    if (diagnostics.numErrors() != before)
+      return nullptr;
+  }
+  module->setAttr("attn.model", builder.getStringAttr(result->name));
+  module->setAttr("attn.train",
+                  optionsOf(*program, "train", options, diagnostics, builder));
+  module->setAttr("attn.decode",
+                  optionsOf(*program, "decode", options, diagnostics, builder));
+  if (diagnostics.numErrors() != before)
+    return nullptr;
+  if (drawsLatents)
+    result->module = nullptr;
+  return result;
+}
+
+std::unique_ptr<Model> fovea::compileSpec(llvm::StringRef path,
+                                          const FrontendOptions &options,
+                                          mlir::MLIRContext &context,
+                                          Diagnostics &diagnostics) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    diagnostics.error({}, "cannot read '" + path.str() +
+                              "': " + buffer.getError().message());
+    return nullptr;
+  }
+  FrontendOptions beside = options;
+  if (beside.includeDir.empty())
+    beside.includeDir = llvm::sys::path::parent_path(path).str();
+  if (beside.includeDir.empty())
+    beside.includeDir = ".";
+  return compileText((*buffer)->getBuffer(), path, beside, context,
+                     diagnostics);
 }

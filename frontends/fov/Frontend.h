@@ -63,11 +63,21 @@ struct Model {
 };
 
 /// Reads, parses, checks and lowers the spec at `path`. Null when something is
-/// wrong with it (diagnosed).
+/// wrong with it (diagnosed). `module` is null when the spec has latent
+/// choices, which cannot be executed yet.
 std::unique_ptr<Model> compileSpec(llvm::StringRef path,
                                    const FrontendOptions &options,
                                    mlir::MLIRContext &context,
                                    Diagnostics &diagnostics);
+
+/// The same for a text; `name` is what messages call it.
+std::unique_ptr<Model> compileText(llvm::StringRef text, llvm::StringRef name,
+                                   const FrontendOptions &options,
+                                   mlir::MLIRContext &context,
+                                   Diagnostics &diagnostics);
+
+/// The text of the prelude, which is written in the language.
+llvm::StringRef preludeText();
 
 } // namespace fovea
 

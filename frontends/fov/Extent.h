@@ -1,0 +1,131 @@
+//===- Extent.h - symbolic sizes ------------------------------------------===//
+//
+// A size is a polynomial with rational coefficients over dims (whose values are
+// known), lengths (which come with each example), sizes that a call binds, and
+// floors of those. Two sizes are equal when they are the same polynomial, so
+// `D/K * K` is D, and an E where an H is wanted is a mistake even while both
+// are 512. A plain number equals a dim of that value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_EXTENT_H
+#define FOVEA_FRONTENDS_FOV_EXTENT_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fovea::fov {
+
+struct Atom;
+
+struct Rational {
+  int64_t num = 0, den = 1;
+};
+
+/// A product of atoms with exponents, sorted by the atoms' ids.
+using Monomial = std::vector<std::pair<const Atom *, int>>;
+
+struct MonomialLess {
+  bool operator()(const Monomial &a, const Monomial &b) const;
+};
+
+/// Atoms in the order of their creation: never by address.
+struct AtomLess {
+  bool operator()(const Atom *a, const Atom *b) const;
+};
+
+class Extent {
+public:
+  Extent() = default;
+  template <typename Integer,
+            std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
+  Extent(Integer number) {
+    add({}, {int64_t(number), 1});
+  }
+  explicit Extent(const Atom *atom);
+
+  Extent operator+(const Extent &other) const;
+  Extent operator-(const Extent &other) const;
+  Extent operator*(const Extent &other) const;
+
+  /// The polynomials are the same, or both have values, one is a plain number,
+  /// and the values are equal. Sizes bound by calls are resolved first.
+  bool operator==(const Extent &other) const;
+  bool operator!=(const Extent &other) const { return !(*this == other); }
+
+  /// With every bound size replaced by its solution; empty while one is open.
+  std::optional<Extent> resolved() const;
+
+  /// The value, when no length and no open size occurs.
+  std::optional<int64_t> value() const;
+  bool isNumber() const;
+  /// The atom, when this is one size that no call has bound yet.
+  const Atom *openAtom() const;
+
+  /// a*length + .. + constant after putting in the values of dims; empty when
+  /// it is not of that form with whole coefficients. Lengths and floors of
+  /// lengths are the atoms that remain.
+  struct Linear {
+    std::map<const Atom *, int64_t, AtomLess> coefficients;
+    int64_t constant = 0;
+  };
+  std::optional<Linear> linear() const;
+
+  /// `E + 2*H`, as a message shows it.
+  std::string text() const;
+  /// `H = 512` when that says more than `text()` or the number alone.
+  std::string textWithValue() const;
+
+  const std::map<Monomial, Rational, MonomialLess> &terms() const {
+    return polynomial;
+  }
+
+private:
+  friend class Sizes;
+  void add(const Monomial &monomial, Rational coefficient);
+  std::map<Monomial, Rational, MonomialLess> polynomial;
+};
+
+struct Atom {
+  enum Kind { Dim, Length, Size, Floor } kind;
+  std::string name;
+  unsigned id;
+  int64_t value = 0;                      // Dim
+  std::string parent;                     // Length: the length it is nested in
+  mutable std::optional<Extent> solution; // Size
+  Extent numerator, denominator;          // Floor
+};
+
+/// Owns the atoms of one model.
+class Sizes {
+public:
+  const Atom *dim(llvm::StringRef name, int64_t value);
+  const Atom *length(llvm::StringRef name, llvm::StringRef parent = "");
+  const Atom *open(llvm::StringRef name);
+  /// a // b. Exact where the values divide and b is a product; otherwise an
+  /// atom of its own.
+  Extent floorDiv(const Extent &a, const Extent &b);
+  /// The length of this name, or null.
+  const Atom *findLength(llvm::StringRef name) const;
+  const std::vector<std::unique_ptr<Atom>> &all() const { return atoms; }
+
+private:
+  Atom *create(Atom::Kind kind, llvm::StringRef name);
+  std::vector<std::unique_ptr<Atom>> atoms;
+};
+
+using Shape = llvm::SmallVector<Extent, 2>;
+
+/// `[H = 512]`, `[T, E]`, `number`.
+std::string shapeText(const Shape &shape);
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_EXTENT_H

@@ -1,0 +1,25 @@
+//===- Infer.h - ranges, shapes and kinds of an elaborated model ----------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_INFER_H
+#define FOVEA_FRONTENDS_FOV_INFER_H
+
+#include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/Terms.h"
+
+namespace fovea::fov {
+
+/// Finds the extent of every index, the shape and kind of every term, and the
+/// sizes that calls bind, by one fixed point (GRAMMAR 4 and 5); then checks
+/// that all uses agree. True when everything is known and agrees; mistakes are
+/// reported.
+bool infer(Elaborated &model, Diagnostics &diagnostics);
+
+/// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.
+bool proveBounds(Elaborated &model, Diagnostics &diagnostics);
+
+/// The text of a term as it is written, for messages.
+std::string termText(const Term &term);
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_INFER_H

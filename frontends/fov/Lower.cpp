@@ -1,0 +1,405 @@
+//===- Lower.cpp - systems, lengths, arrays and choices -------------------===//
+
+#include "frontends/fov/Lower.h"
+#include "frontends/fov/Infer.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using namespace mlir;
+
+Location Lowering::location(SMLoc loc) {
+  if (!loc.isValid())
+    return builder.getUnknownLoc();
+  llvm::SourceMgr &sources = diagnostics.sources();
+  unsigned buffer = sources.FindBufferContainingLoc(loc);
+  if (!buffer)
+    return builder.getUnknownLoc();
+  auto [line, column] = sources.getLineAndColumn(loc, buffer);
+  return FileLineColLoc::get(
+      builder.getContext(),
+      sources.getMemoryBuffer(buffer)->getBufferIdentifier(), line, column);
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths and types
+//===----------------------------------------------------------------------===//
+
+/// Length ops stand at the top of the system, each behind those that it uses.
+void Lowering::emitLength(const Atom *atom) {
+  if (!lengths.try_emplace(atom->name, atom).second)
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  StringAttr name = builder.getStringAttr(atom->name);
+  StringAttr parent;
+  AffineMapAttr map;
+  ArrayAttr of;
+  if (atom->kind == Atom::Floor) {
+    std::optional<Extent::Linear> numerator = atom->numerator.linear();
+    std::optional<int64_t> denominator = atom->denominator.value();
+    if (numerator && denominator && *denominator > 0) {
+      SmallVector<Attribute> used;
+      AffineExpr sum = builder.getAffineConstantExpr(numerator->constant);
+      for (auto &[other, factor] : numerator->coefficients) {
+        emitLength(other);
+        sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+        used.push_back(builder.getStringAttr(other->name));
+      }
+      map = AffineMapAttr::get(
+          AffineMap::get(0, used.size(), sum.floorDiv(*denominator)));
+      of = builder.getArrayAttr(used);
+    } else {
+      diagnostics.error({}, "the length " + atom->name +
+                                " is not a whole number of other lengths "
+                                "divided by a number");
+    }
+  } else if (!atom->parent.empty()) {
+    if (const Atom *outer = model.sizes.findLength(atom->parent))
+      emitLength(outer);
+    parent = builder.getStringAttr(atom->parent);
+  }
+  for (auto &[set, term] : model.setLengths) {
+    if (set != atom ||
+        (term->kind != TermKind::Size && term->kind != TermKind::Number))
+      continue;
+    Extent value = term->kind == TermKind::Size ? term->extent
+                                                : Extent(int64_t(term->number));
+    if (auto linear = value.linear()) {
+      SmallVector<Attribute> used;
+      AffineExpr sum = builder.getAffineConstantExpr(linear->constant);
+      for (auto &[other, factor] : linear->coefficients) {
+        emitLength(other);
+        sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+        used.push_back(builder.getStringAttr(other->name));
+      }
+      map = AffineMapAttr::get(AffineMap::get(0, used.size(), sum));
+      of = builder.getArrayAttr(used);
+    }
+  }
+  if (lastLength)
+    builder.setInsertionPointAfter(lastLength);
+  else
+    builder.setInsertionPointToStart(&system.getBody().front());
+  lastLength = attn::LengthOp::create(
+      builder, builder.getUnknownLoc(), name, parent, map, of,
+      openLengths.contains(atom) && !map ? builder.getUnitAttr() : UnitAttr());
+}
+
+Attribute Lowering::linearExtent(const Extent::Linear &linear) {
+  if (linear.coefficients.empty())
+    return builder.getI64IntegerAttr(std::max<int64_t>(0, linear.constant));
+  std::string name;
+  for (auto &[atom, factor] : linear.coefficients) {
+    emitLength(atom);
+    if (!name.empty())
+      name += factor < 0 ? "-" : "+";
+    else if (factor < 0)
+      name += "-";
+    int64_t size = std::abs(factor);
+    name += (size == 1 ? "" : std::to_string(size) + "*") + atom->name;
+  }
+  if (linear.constant != 0)
+    name += (linear.constant > 0 ? "+" : "") + std::to_string(linear.constant);
+  StringAttr attribute = builder.getStringAttr(name);
+  if (!lengths.try_emplace(name, nullptr).second)
+    return attribute;
+  SmallVector<Attribute> used;
+  AffineExpr sum = builder.getAffineConstantExpr(linear.constant);
+  for (auto &[atom, factor] : linear.coefficients) {
+    sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+    used.push_back(builder.getStringAttr(atom->name));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastLength);
+  lastLength = attn::LengthOp::create(
+      builder, builder.getUnknownLoc(), attribute, StringAttr(),
+      AffineMapAttr::get(AffineMap::get(0, used.size(), sum)),
+      builder.getArrayAttr(used), UnitAttr());
+  return attribute;
+}
+
+Attribute Lowering::extent(const Extent &size) {
+  if (std::optional<int64_t> value = size.value())
+    return builder.getI64IntegerAttr(std::max<int64_t>(0, *value));
+  std::optional<Extent::Linear> linear = size.linear();
+  if (!linear) {
+    diagnostics.error({}, "the extent " + size.text() +
+                              " is not a sum of lengths; only multiples of "
+                              "lengths and numbers can be extents");
+    return builder.getI64IntegerAttr(1);
+  }
+  return linearExtent(*linear);
+}
+
+attn::ArrayType Lowering::typeOf(ArrayRef<Attribute> shape, Kind kind) {
+  return attn::ArrayType::get(shape, elementType(kind));
+}
+
+attn::ArrayType Lowering::arrayType(const Array &array) {
+  SmallVector<Attribute> shape;
+  for (IndexVar *var : array.context)
+    shape.push_back(extent(*var->extent));
+  std::optional<Shape> all = array.shape();
+  for (const Extent &size : *all)
+    shape.push_back(extent(size));
+  return typeOf(shape, *array.kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// Whether a constant place lies inside its axis. Data extents are at least 1.
+bool Lowering::isInside(const Array &array, unsigned axis,
+                        const Extent &constant) {
+  std::optional<int64_t> value = constant.value();
+  if (value && *value < 0)
+    return false;
+  std::optional<Extent> size = array.axis(axis);
+  if (!size)
+    return false;
+  std::optional<Extent::Linear> room = (*size - constant).linear();
+  if (!room)
+    return true;
+  if (room->coefficients.empty())
+    return room->constant >= 1;
+  return true;
+}
+
+Value Lowering::valueOf(Array *array) {
+  auto it = arrays.find(array);
+  if (it != arrays.end())
+    return it->second;
+  Value &placeholder = placeholders[array];
+  if (!placeholder) {
+    attn::ArrayType type = arrayType(*array);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&system.getBody().front());
+    placeholder =
+        UnrealizedConversionCastOp::create(builder, location(array->loc),
+                                           TypeRange(type), ValueRange())
+            .getResult(0);
+  }
+  return placeholder;
+}
+
+/// The right side of a piece over the indices of its places.
+Value Lowering::pieceValue(Array &array, const Piece &piece,
+                           llvm::StringRef label) {
+  SmallVector<IndexVar *, 2> order(array.context);
+  for (const PiecePlace &place : piece.places)
+    if (place.var)
+      order.push_back(place.var);
+  return materialiseOver(piece.value, order, *array.kind, label, piece.loc);
+}
+
+Value Lowering::defineArray(Array &array) {
+  const Piece *general = array.general();
+  SmallVector<const Piece *, 2> inside;
+  for (const Piece &piece : array.pieces) {
+    if (piece.isGeneral())
+      continue;
+    bool all = true;
+    for (auto [k, place] : llvm::enumerate(piece.places))
+      if (!place.var)
+        all &= isInside(array, k, place.constant);
+    if (all)
+      inside.push_back(&piece);
+  }
+  bool shifted = general && llvm::any_of(general->places, [](auto &place) {
+                   return place.shift != 0;
+                 });
+  if (general && inside.empty() && !shifted)
+    return pieceValue(array, *general, array.name);
+
+  // One equation that selects among the places inside the range.
+  OpBuilder::InsertionGuard guard(builder);
+  std::optional<Shape> shape = array.shape();
+  SmallVector<Extent, 4> extents;
+  for (IndexVar *var : array.context)
+    extents.push_back(*var->extent);
+  extents.append(shape->begin(), shape->end());
+  unsigned first = array.context.size();
+  struct Part {
+    const Piece *piece;
+    Value array;
+  };
+  SmallVector<Part> parts;
+  for (const Piece *piece : inside)
+    parts.push_back({piece, pieceValue(array, *piece, "")});
+  if (general)
+    parts.push_back({general, pieceValue(array, *general, "")});
+  attn::ComputeOp op = newCompute(array.loc, array.name, {}, extents, {},
+                                  attn::Reducer::none, *array.kind, false);
+  Body body = bodyOf(op, op.getBody(), {}, extents.size(), {}, {});
+  OpBuilder &b = body.builder;
+  Location loc = op.getLoc();
+  // A chain of scf.if, from the first part to the last.
+  auto emitPart = [&](const Part &part, OpBuilder &at) -> Value {
+    SmallVector<Value> indices;
+    for (unsigned k = 0; k < op.getNumIndices(); ++k) {
+      Value index = op.getIndex(k);
+      if (k >= first && k - first < part.piece->places.size()) {
+        const PiecePlace &place = part.piece->places[k - first];
+        if (!place.var)
+          continue;
+        if (place.shift != 0)
+          index = arith::SubIOp::create(
+              at, loc, index,
+              arith::ConstantIndexOp::create(at, loc, place.shift));
+      }
+      indices.push_back(index);
+    }
+    return attn::ReadOp::create(at, loc, part.array, indices);
+  };
+  std::function<Value(unsigned, OpBuilder &)> emit =
+      [&](unsigned k, OpBuilder &at) -> Value {
+    const Part &part = parts[k];
+    if (part.piece == general || (k + 1 == parts.size() && general))
+      return emitPart(part, at);
+    Value condition;
+    for (auto [axis, place] : llvm::enumerate(part.piece->places)) {
+      if (place.var)
+        continue;
+      Body inner(at, {});
+      Value constant = extentValue(inner, place.constant, nullptr, place.loc);
+      Value equal = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq,
+                                          op.getIndex(first + axis), constant);
+      condition = condition
+                      ? Value(arith::AndIOp::create(at, loc, condition, equal))
+                      : equal;
+    }
+    auto branch = scf::IfOp::create(at, loc, TypeRange(op.getElementType()),
+                                    condition, /*withElseRegion=*/true);
+    OpBuilder yes = branch.getThenBodyBuilder();
+    scf::YieldOp::create(yes, loc, emitPart(part, yes));
+    OpBuilder no = branch.getElseBodyBuilder();
+    Value rest;
+    if (k + 1 < parts.size())
+      rest = emit(k + 1, no);
+    else
+      rest = arith::ConstantOp::create(no, loc,
+                                       no.getZeroAttr(op.getElementType()));
+    scf::YieldOp::create(no, loc, rest);
+    return branch.getResult(0);
+  };
+  attn::YieldOp::create(b, loc, emit(0, b));
+  return op.getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Choices and marks
+//===----------------------------------------------------------------------===//
+
+void Lowering::emitChoice(const Choice &choice) {
+  if (choice.guide)
+    return;
+  Array &target = *choice.target;
+  SmallVector<IndexVar *, 2> order;
+  for (const PiecePlace &place : choice.places)
+    if (place.var)
+      order.push_back(place.var);
+  SmallVector<Attribute> names;
+  SmallVector<Value> parameters;
+  for (auto &[name, term] : choice.parameters) {
+    if (name == "size")
+      continue;
+    names.push_back(builder.getStringAttr(name));
+    bool perValue =
+        choice.distribution == "normal" || choice.distribution == "uniform";
+    parameters.push_back(
+        materialiseOver(term, order, Kind::Real, "", choice.loc, {},
+                        perValue ? &*target.valueShape : nullptr));
+  }
+  attn::Distribution distribution =
+      *attn::symbolizeDistribution(choice.distribution);
+  bool observed = !choice.latent && !model.decoding;
+  Attribute end;
+  if (target.isSentence)
+    end = builder.getI64IntegerAttr(1);
+  else if (target.ends && target.positionOf)
+    end = extent(*target.positionOf->axis(0));
+  auto op = attn::ChoiceOp::create(
+      builder, location(choice.loc),
+      observed ? Type() : Type(arrayType(target)),
+      builder.getStringAttr(target.name),
+      attn::DistributionAttr::get(builder.getContext(), distribution),
+      builder.getArrayAttr(names), parameters,
+      observed ? valueOf(&target) : Value(), end,
+      choice.latent ? builder.getUnitAttr() : UnitAttr());
+  if (!observed)
+    arrays[&target] = op.getResult();
+}
+
+void Lowering::emitMarks() {
+  for (auto [mark, vars] : llvm::zip(model.marks, model.markIndices)) {
+    auto &[name, term] = mark;
+    Value value = materialiseOver(term, vars, *term->kindOf, "", term->loc);
+    attn::MarkOp::create(builder, location(term->loc),
+                         builder.getStringAttr(name), value);
+  }
+}
+
+attn::SystemOp Lowering::run(llvm::StringRef name) {
+  system = attn::SystemOp::create(builder, builder.getUnknownLoc(),
+                                  builder.getStringAttr(name));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&system.getBody());
+
+  // A length is open when only generated data has it.
+  if (model.decoding) {
+    auto lengthOf = [](const Extent &size) -> const Atom * {
+      const auto &terms = size.terms();
+      if (terms.size() == 1 && terms.begin()->first.size() == 1 &&
+          terms.begin()->first[0].first->kind == Atom::Length)
+        return terms.begin()->first[0].first;
+      return nullptr;
+    };
+    llvm::SmallPtrSet<const Atom *, 8> given;
+    for (Array *data : model.data)
+      for (const Extent &size : data->extents)
+        if (const Atom *length = lengthOf(size))
+          (data->generated ? openLengths : given).insert(length);
+    for (const Atom *length : given)
+      openLengths.erase(length);
+  }
+  for (Array *data : model.data)
+    for (const Extent &size : data->extents)
+      (void)extent(size);
+  for (Array *data : model.data) {
+    if (model.decoding && data->generated)
+      continue;
+    arrays[data] =
+        attn::DataOp::create(builder, location(data->loc), arrayType(*data),
+                             builder.getStringAttr(data->name));
+  }
+  for (Array *param : model.params)
+    arrays[param] =
+        attn::ParamOp::create(builder, location(param->loc), arrayType(*param),
+                              builder.getStringAttr(param->name));
+  for (Array *array : model.arrays) {
+    if (array->latent || array->pieces.empty())
+      continue;
+    Value value = defineArray(*array);
+    arrays[array] = value;
+  }
+  for (const Choice &choice : model.choices)
+    emitChoice(choice);
+  for (auto &[term, loc] : model.penalties)
+    attn::PenaltyOp::create(builder, location(loc),
+                            materialiseOver(term, {}, Kind::Real, "", loc));
+  emitMarks();
+  for (Array *array : model.arrays)
+    if (arrays.count(array) && array->context.empty())
+      attn::EquationOp::create(builder, location(array->loc),
+                               builder.getStringAttr(array->name),
+                               arrays[array]);
+  for (auto &[array, placeholder] : placeholders) {
+    auto it = arrays.find(array);
+    if (it == arrays.end())
+      continue;
+    Operation *op = placeholder.getDefiningOp();
+    placeholder.replaceAllUsesWith(it->second);
+    op->erase();
+  }
+  return system;
+}

@@ -1,0 +1,374 @@
+//===- StaticIndices.cpp - which indices select members of a family -------===//
+//
+// An index is static when it selects a member of a family (`cell[l](..)`), or
+// occurs in a `length`, or stands at an axis that is static in another
+// equation. This page finds them, and the range of each, by a fixed point over
+// the syntax of one scope (GRAMMAR 4). Static indices are expanded before
+// anything else is known, so their ranges use dims only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+namespace {
+
+/// An index of a statement, or of a reduction in it.
+struct Candidate {
+  std::string name;
+  SMLoc loc;
+  const void *owner; // the statement, or the binder
+  bool isStatic = false;
+  std::optional<int64_t> extent;
+  int strength = 9;
+  const Expr *stated = nullptr;
+};
+
+/// A candidate at an axis of a family.
+struct Use {
+  Candidate *candidate;
+  Family *family;
+  unsigned axis;
+  int64_t shift;
+  bool isAffine; // candidate + shift; otherwise anything that contains it
+  bool isLeft;
+  const Statement *statement;
+  SMLoc loc;
+};
+
+struct Env {
+  const Env *outer;
+  Candidate *candidate;
+};
+
+} // namespace
+
+namespace fovea::fov {
+
+class StaticAnalysis {
+public:
+  StaticAnalysis(Elaborator &elaborator, Scope &scope)
+      : elaborator(elaborator), scope(scope) {}
+
+  void run(const std::vector<const Statement *> &statements) {
+    for (const Statement *s : statements)
+      collect(*s);
+    spread();
+    if (!llvm::any_of(candidates, [](auto &c) { return c.isStatic; }))
+      return;
+    findRanges();
+    for (Candidate &candidate : candidates) {
+      if (!candidate.isStatic)
+        continue;
+      if (!candidate.extent) {
+        elaborator.error(candidate.loc,
+                         "nothing gives index '" + candidate.name +
+                             "' a range; write " + candidate.name + " < ...");
+        candidate.extent = 0;
+      }
+      elaborator.staticExtents[{candidate.owner, candidate.name}] =
+          *candidate.extent;
+    }
+  }
+
+private:
+  void collect(const Statement &s);
+  void walk(const Expr &expr, const Env *env, const Statement &s);
+  void useAll(const Expr &expr, const Env *env, bool isStatic);
+  void usesAt(const Expr &arg, const Env *env, Family *family, unsigned axis,
+              const Statement &s);
+  Family *familyOf(const Expr &base, bool &isLength);
+  void spread();
+  void findRanges();
+  bool offer(Candidate &candidate, int64_t extent, int strength);
+
+  static Candidate *find(const Env *env, StringRef name) {
+    for (; env; env = env->outer)
+      if (env->candidate->name == name)
+        return env->candidate;
+    return nullptr;
+  }
+
+  Elaborator &elaborator;
+  Scope &scope;
+  std::deque<Candidate> candidates;
+  std::deque<Env> envs;
+  std::vector<Use> uses;
+};
+
+} // namespace fovea::fov
+
+Family *StaticAnalysis::familyOf(const Expr &base, bool &isLength) {
+  isLength = false;
+  Scope *where = &scope;
+  StringRef name = base.name;
+  if (base.kind == ExprKind::Member && base.args[0]->kind == ExprKind::Name) {
+    Symbol *import = elaborator.lookup(scope, base.args[0]->name);
+    if (!import || import->kind != Symbol::Import)
+      return nullptr;
+    where = import->scope;
+  } else if (base.kind != ExprKind::Name) {
+    return nullptr;
+  }
+  Symbol *symbol = elaborator.lookup(*where, name);
+  if (!symbol && scope.instance && scope.instance->parameters)
+    symbol = elaborator.lookup(*scope.instance->parameters, name);
+  if (!symbol)
+    return nullptr;
+  isLength = symbol->kind == Symbol::LengthFamily;
+  return symbol->family;
+}
+
+/// Marks every candidate inside `expr` static.
+void StaticAnalysis::useAll(const Expr &expr, const Env *env, bool isStatic) {
+  if (expr.kind == ExprKind::Name)
+    if (Candidate *candidate = find(env, expr.name))
+      candidate->isStatic |= isStatic;
+  for (const Expr *arg : expr.args)
+    useAll(*arg, env, isStatic);
+}
+
+void StaticAnalysis::usesAt(const Expr &arg, const Env *env, Family *family,
+                            unsigned axis, const Statement &s) {
+  auto add = [&](Candidate *candidate, int64_t shift, bool isAffine) {
+    uses.push_back(
+        {candidate, family, axis, shift, isAffine, false, &s, arg.loc});
+  };
+  if (arg.kind == ExprKind::Name) {
+    if (Candidate *candidate = find(env, arg.name))
+      add(candidate, 0, true);
+    return;
+  }
+  bool sum = arg.kind == ExprKind::Binary &&
+             (arg.op == ast::Op::Add || arg.op == ast::Op::Sub) &&
+             arg.args[0]->kind == ExprKind::Name &&
+             arg.args[1]->kind == ExprKind::Integer;
+  if (sum)
+    if (Candidate *candidate = find(env, arg.args[0]->name)) {
+      int64_t shift = arg.args[1]->integer;
+      add(candidate, arg.op == ast::Op::Add ? shift : -shift, true);
+      return;
+    }
+  // Anything else: every candidate inside it.
+  SmallVector<const Expr *> work(arg.args.begin(), arg.args.end());
+  while (!work.empty()) {
+    const Expr *part = work.pop_back_val();
+    if (part->kind == ExprKind::Name)
+      if (Candidate *candidate = find(env, part->name))
+        add(candidate, 0, false);
+    if (part->kind != ExprKind::Index)
+      work.append(part->args.begin(), part->args.end());
+  }
+}
+
+void StaticAnalysis::walk(const Expr &expr, const Env *env,
+                          const Statement &s) {
+  if (expr.kind == ExprKind::Index) {
+    bool isLength;
+    Family *family = familyOf(*expr.args[0], isLength);
+    if (isLength)
+      for (const Expr *arg : expr.args.drop_front())
+        useAll(*arg, env, true);
+    if (family)
+      for (auto [k, arg] : llvm::enumerate(expr.args.drop_front()))
+        usesAt(*arg, env, family, k, s);
+  }
+  if (expr.kind == ExprKind::Reduce) {
+    const Env *inner = env;
+    for (const ast::Binder &binder : expr.binders) {
+      candidates.push_back({binder.name.str(),
+                            binder.loc,
+                            &binder,
+                            false,
+                            {},
+                            9,
+                            binder.extent});
+      envs.push_back({inner, &candidates.back()});
+      inner = &envs.back();
+      // An index in an extent is static: members differ in it.
+      if (binder.extent) {
+        useAll(*binder.extent, env, true);
+        walk(*binder.extent, env, s);
+      }
+    }
+    if (expr.condition)
+      walk(*expr.condition, inner, s);
+    for (const ast::Item &item : expr.items)
+      walk(*item.value, inner, s);
+    return;
+  }
+  for (const Expr *arg : expr.args)
+    walk(*arg, env, s);
+  for (const ast::Item &item : expr.items)
+    walk(*item.value, env, s);
+}
+
+void StaticAnalysis::collect(const Statement &s) {
+  bool isEquation =
+      s.kind == StatementKind::Equation || s.kind == StatementKind::Choice;
+  if (!isEquation && s.kind != StatementKind::Penalty &&
+      s.kind != StatementKind::Return)
+    return;
+  const Env *env = nullptr;
+  for (const ast::Left &left : s.lefts) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    Family *family = symbol ? symbol->family : nullptr;
+    for (auto [k, place] : llvm::enumerate(left.places)) {
+      const Expr *value = place.value;
+      int64_t shift = 0;
+      if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
+          value->args[0]->kind == ExprKind::Name &&
+          value->args[1]->kind == ExprKind::Integer) {
+        shift = value->args[1]->integer;
+        value = value->args[0];
+      }
+      if (value->kind != ExprKind::Name)
+        continue;
+      Symbol *known = elaborator.lookup(scope, value->name);
+      if (known && known->kind != Symbol::Def &&
+          known->kind != Symbol::Equations && known->kind != Symbol::Let)
+        continue;
+      Candidate *candidate = find(env, value->name);
+      if (!candidate) {
+        candidates.push_back(
+            {value->name.str(), place.loc, &s, false, {}, 9, place.bound});
+        candidate = &candidates.back();
+        envs.push_back({env, candidate});
+        env = &envs.back();
+      }
+      if (place.bound) {
+        useAll(*place.bound, env, true);
+        walk(*place.bound, env, s);
+      }
+      if (family && k < family->isStatic.size())
+        uses.push_back(
+            {candidate, family, unsigned(k), shift, true, true, &s, place.loc});
+    }
+  }
+  if (s.value)
+    walk(*s.value, env, s);
+  for (const Expr *value : s.values)
+    walk(*value, env, s);
+}
+
+/// A static axis makes its indices static, and a static index its axes.
+void StaticAnalysis::spread() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Use &use : uses) {
+      if (use.axis >= use.family->isStatic.size())
+        continue;
+      if (use.family->isStatic[use.axis] && !use.candidate->isStatic)
+        use.candidate->isStatic = changed = true;
+      if (use.isLeft && use.candidate->isStatic &&
+          !use.family->isStatic[use.axis] && use.family->isEquation) {
+        use.family->isStatic[use.axis] = true;
+        changed = true;
+      }
+    }
+  }
+}
+
+bool StaticAnalysis::offer(Candidate &candidate, int64_t extent, int strength) {
+  if (candidate.extent && candidate.strength <= strength)
+    return false;
+  bool same = candidate.extent == extent;
+  candidate.extent = extent;
+  candidate.strength = strength;
+  return !same;
+}
+
+void StaticAnalysis::findRanges() {
+  for (Candidate &candidate : candidates)
+    if (candidate.isStatic && candidate.stated) {
+      std::optional<Extent> extent =
+          elaborator.size(*candidate.stated, scope, nullptr);
+      std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
+      if (extent && !value)
+        elaborator.error(candidate.stated->loc,
+                         "index '" + candidate.name +
+                             "' selects members, so its range cannot be " +
+                             extent->text() +
+                             ", which differs between examples");
+      candidate.extent = value.value_or(0);
+      candidate.strength = 1;
+    }
+  auto isSelf = [](const Use &use) {
+    return llvm::any_of(use.statement->lefts, [&](const ast::Left &left) {
+      return StringRef(use.family->name).ends_with(left.name);
+    });
+  };
+  // Each rule is tried only when the stronger ones have nothing more to say.
+  for (int strength = 2; strength <= 5;) {
+    bool changed = false;
+    // The left of a general equation gives its axis a range.
+    for (Use &use : uses)
+      if (use.isLeft && use.candidate->isStatic && use.candidate->extent &&
+          use.family->isEquation) {
+        auto &extent = use.family->extents[use.axis];
+        int64_t size = *use.candidate->extent + use.shift;
+        if (!extent || *extent < size) {
+          extent = size;
+          use.family->extentLocs[use.axis] = use.loc;
+          changed = true;
+        }
+      }
+    for (Use &use : uses) {
+      Candidate &candidate = *use.candidate;
+      if (!candidate.isStatic || !use.isAffine ||
+          use.axis >= use.family->isStatic.size() ||
+          !use.family->isStatic[use.axis])
+        continue;
+      std::optional<int64_t> extent = use.family->extents[use.axis];
+      if (extent && use.shift == 0 && !use.family->isEquation && !use.isLeft)
+        changed |= offer(candidate, *extent, 2);
+      else if (strength >= 3 && extent && use.shift == 0 && !use.isLeft &&
+               !isSelf(use))
+        changed |= offer(candidate, *extent, 3);
+      else if (strength >= 4 && extent && use.shift < 0 && !use.isLeft &&
+               !isSelf(use))
+        changed |= offer(candidate, *extent, 4);
+      else if (strength >= 4 && extent && use.isLeft && use.shift == 0 &&
+               !candidate.extent)
+        changed |= offer(candidate, *extent, 5);
+      // What a reader demands.
+      if (strength >= 5 && !extent && candidate.extent && use.shift == 0 &&
+          !use.isLeft) {
+        use.family->extents[use.axis] = candidate.extent;
+        use.family->extentLocs[use.axis] = use.loc;
+        changed = true;
+      }
+    }
+    if (!changed)
+      ++strength;
+  }
+  // Two stronger uses that disagree.
+  for (Use &use : uses) {
+    Candidate &candidate = *use.candidate;
+    if (!candidate.isStatic || !use.isAffine || use.shift != 0 || use.isLeft ||
+        candidate.strength == 1 || candidate.strength > 3 ||
+        use.axis >= use.family->extents.size() || isSelf(use))
+      continue;
+    std::optional<int64_t> extent = use.family->extents[use.axis];
+    if (use.family->isEquation)
+      continue;
+    if (extent && *extent != *candidate.extent)
+      elaborator.error(
+          use.loc,
+          "index '" + candidate.name +
+              "' has two ranges: " + std::to_string(*candidate.extent) +
+              " and " + std::to_string(*extent) + " from " + use.family->name +
+              "[" + candidate.name + "] here; state one: " + candidate.name +
+              " < " + std::to_string(*extent));
+  }
+}
+
+void Elaborator::findStaticIndices(const Statements &statements, Scope &scope) {
+  StaticAnalysis(*this, scope).run(statements);
+}
