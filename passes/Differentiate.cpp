@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/adjoints/Names.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -56,9 +57,8 @@ private:
   void findActive();
   LogicalResult contribute();
   void addUp();
+  /// The sum of arrays of the type of `array`; without any, zeros.
   Value sum(Value array, ArrayRef<Value> parts);
-  Value zeros(ArrayType type);
-  std::string labelOf(Value array);
 
   SystemOp system;
   OpBuilder builder;
@@ -101,13 +101,6 @@ void SystemAdjoint::findActive() {
       forEachSource(op, need);
 }
 
-std::string SystemAdjoint::labelOf(Value array) {
-  if (auto param = array.getDefiningOp<ParamOp>())
-    return ("d " + param.getPath()).str();
-  auto label = array.getDefiningOp()->getAttrOfType<StringAttr>("label");
-  return label ? ("d " + label.getValue()).str() : "";
-}
-
 LogicalResult SystemAdjoint::contribute() {
   for (Value array : active) {
     Location loc = array.getLoc();
@@ -142,36 +135,19 @@ LogicalResult SystemAdjoint::contribute() {
   return success();
 }
 
-Value SystemAdjoint::zeros(ArrayType type) {
-  ArrayRef<Attribute> extents = type.getShape().getValue();
-  SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
-  auto compute =
-      ComputeOp::create(builder, system.getLoc(), "", names, extents, {},
-                        extents.size(), Reducer::none, type.getElementType());
-  OpBuilder body = OpBuilder::atBlockBegin(&compute.getBody().front());
-  Value zero = arith::ConstantOp::create(body, system.getLoc(),
-                                         body.getF64FloatAttr(0.0));
-  YieldOp::create(body, system.getLoc(), zero);
-  return compute.getResult();
-}
-
 Value SystemAdjoint::sum(Value array, ArrayRef<Value> parts) {
-  if (parts.empty())
-    return zeros(cast<ArrayType>(array.getType()));
   if (parts.size() == 1)
     return parts.front();
   ArrayRef<Attribute> extents =
       cast<ArrayType>(array.getType()).getShape().getValue();
-  SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
-  if (auto compute = array.getDefiningOp<ComputeOp>())
-    names.assign(compute.getIndices().begin(),
-                 compute.getIndices().begin() + extents.size());
   Location loc = array.getLoc();
-  auto compute = ComputeOp::create(builder, loc, labelOf(array), names, extents,
-                                   {}, extents.size(), Reducer::none,
-                                   builder.getF64Type());
+  auto compute = ComputeOp::create(
+      builder, loc, labelFor("d ", array), axisNames(array), extents, {},
+      extents.size(), Reducer::none, builder.getF64Type());
   OpBuilder body = OpBuilder::atBlockBegin(&compute.getBody().front());
   Value total;
+  if (parts.empty())
+    total = arith::ConstantOp::create(body, loc, body.getF64FloatAttr(0.0));
   for (Value part : parts) {
     Value read =
         ReadOp::create(body, loc, part, compute.getBody().getArguments());

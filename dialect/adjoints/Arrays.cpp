@@ -1,16 +1,15 @@
 //===- Arrays.cpp - the adjoints of concat, reshape and dropout -----------===//
 
-#include "dialect/AttnDialect.h"
+#include "dialect/adjoints/Names.h"
 
 using namespace mlir;
 using namespace fovea::attn;
 
-/// "d x" for the array x, when it has a name.
+/// The label of the adjoint of an array, null when the array has no name.
 static StringAttr labelOf(Value array) {
-  Operation *op = array.getDefiningOp();
-  auto label = op ? op->getAttrOfType<StringAttr>("label") : StringAttr();
-  return label ? StringAttr::get(label.getContext(), "d " + label.getValue())
-               : StringAttr();
+  std::string label = labelFor("d ", array);
+  return label.empty() ? StringAttr()
+                       : StringAttr::get(array.getContext(), label);
 }
 
 /// A part of a concat gets its columns.
@@ -26,10 +25,8 @@ ConcatOp::buildAdjoint(OpBuilder &builder, Value adjoint,
     offset += cast<IntegerAttr>(extents.back()).getInt();
     if (!active(part))
       continue;
-    StringAttr label = labelOf(part);
-    SmallVector<Attribute> names(extents.size(), builder.getStringAttr("p"));
     auto columns = ComputeOp::create(
-        builder, getLoc(), label ? label.getValue() : "", names, extents,
+        builder, getLoc(), labelFor("d ", part), axisNames(part), extents,
         ArrayRef<int64_t>(), extents.size(), Reducer::none,
         type.getElementType());
     OpBuilder body = OpBuilder::atBlockBegin(&columns.getBody().front());

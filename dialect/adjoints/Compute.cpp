@@ -8,25 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/adjoints/IndexEquations.h"
+#include "dialect/adjoints/Names.h"
 #include "dialect/adjoints/Scalars.h"
 
 using namespace mlir;
 using namespace fovea::attn;
-
-/// What people call an array: the label of its equation or its input's name.
-static std::string nameOf(Value array) {
-  Operation *op = array.getDefiningOp();
-  if (!op)
-    return "";
-  if (auto param = dyn_cast<ParamOp>(op))
-    return param.getPath().str();
-  auto label = op->getAttrOfType<StringAttr>("label");
-  return label ? label.getValue().str() : "";
-}
-
-static std::string prefixed(StringRef prefix, const std::string &name) {
-  return name.empty() ? "" : (prefix + name).str();
-}
 
 //===----------------------------------------------------------------------===//
 // Reducers
@@ -81,12 +67,13 @@ Value ReducerAdjoint::helper(Reducer reducer, unsigned numKept,
   unsigned numParallel = op.getNumParallel(), num = op.getNumIndices();
   if (again)
     for (unsigned i = numParallel; i < num; ++i) {
-      names.push_back(names[i]);
+      names.push_back(builder.getStringAttr(
+          "other_" + cast<StringAttr>(names[i]).getValue()));
       extents.push_back(extents[i]);
       lower.push_back(lower[i]);
     }
   auto compute = ComputeOp::create(
-      builder, op.getLoc(), prefixed("adjoint of ", nameOf(op.getResult())),
+      builder, op.getLoc(), labelFor("adjoint of ", op.getResult()),
       names, extents, lower, numKept, reducer, elementType,
       static_cast<bool>(condition));
   auto fill = [&](Region &region, Fill value) {
@@ -532,12 +519,13 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars,
       cast<ArrayType>(target.array.getType()).getShape().getValue();
   solution = solveIndices(op, equationsOf(read, target), axes, lengths);
 
-  // An axis is called by the index that it determines.
-  SmallVector<Attribute> names(axes.size(), builder.getStringAttr("p"));
+  // An axis is called by the index that it determines, where that is clear.
+  SmallVector<Attribute> names = axisNames(target.array);
   for (auto [i, value] : llvm::enumerate(solution.determined))
     if (value)
       for (auto &[symbol, factor] : value->terms)
-        if (symbol.kind == IndexSymbol::Axis)
+        if (symbol.kind == IndexSymbol::Axis &&
+            !llvm::is_contained(names, op.getIndices()[i]))
           names[symbol.number] = op.getIndices()[i];
   SmallVector<Attribute> extents(axes);
   SmallVector<int64_t> lower(solution.lower);
@@ -551,7 +539,7 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars,
     }
   bool isSum = extents.size() > axes.size();
   auto sum = ComputeOp::create(
-      builder, loc, prefixed("d ", nameOf(target.array)), names, extents, lower,
+      builder, loc, labelFor("d ", target.array), names, extents, lower,
       axes.size(), isSum ? Reducer::sum : Reducer::none, builder.getF64Type(),
       /*withCondition=*/true);
 

@@ -99,6 +99,9 @@ std::optional<LinearIndex> fovea::attn::linearIndex(Value value,
 // Lengths
 //===----------------------------------------------------------------------===//
 
+/// The bound is for lengths that are given by each other.
+static constexpr unsigned maxSteps = 64;
+
 LengthOp Lengths::find(StringAttr name) {
   auto [known, inserted] = this->known.try_emplace(name);
   if (!inserted)
@@ -115,9 +118,20 @@ LengthOp Lengths::find(StringAttr name) {
 }
 
 StringAttr Lengths::parentOf(Attribute extent) {
-  auto name = dyn_cast<StringAttr>(extent);
-  LengthOp length = name ? find(name) : LengthOp();
-  return length ? length.getParentAttr() : StringAttr();
+  // A length that is given by a nested one is nested too.
+  SmallVector<StringAttr> worklist;
+  if (auto name = dyn_cast<StringAttr>(extent))
+    worklist.push_back(name);
+  for (unsigned i = 0; i < worklist.size() && i < maxSteps; ++i) {
+    LengthOp length = find(worklist[i]);
+    if (!length)
+      continue;
+    if (StringAttr parent = length.getParentAttr())
+      return parent;
+    if (length.getOf())
+      llvm::append_range(worklist, length.getOf()->getAsRange<StringAttr>());
+  }
+  return StringAttr();
 }
 
 std::optional<LinearIndex> Lengths::formOf(Attribute extent) {
@@ -125,13 +139,11 @@ std::optional<LinearIndex> Lengths::formOf(Attribute extent) {
     return LinearIndex::of(number.getInt());
   LinearIndex form = LinearIndex::of(
       {IndexSymbol::Length, 0, cast<StringAttr>(extent)});
-  // A length that is given by others is replaced by them. The bound is for
-  // lengths that are given by each other.
-  constexpr unsigned maxSteps = 64;
+  // A length that is given by others is replaced by them.
   for (unsigned i = 0, steps = 0; i < form.terms.size() && steps < maxSteps;) {
     IndexSymbol symbol = form.terms[i].first;
     LengthOp length = find(symbol.length);
-    if (!length || length.getParent())
+    if (!length || parentOf(symbol.length))
       return std::nullopt;
     std::optional<AffineMap> map = length.getMap();
     SmallVector<int64_t> factors;
@@ -159,7 +171,7 @@ std::optional<unsigned> Lengths::parentIndex(ArrayRef<Attribute> extents,
   StringAttr parent = parentOf(extents[i]);
   if (parent)
     while (i-- > 0)
-      if (extents[i] == parent)
+      if (extentText(extents[i]) == parent.getValue())
         return i;
   return std::nullopt;
 }

@@ -59,11 +59,11 @@ module {
 // CHECK-LABEL: attn.system @grad
 // CHECK-DAG:   attn.data "seed.nll"
 // CHECK-DAG:   attn.data "seed.penalty"
-// CHECK:       %[[ZEROS:.*]] = attn.compute (%{{.*}}: 3) {
+// CHECK:       %[[ZEROS:.*]] = attn.compute "d unused" (%{{.*}}: 3) {
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0.0
 // CHECK-NEXT:    attn.yield %[[ZERO]]
 // CHECK:       attn.output "grad/unused" %[[ZEROS]]
-// CHECK:       %[[NONE:.*]] = attn.compute () {
+// CHECK:       %[[NONE:.*]] = attn.compute "d border" () {
 // CHECK-NEXT:    arith.constant 0.0
 // CHECK:       attn.output "grad/border" %[[NONE]]
 module {

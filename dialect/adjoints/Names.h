@@ -1,0 +1,22 @@
+//===- Names.h - what arrays and their axes are called --------------------===//
+
+#ifndef FOVEA_DIALECT_ADJOINTS_NAMES_H
+#define FOVEA_DIALECT_ADJOINTS_NAMES_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// The label of the array's equation, or its input's name; empty without one.
+std::string nameOf(mlir::Value array);
+
+/// `prefix` before the array's name; empty when it has none.
+std::string labelFor(llvm::StringRef prefix, mlir::Value array);
+
+/// A name for each axis of an array: those of the indices of its equation, or
+/// made up. All are different.
+llvm::SmallVector<mlir::Attribute> axisNames(mlir::Value array);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_ADJOINTS_NAMES_H
