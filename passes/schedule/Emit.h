@@ -52,6 +52,8 @@ private:
     llvm::DenseMap<mlir::Operation *, mlir::Value> arrays;
     std::vector<Carry> carries;
     llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> fills;
+    /// Slices by array, its axes that are left, and where the others stand.
+    std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> slices;
   };
   using Path = llvm::SmallVector<const Loop *>;
 

@@ -162,6 +162,16 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
   // Take the slice at the loops' indices.
   unsigned scope = std::min<size_t>(limit, scopes.size() - 1);
   SmallVector<unsigned> run = runIndices(access.reader);
+  std::vector<int64_t> key;
+  for (unsigned axis : route.axes) {
+    bool isLeft = llvm::is_contained(wanted, axis);
+    const AccessIndex &index = access.indices[axis];
+    key.push_back(isLeft ? -1 : *loopOf(run, index));
+    key.push_back(isLeft ? 0 : index.offset);
+  }
+  Value &known = scopes[scope].slices[{array.getAsOpaquePointer(), key}];
+  if (known)
+    return known;
   OpBuilder builder = builderOf(scope);
   Location loc = access.read->getLoc();
   ArrayType type = typeOf(access.array, wanted);
@@ -199,7 +209,7 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
       ReadOp::create(inside, loc, type.getElementType(), array, indices,
                      ValueRange(), otherwise, ArrayAttr());
   YieldOp::create(inside, loc, element);
-  return slice.getResult();
+  return known = slice.getResult();
 }
 
 //===----------------------------------------------------------------------===//

@@ -411,3 +411,150 @@ attn.system @parallel {
   } : !attn.array<["T"], f64>
   attn.output "c" %c : !attn.array<["T", 4], f64>
 }
+
+// -----
+
+// Down by two: the places behind the end are the length, and the length that
+// is given as one more.
+
+// CHECK-LABEL: attn.program @down
+// CHECK:       attn.scan "S" reverse (%{{.*}}) carries (%[[C1:.*]] = %a : !attn.array<[], f64>, %[[C2:.*]] = %b : !attn.array<[], f64>)
+// CHECK-NEXT:    attn.compute "s" () {
+// CHECK-NEXT:      attn.read %[[C2]][]
+attn.system @down {
+  attn.length "S"
+  attn.length "S+1" is affine_map<()[s0] -> (s0 + 1)> ["S"]
+  %a = attn.data "a" : !attn.array<[], f64>
+  %b = attn.data "b" : !attn.array<[], f64>
+  %s = attn.compute "s" (%t: "S") {
+    %c2 = arith.constant 2 : index
+    %next = arith.addi %t, %c2 : index
+    %0 = attn.read %s[%next] cases [[[0, "S"]], [[0, "S+1"]]] (%a, %b : !attn.array<[], f64>, !attn.array<[], f64>) : !attn.array<["S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["S"], f64>
+  attn.output "s" %s : !attn.array<["S"], f64>
+}
+
+// -----
+
+// The same with a number as extent.
+
+// CHECK-LABEL: attn.program @down_number
+// CHECK:       attn.scan 5 : i64 reverse (%{{.*}}) carries (%{{.*}} = %a : !attn.array<[], f64>, %{{.*}} = %b : !attn.array<[], f64>)
+attn.system @down_number {
+  %a = attn.data "a" : !attn.array<[], f64>
+  %b = attn.data "b" : !attn.array<[], f64>
+  %s = attn.compute "s" (%t: 5) {
+    %c2 = arith.constant 2 : index
+    %next = arith.addi %t, %c2 : index
+    %0 = attn.read %s[%next] cases [[[0, 5]], [[0, 6]]] (%a, %b : !attn.array<[], f64>, !attn.array<[], f64>) : !attn.array<[5], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[5], f64>
+  attn.output "s" %s : !attn.array<[5], f64>
+}
+
+// -----
+
+// Cases of an inner axis stay, for the row: their axis is renumbered and what
+// they read is sliced at the step (%side) or is a row itself (%edge). A case
+// that cannot be a whole array of the step (a boundary of %x, which is no row)
+// is a branch.
+
+// CHECK-LABEL: attn.program @inner_cases
+// CHECK:       attn.scan "T" (%[[T:.*]]) carries (%[[CARRY:.*]] =
+// CHECK:         %[[EDGE:.*]] = attn.compute "edge" ()
+// CHECK:         %[[SIDE:.*]] = attn.compute () {
+// CHECK-NEXT:      attn.read %side[%[[T]]]
+// CHECK:         %[[S:.*]] = attn.compute "s" (%{{.*}}: "S") {
+// CHECK:           attn.read %{{.*}}[%{{.*}}] cases {{\[\[\[0, -1\]\], \[\[0, "S"\]\]\]}}(%[[EDGE]], %[[SIDE]] :
+// CHECK:         attn.compute "r" (%{{.*}}: "S") {
+// CHECK:           %[[FIRST:.*]] = arith.cmpi eq
+// CHECK:           scf.if %[[FIRST]] -> (f64) {
+// CHECK-NEXT:        attn.read %[[EDGE]][]
+// CHECK:           } else {
+// CHECK-NEXT:        attn.read %x[%[[T]], %{{.*}}]
+attn.system @inner_cases {
+  attn.length "T"
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["T", "S"], f64>
+  %side = attn.data "side" : !attn.array<["T"], f64>
+  %edge = attn.compute "edge" (%t: "T") {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %before = arith.subi %t, %c1 : index
+    %0 = attn.read %r[%before, %c0] default %zero : f64 : !attn.array<["T", "S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %q = attn.compute "q" (%t: "T", %i: "S") {
+    %0 = attn.read %edge[%t] : !attn.array<["T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "S"], f64>
+  %s = attn.compute "s" (%t: "T", %i: "S") {
+    %c1 = arith.constant 1 : index
+    %left = arith.subi %i, %c1 : index
+    %right = arith.addi %left, %c1 : index
+    %0 = attn.extent "S"
+    %wrong = arith.subi %0, %right : index
+    %1 = attn.read %q[%t, %wrong] cases [[[1, -1]], [[1, "S"]]] (%edge, %side : !attn.array<["T"], f64>, !attn.array<["T"], f64>) : !attn.array<["T", "S"], f64>
+    attn.yield %1 : f64
+  } : !attn.array<["T", "S"], f64>
+  %r = attn.compute "r" (%t: "T", %i: "S") {
+    %c1 = arith.constant 1 : index
+    %left = arith.subi %i, %c1 : index
+    %0 = attn.read %x[%t, %left] cases [[[1, -1]]] (%edge : !attn.array<["T"], f64>) : !attn.array<["T", "S"], f64>
+    %1 = attn.read %s[%t, %i] : !attn.array<["T", "S"], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "S"], f64>
+  attn.output "r" %r : !attn.array<["T", "S"], f64>
+}
+
+// -----
+
+// A recurrence along a nested length runs inside a loop over its parent.
+
+// CHECK-LABEL: attn.program @nested_length
+// CHECK:       attn.scan "M" (%[[M:.*]]) axes [0] {
+// CHECK:         attn.scan "W" (%[[J:.*]]) carries
+// CHECK:           attn.compute "f" ()
+// CHECK:             attn.read %x[%[[M]], %[[J]]]
+attn.system @nested_length {
+  attn.length "M"
+  attn.length "W" over "M"
+  %x = attn.data "x" : !attn.array<["M", "W"], f64>
+  %f = attn.compute "f" (%m: "M", %j: "W") {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %before = arith.subi %j, %c1 : index
+    %0 = attn.read %f[%m, %before] default %zero : f64 : !attn.array<["M", "W"], f64>
+    %1 = attn.read %x[%m, %j] : !attn.array<["M", "W"], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["M", "W"], f64>
+  attn.output "f" %f : !attn.array<["M", "W"], f64>
+}
+
+// -----
+
+// Either index could be the outer loop; along the first of them the other is
+// parallel inside, so it is the one.
+
+// CHECK-LABEL: attn.program @prefers_parallel
+// CHECK:       attn.scan "T" (%{{.*}})
+// CHECK-NOT:   attn.scan
+attn.system @prefers_parallel {
+  attn.length "S"
+  attn.length "T"
+  %g = attn.compute "g" (%i: "S", %t: "T") {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %up = arith.subi %i, %c1 : index
+    %before = arith.subi %t, %c1 : index
+    %0 = attn.read %g[%up, %before] default %zero : f64 : !attn.array<["S", "T"], f64>
+    %1 = attn.read %g[%i, %before] default %zero : f64 : !attn.array<["S", "T"], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", "T"], f64>
+  attn.output "g" %g : !attn.array<["S", "T"], f64>
+}
