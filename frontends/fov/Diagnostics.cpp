@@ -201,6 +201,16 @@ std::string fovea::quoted(StringRef text) {
   return "'" + safe(text, longestQuote) + "'";
 }
 
+/// Whether the words differ by two neighbours that changed places.
+static bool isSwapped(StringRef left, StringRef right) {
+  size_t i = 0;
+  while (i < left.size() && i < right.size() && left[i] == right[i])
+    ++i;
+  return left.size() == right.size() && i + 1 < left.size() &&
+         left[i] == right[i + 1] && left[i + 1] == right[i] &&
+         left.drop_front(i + 2) == right.drop_front(i + 2);
+}
+
 StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   // Longer words allow for more slips; nothing near a word of 1 or 2 letters.
   if (name.size() < 3 || name.size() > 64)
@@ -210,7 +220,9 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   for (StringRef candidate : candidates) {
     if (candidate == name || candidate.size() > 64)
       continue;
-    unsigned distance = name.edit_distance(candidate, true, allowed);
+    unsigned distance = isSwapped(name, candidate)
+                            ? 1
+                            : name.edit_distance(candidate, true, allowed);
     if (distance <= allowed) {
       best = candidate;
       allowed = distance - 1;

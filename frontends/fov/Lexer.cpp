@@ -70,12 +70,6 @@ bool fovea::isNormaliser(StringRef name) {
 Lexer::Lexer(StringRef text, Diagnostics &diagnostics, bool keepComments)
     : at(text.begin()), end(text.end()), lineBegin(at),
       keepComments(keepComments) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    diagnostics.error(SMLoc::getFromPointer(at),
-                      "the file is UTF-16, not UTF-8");
-    at = end;
-    return;
-  }
   if (text.starts_with("\xef\xbb\xbf"))
     lineBegin = at += 3;
 

@@ -43,7 +43,11 @@ void Parser::parseStatements(Statements &out, bool inDef) {
       statement->range = range;
     // A } ends the last statement of a def; elsewhere it is one too many.
     if (right && (!atStatementEnd() || (at(Token::BraceClose) && !inDef))) {
-      expected("';' or a new line");
+      if (token.isAny(Token::ParenClose, Token::BracketClose,
+                      Token::BraceClose))
+        fail(token.loc(), describe(token) + " closes nothing");
+      else
+        expected("';' or a new line");
       right = false;
     }
     if (!right)
@@ -107,8 +111,10 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
   case Token::keyword_set:
     fail(first.loc(), "'set' stands only in decode { } or train { }");
     return false;
+  case Token::ParenClose:
+  case Token::BracketClose:
   case Token::BraceClose:
-    fail(first.loc(), "'}' closes nothing");
+    fail(first.loc(), describe(first) + " closes nothing");
     return false;
   default:
     if (first.isBinaryOperator())
@@ -598,7 +604,7 @@ Entry *Parser::parseEntry() {
     advance();
     entry->kind = Entry::Treatment;
   } else if (!take(Token::Equal)) {
-    return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'", {"set"});
+    return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'");
   }
   entry->value = parseExpr();
   return entry->value ? entry : nullptr;

@@ -23,6 +23,11 @@ static constexpr size_t mostTokens = 1000000;
 std::unique_ptr<ast::File> fovea::parse(StringRef text,
                                         Diagnostics &diagnostics) {
   auto file = std::make_unique<ast::File>();
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    diagnostics.error(SMLoc::getFromPointer(text.begin()),
+                      "the file is UTF-16, not UTF-8");
+    return file;
+  }
   Parser(text, *file, diagnostics).parseFile();
   return file;
 }
@@ -33,6 +38,7 @@ Parser::Parser(StringRef text, ast::File &file, Diagnostics &diagnostics)
   token = lexer.next();
   following = lexer.next();
   lineColumn = token.column;
+  token.newlineBefore = false;
 }
 
 void Parser::parseFile() {
@@ -41,12 +47,12 @@ void Parser::parseFile() {
         !atStatementEnd()) {
       if (!file.model.empty())
         expected("';' or a new line");
-      skip({0, 0, nullptr}, /*commaEnds=*/false);
+      skip({0, 0, 0, nullptr}, /*commaEnds=*/false);
     }
   } else {
     expected("'model NAME' at the start of the file", {"model"});
     if (at(Token::Name) && following.is(Token::Name))
-      skip({0, 0, nullptr}, /*commaEnds=*/false);
+      skip({0, 0, 0, nullptr}, /*commaEnds=*/false);
   }
   SmallVector<Statement *, 0> statements;
   parseStatements(statements, /*inDef=*/false);
@@ -65,14 +71,17 @@ Token Parser::advance() {
     return last;
 
   auto closes = [&](char bracket) {
-    if (!open.empty() && open.back() == bracket)
-      open.pop_back();
+    if (open.empty() || open.back() != bracket)
+      return;
+    open.pop_back();
+    openBraces -= bracket == '{';
   };
   switch (last.kind) {
   case Token::ParenOpen:
   case Token::BracketOpen:
   case Token::BraceOpen:
     open.push_back(last.text.front());
+    openBraces += last.is(Token::BraceOpen);
     break;
   case Token::ParenClose:
     closes('(');
@@ -89,8 +98,7 @@ Token Parser::advance() {
 
   bool lineMatters = open.empty() || open.back() == '{';
   if (following.newlineBefore && lineMatters && !last.is(Token::Newline) &&
-      !last.is(Token::Comma) && !last.isBinaryOperator() &&
-      !following.is(Token::EndOfFile)) {
+      !last.is(Token::Comma) && !last.isBinaryOperator()) {
     token = Token();
     token.kind = Token::Newline;
     token.text = StringRef(lastEnd, 0);
@@ -100,8 +108,10 @@ Token Parser::advance() {
   if (token.newlineBefore)
     lineColumn = token.column;
   if (++taken == mostTokens && !token.is(Token::EndOfFile)) {
-    fail(token.loc(), "the file has more than " + Twine(mostTokens) +
-                          " words and signs; no model is that long");
+    diagnostics.error(token.loc(), "the file has more than " +
+                                       std::to_string(mostTokens) +
+                                       " words and signs; no model is that "
+                                       "long");
     token.kind = Token::EndOfFile;
     token.text = StringRef(token.text.begin(), 0);
   }
@@ -129,22 +139,35 @@ bool Parser::atStatementEnd() const {
 std::nullptr_t Parser::fail(SMLoc loc, const Twine &text,
                             std::vector<Diagnostics::Note> notes) {
   // A file that was cut at `mostTokens` has no further mistakes.
-  if (taken <= mostTokens)
+  if (taken < mostTokens)
     diagnostics.error(loc, text.str(), std::move(notes));
   return nullptr;
+}
+
+/// Where something is missing: at the current token, or behind the last one
+/// when the current is on a later line.
+SMLoc Parser::gap() const {
+  bool isLater =
+      token.newlineBefore || token.isAny(Token::Newline, Token::EndOfFile);
+  return isLater ? SMLoc::getFromPointer(lastEnd) : token.loc();
+}
+
+/// ", found TOKEN", with its line when that is a later one.
+std::string Parser::found() const {
+  std::string text = ", found " + describe(token);
+  if (token.newlineBefore && !at(Token::EndOfFile))
+    text += " (line " + std::to_string(diagnostics.lineOf(token.loc())) + ")";
+  return text;
 }
 
 std::nullptr_t Parser::expected(const Twine &what, ArrayRef<StringRef> words) {
   if (at(Token::Bad))
     return fail(token.loc(), explain(token));
-  bool behind =
-      token.newlineBefore || token.isAny(Token::Newline, Token::EndOfFile);
-  SMLoc loc = behind ? SMLoc::getFromPointer(lastEnd) : token.loc();
-  std::string text = ("expected " + what + ", found " + describe(token)).str();
+  std::string text = ("expected " + what + found()).str();
   StringRef meant = at(Token::Name) ? nearest(token.text, words) : StringRef();
   if (!meant.empty())
     text += "; did you mean '" + meant.str() + "'?";
-  return fail(loc, text);
+  return fail(gap(), text);
 }
 
 bool Parser::expect(Kind kind, const Twine &what) {
@@ -164,11 +187,8 @@ bool Parser::close(Kind kind, const Token &opening) {
   StringRef sign = kind == Token::ParenClose     ? ")"
                    : kind == Token::BracketClose ? "]"
                                                  : "}";
-  bool behind =
-      token.newlineBefore || token.isAny(Token::Newline, Token::EndOfFile);
-  fail(behind ? SMLoc::getFromPointer(lastEnd) : token.loc(),
-       "expected '" + sign + "' to close '" + opening.text + "', found " +
-           describe(token),
+  fail(gap(),
+       "expected '" + sign + "' to close '" + opening.text + "'" + found(),
        {{opening.loc(), "'" + opening.text.str() + "' is here"}});
   return false;
 }
@@ -199,17 +219,17 @@ bool Parser::isDefinable(StringRef name, SMLoc loc) {
   return !isReducer(name);
 }
 
-Parser::Begin Parser::begin() const {
-  return {open.size(), lineColumn, token.text.data()};
+Parser::Begin Parser::begin() {
+  // What is wrong with the first token is said there, not on the line above.
+  token.newlineBefore = false;
+  return {open.size(), openBraces, lineColumn, token.text.data()};
 }
 
 void Parser::skip(const Begin &begin, bool commaEnds) {
   while (!at(Token::EndOfFile)) {
     // A line that begins where the statement did, or left of it, is taken for
     // the next one although a bracket is open: nobody writes so otherwise.
-    bool inBrace = false;
-    for (size_t i = begin.depth; i < open.size() && !inBrace; ++i)
-      inBrace = open[i] == '{';
+    bool inBrace = openBraces > begin.braces;
     bool inBracket = open.size() > begin.depth;
     bool isStart =
         token.newlineBefore && token.text.data() != begin.at &&
@@ -220,6 +240,7 @@ void Parser::skip(const Begin &begin, bool commaEnds) {
         (at(Token::Newline) || at(commaEnds ? Token::Comma : Token::Semicolon));
     if (isStart || isEnd || (at(Token::BraceClose) && !inBrace)) {
       open.truncate(std::min(open.size(), begin.depth));
+      openBraces = std::min(openBraces, begin.braces);
       break;
     }
     advance();
@@ -235,7 +256,7 @@ void Parser::skip(const Begin &begin, bool commaEnds) {
 //===----------------------------------------------------------------------===//
 
 bool Parser::nest() {
-  if (depth < deepest)
+  if (depth <= deepest)
     return true;
   fail(token.loc(), "nested more than " + Twine(deepest) + " deep");
   return false;

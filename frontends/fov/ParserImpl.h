@@ -49,12 +49,13 @@ private:
   /// Reports and returns null.
   std::nullptr_t fail(llvm::SMLoc loc, const llvm::Twine &text,
                       std::vector<Diagnostics::Note> notes = {});
-  /// "expected WHAT, found TOKEN" at the current token, or behind the last one
-  /// when the current is on a later line. Words of the grammar that would fit
-  /// here are suggested for a name that resembles one. A token that the lexer
-  /// did not understand is explained instead.
+  /// "expected WHAT, found TOKEN". Words of the grammar that would fit here are
+  /// suggested for a name that resembles one. A token that the lexer did not
+  /// understand is explained instead.
   std::nullptr_t expected(const llvm::Twine &what,
                           llvm::ArrayRef<llvm::StringRef> words = {});
+  llvm::SMLoc gap() const;
+  std::string found() const;
   bool expect(Kind kind, const llvm::Twine &what);
   /// The bracket that closes `open`.
   bool close(Kind kind, const Token &open);
@@ -68,10 +69,11 @@ private:
   /// Where a statement or an entry began, to find where the next one begins.
   struct Begin {
     size_t depth;    // open brackets
+    size_t braces;   // of them, braces
     uint32_t column; // of its line
     const char *at;
   };
-  Begin begin() const;
+  Begin begin();
   /// Skips what is left of a statement with a mistake (`commaEnds`: of an
   /// entry of train or decode).
   void skip(const Begin &begin, bool commaEnds);
@@ -164,6 +166,7 @@ private:
   const char *lastEnd; // of the last token taken that was no Newline
   uint32_t lineColumn = 0;
   llvm::SmallVector<char> open; // brackets, innermost last
+  size_t openBraces = 0;        // of them, braces
   unsigned depth = 0;           // of the parser's own recursion
   size_t taken = 0;             // tokens
 };
