@@ -96,7 +96,7 @@ private:
   bool nest();
 
   //===--------------------------------------------------------------------===//
-  // Statements (ParseStatements.cpp)
+  // Statements (ParseStatements.cpp, ParseDeclarations.cpp)
   //===--------------------------------------------------------------------===//
 
   /// Statements up to the end of the file, or to the } of a def.
