@@ -64,6 +64,7 @@ private:
                               llvm::StringRef label, SMLoc loc,
                               const Path &path = {},
                               const Shape *broadcast = nullptr);
+  mlir::Value wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind);
   SmallVector<IndexVar *, 2> indicesOf(Term *term, const Path &path);
   Path relevant(Term *term, const Path &path);
   attn::ComputeOp

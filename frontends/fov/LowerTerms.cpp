@@ -190,10 +190,28 @@ void Lowering::addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
   attn::YieldOp::create(body.builder, op.getLoc(), all);
 }
 
+/// The array itself, when the term reads all of it as it stands.
+Value Lowering::wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind) {
+  if (term->kind != TermKind::Read || term->fallback || *term->kindOf != kind ||
+      !term->array->context.empty() || term->array->source != Array::Equation ||
+      term->args.size() != order.size())
+    return {};
+  for (auto [k, pair] : llvm::enumerate(llvm::zip(term->args, order))) {
+    auto [arg, var] = pair;
+    if (arg->kind != TermKind::Index || arg->index != var || var->lower != 0 ||
+        !(*term->array->axis(k) == *var->extent))
+      return {};
+  }
+  return valueOf(term->array);
+}
+
 /// The term over `order` (and its value axes), whatever it depends on.
 Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
                                 Kind kind, llvm::StringRef label, SMLoc loc,
                                 const Path &path, const Shape *broadcast) {
+  if (label.empty() && path.empty() && !broadcast)
+    if (Value whole = wholeArray(term, order, kind))
+      return whole;
   bool isNode = false;
   // A number at every position of another shape.
   const Shape &shape =
@@ -454,21 +472,9 @@ Lowering::Node Lowering::emitJoin(Term *term, const Path &path,
                                   llvm::StringRef label) {
   SmallVector<Value> parts;
   for (Term *part : term->args) {
-    // An array that is read as it stands is joined as it stands.
-    bool whole =
-        part->kind == TermKind::Read && !part->fallback && path.empty() &&
-        !part->shape->empty() && *part->kindOf == *term->kindOf &&
-        part->array->context.empty() && part->args.size() == indices.size() &&
-        part->array->source != Array::Data;
-    if (whole)
-      for (auto [arg, var] : llvm::zip(part->args, indices))
-        whole &= arg->kind == TermKind::Index && arg->index == var &&
-                 var->lower == 0;
-    if (whole)
-      for (auto [k, var] : llvm::enumerate(indices))
-        whole &= *part->array->axis(k) == *var->extent;
-    if (whole) {
-      parts.push_back(valueOf(part->array));
+    if (Value whole =
+            path.empty() ? wholeArray(part, indices, *term->kindOf) : Value()) {
+      parts.push_back(whole);
       continue;
     }
     Term *vector = part;
