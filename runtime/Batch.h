@@ -47,6 +47,11 @@ struct DataValues {
 struct LengthValues {
   bool nested = false;
   std::vector<int64_t> values;
+
+  static LengthValues of(int64_t value) { return {false, {value}}; }
+  static LengthValues perParent(std::vector<int64_t> values) {
+    return {true, std::move(values)};
+  }
 };
 
 struct Example {

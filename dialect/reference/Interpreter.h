@@ -17,7 +17,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Array.h"
-#include "runtime/Status.h"
+#include "runtime/Batch.h"
 
 namespace fovea::reference {
 
@@ -25,15 +25,7 @@ using runtime::Status;
 
 /// A length of the example: one number, or, when it is nested, one number for
 /// each index of its parent.
-struct Length {
-  bool nested = false;
-  std::vector<int64_t> values;
-
-  static Length of(int64_t value) { return {false, {value}}; }
-  static Length perParent(std::vector<int64_t> values) {
-    return {true, std::move(values)};
-  }
-};
+using Length = runtime::LengthValues;
 
 /// What one evaluation is given.
 struct Inputs {

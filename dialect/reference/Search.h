@@ -37,8 +37,11 @@ struct SearchOptions {
   Normalise normalise = Normalise::None;
   double gnmt = 0.6;
 
-  /// Draws instead of searching; `nbest` draws, each on its own. The seed and
-  /// the example of Inputs do not matter for it.
+  /// Names of `attn.equation` that are returned besides the outputs.
+  std::vector<std::string> equations;
+
+  /// Draws instead of searching; `nbest` draws, each on its own. A draw depends
+  /// on this seed, on the example of Inputs, and on its number.
   bool sample = false;
   uint64_t seed = 0;
   double temperature = 1.0;

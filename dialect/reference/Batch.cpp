@@ -1,0 +1,248 @@
+//===- Batch.cpp - the interpreter over the examples of a batch -----------===//
+
+#include "dialect/reference/Batch.h"
+#include "dialect/reference/Lengths.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::reference;
+using runtime::DType;
+using runtime::Tensor;
+
+std::vector<runtime::DataSpec> reference::describeData(Operation *container) {
+  llvm::StringMap<std::string> parents;
+  for (auto length : container->getRegion(0).getOps<attn::LengthOp>())
+    parents[length.getLength()] = length.getParent().value_or("").str();
+  std::vector<runtime::DataSpec> specs;
+  for (auto data : container->getRegion(0).getOps<attn::DataOp>()) {
+    StringRef name = data.getSource();
+    bool known = llvm::any_of(
+        specs, [&](const auto &spec) { return spec.name == name.str(); });
+    if (known || name.starts_with("seed."))
+      continue;
+    runtime::DataSpec &spec = specs.emplace_back();
+    spec.name = name.str();
+    attn::ArrayType type = data.getResult().getType();
+    spec.kind = type.getElementType().isF64() ? runtime::DataKind::Real
+                : type.getElementType().isInteger(1)
+                    ? runtime::DataKind::Bit
+                    : runtime::DataKind::Whole;
+    for (Attribute extent : type.getShape()) {
+      runtime::DataAxis &axis = spec.axes.emplace_back();
+      if (auto number = dyn_cast<IntegerAttr>(extent)) {
+        axis.size = number.getInt();
+      } else {
+        axis.length = attn::extentText(extent);
+        axis.parent = parents.lookup(axis.length);
+      }
+    }
+  }
+  return specs;
+}
+
+std::map<std::string, std::vector<int64_t>>
+reference::describeParameters(Operation *container) {
+  std::map<std::string, std::vector<int64_t>> result;
+  for (auto parameter : container->getRegion(0).getOps<attn::ParamOp>()) {
+    std::vector<int64_t> shape;
+    for (Attribute extent : parameter.getResult().getType().getShape())
+      shape.push_back(isa<IntegerAttr>(extent)
+                          ? cast<IntegerAttr>(extent).getInt()
+                          : -1);
+    result[parameter.getPath().str()] = std::move(shape);
+  }
+  return result;
+}
+
+Status reference::readWeights(Operation *container,
+                              const runtime::TensorFile &file,
+                              Arrays &parameters) {
+  for (const auto &[path, shape] : describeParameters(container)) {
+    auto found = file.tensors.find(path);
+    if (found == file.tensors.end())
+      return Status::error(
+          fmt::format("the weights have no parameter '{}'", path));
+    const Tensor &tensor = found->second;
+    if (tensor.shape != shape || !tensor.isReal())
+      return Status::error(fmt::format(
+          "parameter '{}' is {} but the weights have {} {}", path,
+          runtime::shapeText(shape), runtime::nameOf(tensor.type),
+          runtime::shapeText(tensor.shape)));
+    parameters[path] = {tensor.shape, tensor.toDoubles(), false};
+  }
+  return Status::success();
+}
+
+Inputs reference::inputsOf(const runtime::Example &example,
+                           const Arrays &parameters) {
+  Inputs inputs;
+  inputs.parameters = &parameters;
+  inputs.example = static_cast<uint64_t>(example.id);
+  for (const auto &[name, values] : example.data)
+    inputs.data[name] = {values.shape, values.values, false};
+  inputs.lengths = example.lengths;
+  return inputs;
+}
+
+namespace {
+/// One request over one batch.
+class BatchRun {
+public:
+  BatchRun(ModuleOp module, const Arrays &parameters,
+           const std::vector<runtime::Example> &examples,
+           const BatchRequest &request,
+           std::map<std::string, Tensor> &results)
+      : module(module), parameters(parameters), examples(examples),
+        request(request), results(results) {}
+  Status run();
+
+private:
+  Inputs inputsFor(const runtime::Example &example) const;
+  Status evaluateLoss();
+  Status evaluateGradients();
+  Status storeEquation(const std::string &name);
+  double total(const std::string &name) const;
+
+  ModuleOp module;
+  const Arrays &parameters;
+  const std::vector<runtime::Example> &examples;
+  const BatchRequest &request;
+  std::map<std::string, Tensor> &results;
+  std::vector<Arrays> outputs; // of @loss, by example
+};
+} // namespace
+
+Inputs BatchRun::inputsFor(const runtime::Example &example) const {
+  Inputs inputs = inputsOf(example, parameters);
+  inputs.seed = request.seed;
+  inputs.update = request.update;
+  return inputs;
+}
+
+/// The sum of a scalar output over the examples; 0 when @loss does not give it.
+double BatchRun::total(const std::string &name) const {
+  double sum = 0;
+  for (const Arrays &one : outputs)
+    if (auto found = one.find(name); found != one.end())
+      sum += found->second.values.empty() ? 0 : found->second.values[0];
+  return sum;
+}
+
+/// Of the objective only the mean over examples is asked for where the spec
+/// says so.
+static bool averagesExamples(ModuleOp module) {
+  auto train = module->getAttrOfType<DictionaryAttr>("attn.train");
+  auto average = train ? train.getAs<StringAttr>("average") : StringAttr();
+  return average && average.getValue() == "example";
+}
+
+Status BatchRun::evaluateLoss() {
+  Operation *loss = findContainer(module, "loss");
+  if (!loss)
+    return Status::error("the module has no '@loss'");
+  EvaluateOptions options;
+  for (const std::string &name : request.gets) {
+    bool isEquation = llvm::any_of(
+        loss->getRegion(0).getOps<attn::EquationOp>(),
+        [&](attn::EquationOp op) { return op.getTarget() == name; });
+    if (isEquation)
+      options.equations.push_back(name);
+  }
+  for (const runtime::Example &example : examples) {
+    Inputs inputs = inputsFor(example);
+    if (Status status =
+            evaluate(loss, inputs, outputs.emplace_back(), options);
+        status.failed())
+      return Status::error(fmt::format("example {}: {}", example.id,
+                                       status.getMessage()),
+                           status.getWhere());
+  }
+  return Status::success();
+}
+
+Status BatchRun::evaluateGradients() {
+  Operation *grad = findContainer(module, "grad");
+  if (!grad)
+    return Status::error("the module has no '@grad'");
+  double count = static_cast<double>(examples.size());
+  double choices = total("choices");
+  double seed = averagesExamples(module) ? 1 / count
+                : choices == 0           ? 0
+                                         : 1 / choices;
+  Arrays sums;
+  for (const runtime::Example &example : examples) {
+    Inputs inputs = inputsFor(example);
+    inputs.data["seed.nll"] = Array::scalar(seed);
+    inputs.data["seed.penalty"] = Array::scalar(1 / count);
+    Arrays gradients;
+    if (Status status = evaluate(grad, inputs, gradients); status.failed())
+      return Status::error(fmt::format("example {}: {}", example.id,
+                                       status.getMessage()),
+                           status.getWhere());
+    for (auto &[name, array] : gradients) {
+      if (!StringRef(name).starts_with("grad/"))
+        continue;
+      auto [sum, isNew] = sums.try_emplace(name, array);
+      if (isNew)
+        continue;
+      for (size_t i = 0; i < array.values.size(); ++i)
+        sum->second.values[i] += array.values[i];
+    }
+  }
+  for (const auto &[name, array] : sums)
+    results[name] = Tensor::of(DType::F64, array.shape, array.values);
+  return Status::success();
+}
+
+Status BatchRun::storeEquation(const std::string &name) {
+  std::vector<runtime::DataValues> parts;
+  bool integer = false;
+  for (const Arrays &one : outputs) {
+    auto found = one.find(name);
+    if (found == one.end())
+      return Status::error(fmt::format("no equation is called '{}'", name));
+    parts.push_back({found->second.shape, found->second.values});
+    integer = found->second.integer;
+  }
+  results[name] =
+      runtime::joinPadded(integer ? DType::I64 : DType::F64, parts);
+  return Status::success();
+}
+
+Status BatchRun::run() {
+  results.clear();
+  if (examples.empty())
+    return Status::error("the batch has no examples");
+  if (Status status = evaluateLoss(); status.failed())
+    return status;
+  double count = static_cast<double>(examples.size());
+  for (const std::string &name : request.gets) {
+    Status status = Status::success();
+    if (name == "grads") {
+      status = evaluateGradients();
+    } else if (name == "loss") {
+      double choices = total("choices");
+      double nll = averagesExamples(module) ? total("nll") / count
+                   : choices == 0           ? 0
+                                            : total("nll") / choices;
+      double loss = nll + total("penalty") / count;
+      results[name] = Tensor::of(DType::F64, {}, {loss});
+    } else {
+      status = storeEquation(name);
+    }
+    if (status.failed()) {
+      results.clear();
+      return status;
+    }
+  }
+  return Status::success();
+}
+
+Status reference::runBatch(ModuleOp module, const Arrays &parameters,
+                           const std::vector<runtime::Example> &examples,
+                           const BatchRequest &request,
+                           std::map<std::string, Tensor> &results) {
+  return BatchRun(module, parameters, examples, request, results).run();
+}

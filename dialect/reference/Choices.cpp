@@ -1,0 +1,252 @@
+//===- Choices.cpp - log p, mode and draws of distributions ---------------===//
+
+#include "dialect/reference/Choices.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::reference;
+using attn::Distribution;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+static const double logTwoPi = std::log(2 * std::numbers::pi);
+
+Value reference::chosenArray(attn::ChoiceOp op) {
+  return op.getObserved() ? Value(op.getObserved()) : op.getResult();
+}
+
+unsigned reference::numChoiceAxes(attn::ChoiceOp op) {
+  unsigned rank = cast<attn::ArrayType>(chosenArray(op).getType()).getRank();
+  bool pairs = op.getDistribution() == Distribution::mixture;
+  return pairs && rank > 0 ? rank - 1 : rank;
+}
+
+ArrayRef<double> ChoiceDistribution::parameter(StringRef name) const {
+  for (const auto &[known, values] : parameters)
+    if (known == name)
+      return values;
+  return {};
+}
+
+Status ChoiceDistribution::take(
+    attn::ChoiceOp op, int64_t group, ArrayRef<int64_t> indices,
+    const LengthTable &lengths,
+    llvm::function_ref<const Array &(Value)> arrayOf,
+    llvm::function_ref<int64_t(StringRef)> loopIndex) {
+  kind = op.getDistribution();
+  name = op.getTarget().str();
+  parameters.clear();
+  unsigned axes = numChoiceAxes(op);
+  for (auto [nameAttr, value] :
+       llvm::zip_equal(op.getParameterNames(), op.getParameters())) {
+    const Array &array = arrayOf(value);
+    auto type = cast<attn::ArrayType>(value.getType());
+    if (type.getRank() < axes)
+      return Status::error(fmt::format("the choice of '{}' has {} axes but its "
+                                       "parameter '{}' has {}",
+                                       name, axes,
+                                       cast<StringAttr>(nameAttr).str(),
+                                       type.getRank()),
+                           placeOf(op));
+    int64_t size = 1;
+    for (unsigned axis = axes; axis < type.getRank(); ++axis)
+      size *= array.shape[axis];
+    auto &[known, values] = parameters.emplace_back();
+    known = cast<StringAttr>(nameAttr).str();
+    SmallVector<int64_t> place(indices);
+    for (int64_t i = 0; i < size; ++i) {
+      // What lies behind a nested length is no symbol.
+      if (type.getRank() == axes + 1) {
+        place.resize(axes);
+        place.push_back(i);
+        if (!lengths.isInside(type, place, loopIndex))
+          break;
+      }
+      values.push_back(array.values[group * size + i]);
+    }
+  }
+  auto needs = [&](ArrayRef<StringRef> names) -> Status {
+    for (StringRef need : names)
+      if (parameter(need).empty())
+        return Status::error(
+            fmt::format("the choice of '{}' has no parameter '{}', or nothing "
+                        "to choose from",
+                        name, need.str()),
+            placeOf(op));
+    return Status::success();
+  };
+  Status status = Status::success();
+  if (kind == Distribution::categorical)
+    status = needs({parameter("probs").empty() ? "logits" : "probs"});
+  else if (kind == Distribution::bernoulli)
+    status = needs({parameter("prob").empty() ? "logit" : "prob"});
+  else if (kind == Distribution::normal)
+    status = needs({"mean", "sd"});
+  else if (kind == Distribution::uniform)
+    status = needs({"low", "high"});
+  else
+    status = needs({"logit", "mean", "sd", "correlation"});
+  if (status.failed())
+    return status;
+  if (kind == Distribution::mixture) {
+    size_t count = parameter("logit").size();
+    if (parameter("mean").size() != 2 * count ||
+        parameter("sd").size() != 2 * count ||
+        parameter("correlation").size() != count)
+      return Status::error(
+          fmt::format("the mixture of '{}' has {} weights but {} means, {} "
+                      "deviations and {} correlations",
+                      name, count, parameter("mean").size(),
+                      parameter("sd").size(), parameter("correlation").size()),
+          placeOf(op));
+  }
+  findLogps();
+  return Status::success();
+}
+
+static std::vector<double> logSoftmax(ArrayRef<double> logits) {
+  double largest = -infinity, sum = 0;
+  for (double logit : logits)
+    largest = std::max(largest, logit);
+  for (double logit : logits)
+    sum += std::exp(logit - largest);
+  std::vector<double> result;
+  for (double logit : logits)
+    result.push_back(logit - largest - std::log(sum));
+  return result;
+}
+
+static double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+void ChoiceDistribution::findLogps() {
+  logps.clear();
+  if (kind == Distribution::categorical) {
+    if (!parameter("logits").empty())
+      logps = logSoftmax(parameter("logits"));
+    else
+      for (double prob : parameter("probs"))
+        logps.push_back(std::log(prob));
+  } else if (kind == Distribution::bernoulli) {
+    if (!parameter("logit").empty()) {
+      double x = parameter("logit")[0];
+      logps = {-softplus(x), -softplus(-x)};
+    } else {
+      double p = parameter("prob")[0];
+      logps = {std::log1p(-p), std::log(p)};
+    }
+  } else if (kind == Distribution::mixture) {
+    logps = logSoftmax(parameter("logit"));
+  }
+}
+
+/// Graves (2013), equation 24.
+double
+ChoiceDistribution::componentLogDensity(size_t m,
+                                        ArrayRef<double> value) const {
+  ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
+  double rho = parameter("correlation")[m];
+  double x = (value[0] - mean[2 * m]) / sd[2 * m];
+  double y = (value[1] - mean[2 * m + 1]) / sd[2 * m + 1];
+  double rest = 1 - rho * rho;
+  return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
+         std::log(sd[2 * m]) - std::log(sd[2 * m + 1]) - 0.5 * std::log(rest);
+}
+
+Status ChoiceDistribution::logp(ArrayRef<double> value, double &result) const {
+  if (isDiscrete()) {
+    double symbol = value[0];
+    if (!(symbol >= 0 && symbol < static_cast<double>(logps.size())) ||
+        symbol != std::floor(symbol))
+      return Status::error(fmt::format("'{}' has the value {}, outside 0..{}",
+                                       name, symbol, logps.size() - 1));
+    result = logps[static_cast<size_t>(symbol)];
+  } else if (kind == Distribution::normal) {
+    double sd = parameter("sd")[0];
+    double x = (value[0] - parameter("mean")[0]) / sd;
+    result = -0.5 * x * x - std::log(sd) - 0.5 * logTwoPi;
+  } else if (kind == Distribution::uniform) {
+    double low = parameter("low")[0], high = parameter("high")[0];
+    bool inside = value[0] >= low && value[0] <= high;
+    result = inside ? -std::log(high - low) : -infinity;
+  } else {
+    double largest = -infinity, sum = 0;
+    std::vector<double> terms;
+    for (size_t m = 0; m < logps.size(); ++m) {
+      terms.push_back(logps[m] + componentLogDensity(m, value));
+      largest = std::max(largest, terms.back());
+    }
+    for (double term : terms)
+      sum += std::exp(term - largest);
+    result = std::isinf(largest) ? largest : largest + std::log(sum);
+  }
+  return Status::success();
+}
+
+bool ChoiceDistribution::exclude(double symbol) {
+  logps[static_cast<size_t>(symbol)] = -infinity;
+  return llvm::any_of(logps, [](double logp) { return logp > -infinity; });
+}
+
+static size_t findMode(ArrayRef<double> logps) {
+  size_t best = 0;
+  for (size_t i = 1; i < logps.size(); ++i)
+    if (logps[i] > logps[best])
+      best = i;
+  return best;
+}
+
+std::vector<double> ChoiceDistribution::mode() const {
+  if (isDiscrete())
+    return {static_cast<double>(findMode(logps))};
+  if (kind == Distribution::normal)
+    return {parameter("mean")[0]};
+  if (kind == Distribution::uniform)
+    return {(parameter("low")[0] + parameter("high")[0]) / 2};
+  size_t m = findMode(logps);
+  return {parameter("mean")[2 * m], parameter("mean")[2 * m + 1]};
+}
+
+size_t reference::symbolAt(ArrayRef<double> logps, double uniform) {
+  double total = 0;
+  for (double logp : logps)
+    total += std::exp(logp);
+  double rest = uniform * total;
+  size_t last = 0;
+  for (size_t i = 0; i < logps.size(); ++i) {
+    double p = std::exp(logps[i]);
+    if (p > 0)
+      last = i;
+    if (rest < p)
+      return i;
+    rest -= p;
+  }
+  return last; // what rounding left over
+}
+
+std::vector<double>
+ChoiceDistribution::draw(std::array<double, 3> uniform) const {
+  if (isDiscrete())
+    return {static_cast<double>(symbolAt(logps, uniform[0]))};
+  if (kind == Distribution::uniform) {
+    double low = parameter("low")[0];
+    return {low + uniform[0] * (parameter("high")[0] - low)};
+  }
+  // Box and Muller; 1 - u is never 0.
+  double radius = std::sqrt(-2 * std::log(1 - uniform[1]));
+  double x = radius * std::cos(2 * std::numbers::pi * uniform[2]);
+  double y = radius * std::sin(2 * std::numbers::pi * uniform[2]);
+  if (kind == Distribution::normal)
+    return {parameter("mean")[0] + parameter("sd")[0] * x};
+  size_t m = symbolAt(logps, uniform[0]);
+  ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
+  double rho = parameter("correlation")[m];
+  return {mean[2 * m] + sd[2 * m] * x,
+          mean[2 * m + 1] +
+              sd[2 * m + 1] * (rho * x + std::sqrt(1 - rho * rho) * y)};
+}

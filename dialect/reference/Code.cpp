@@ -1,0 +1,560 @@
+//===- Code.cpp - compiles and runs the bodies of computes ----------------===//
+
+#include "dialect/reference/Code.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::reference;
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Compiler {
+public:
+  Compiler(Code &code, const LengthTable &lengths)
+      : code(code), lengths(lengths) {}
+
+  Status compute(attn::ComputeOp op);
+  Status scalar(Value value);
+
+private:
+  Status block(Block &block, std::vector<Instruction> &out);
+  Status operation(Operation *op, std::vector<Instruction> &out);
+  Status branch(scf::IfOp op, std::vector<Instruction> &out);
+  Status read(attn::ReadOp op, std::vector<Instruction> &out);
+  Status extent(attn::ExtentOp op, std::vector<Instruction> &out);
+  Status outside(Value value);
+  Status operand(Value value, unsigned &number);
+  Status bound(Attribute extent, ArrayRef<Attribute> before,
+               ArrayRef<unsigned> indices, Region *scope, Bound &bound);
+  Status bounds(ArrayRef<Attribute> extents, ArrayRef<unsigned> indices,
+                Region *scope, SmallVectorImpl<Bound> &bounds);
+  void finish();
+
+  unsigned fresh() {
+    code.registers.push_back({.whole = 0});
+    return code.registers.size() - 1;
+  }
+  unsigned define(Value value) {
+    unsigned number = fresh();
+    numbers[value] = number;
+    return number;
+  }
+  unsigned arrayNumber(Value array) {
+    auto [entry, isNew] = arrays.try_emplace(array, code.arrays.size());
+    if (isNew)
+      code.arrays.push_back(array);
+    return entry->second;
+  }
+  Status error(Operation *op, const std::string &message) {
+    return Status::error(message, placeOf(op));
+  }
+
+  Code &code;
+  const LengthTable &lengths;
+  DenseMap<Value, unsigned> numbers, arrays;
+  std::vector<Instruction> before; // scalars from outside the body
+  std::vector<Instruction> main;
+};
+} // namespace
+
+/// The index of the innermost loop over `extent` around `scope`.
+static Value findLoopIndex(Region *scope, StringRef extent) {
+  for (; scope; scope = scope->getParentRegion()) {
+    Operation *loop = scope->getParentOp();
+    if (!loop || !isa<attn::ScanOp, attn::SearchOp>(loop))
+      continue;
+    auto name = loop->getAttrOfType<StringAttr>("extent");
+    if (name && name.getValue() == extent)
+      return scope->getArgument(0);
+  }
+  return Value();
+}
+
+Status Compiler::bound(Attribute extent, ArrayRef<Attribute> before,
+                       ArrayRef<unsigned> indices, Region *scope,
+                       Bound &bound) {
+  bound = Bound();
+  if (auto number = dyn_cast<IntegerAttr>(extent)) {
+    bound.number = number.getInt();
+    return Status::success();
+  }
+  StringRef name = cast<StringAttr>(extent).getValue();
+  bound.length = lengths.find(name);
+  if (bound.length < 0)
+    return error(code.op, fmt::format("extent '{}' of '{}' is no length of "
+                                      "the model",
+                                      name.str(), labelOf(code.op)));
+  if (!lengths.isNested(bound.length))
+    return Status::success();
+  StringRef parent = lengths.parentOf(bound.length);
+  for (size_t i = before.size(); i-- > 0;)
+    if (attn::extentText(before[i]) == parent) {
+      bound.parent = indices[i];
+      return Status::success();
+    }
+  Value loop = findLoopIndex(scope, parent);
+  if (!loop)
+    return error(code.op,
+                 fmt::format("extent '{}' of '{}' needs an index over '{}' "
+                             "before it",
+                             name.str(), labelOf(code.op), parent.str()));
+  unsigned number;
+  if (Status status = operand(loop, number); status.failed())
+    return status;
+  bound.parent = number;
+  return Status::success();
+}
+
+Status Compiler::bounds(ArrayRef<Attribute> extents,
+                        ArrayRef<unsigned> indices, Region *scope,
+                        SmallVectorImpl<Bound> &bounds) {
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (Status status = bound(extents[i], extents.take_front(i), indices,
+                              scope, bounds.emplace_back());
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+/// The register of a scalar, which may stand outside the body.
+Status Compiler::operand(Value value, unsigned &number) {
+  if (!numbers.count(value))
+    if (Status status = outside(value); status.failed())
+      return status;
+  number = numbers.lookup(value);
+  return Status::success();
+}
+
+/// Compiles a scalar from outside the body, and what it needs, to run before
+/// the body. Depth first, on a stack of its own.
+Status Compiler::outside(Value value) {
+  SmallVector<Value> stack = {value};
+  DenseSet<Value> entered;
+  while (!stack.empty()) {
+    Value top = stack.back();
+    if (numbers.count(top)) {
+      stack.pop_back();
+      continue;
+    }
+    Operation *op = top.getDefiningOp();
+    if (!op) {
+      auto argument = cast<BlockArgument>(top);
+      if (!top.getType().isIndex() ||
+          !isa<attn::ScanOp, attn::SearchOp>(
+              argument.getOwner()->getParentOp()))
+        return error(code.op, fmt::format("'{}' uses a block argument that is "
+                                          "no index of a loop",
+                                          labelOf(code.op)));
+      code.captures.push_back({top, define(top)});
+      stack.pop_back();
+      continue;
+    }
+    if (op->getNumRegions() != 0)
+      return error(op, fmt::format("'{}' stands outside attn.compute",
+                                   op->getName().getStringRef().str()));
+    bool first = entered.insert(top).second;
+    bool ready = true;
+    for (Value need : op->getOperands())
+      if (!isa<attn::ArrayType>(need.getType()) && !numbers.count(need)) {
+        if (!first)
+          return error(op, "a scalar needs itself");
+        stack.push_back(need);
+        ready = false;
+      }
+    if (!ready)
+      continue;
+    stack.pop_back();
+    if (Status status = operation(op, before); status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
+Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
+  ReadPlan plan;
+  plan.op = op;
+  plan.array = arrayNumber(op.getArray());
+  plan.whole = !op.getArrayType().getElementType().isF64();
+  for (Value index : op.getIndices())
+    if (Status status = operand(index, plan.indices.emplace_back());
+        status.failed())
+      return status;
+  ArrayRef<Attribute> extents = op.getArrayType().getShape().getValue();
+  if (Status status = bounds(extents, plan.indices,
+                             op.getArray().getParentRegion(), plan.bounds);
+      status.failed())
+    return status;
+  for (auto [i, alternative] : llvm::enumerate(op.getAlternatives())) {
+    ReadPlan::Case &one = plan.cases.emplace_back();
+    one.array = arrayNumber(alternative);
+    SmallVector<bool> placed(extents.size());
+    for (Attribute pair : cast<ArrayAttr>((*op.getPlaces())[i])) {
+      auto both = cast<ArrayAttr>(pair);
+      unsigned axis = cast<IntegerAttr>(both[0]).getInt();
+      placed[axis] = true;
+      Bound place;
+      if (Status status =
+              bound(both[1], extents.take_front(axis), plan.indices,
+                    op.getArray().getParentRegion(), place);
+          status.failed())
+        return status;
+      one.places.push_back({axis, place});
+    }
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+      if (!placed[axis])
+        one.indices.push_back(plan.indices[axis]);
+    auto type = cast<attn::ArrayType>(alternative.getType());
+    if (Status status = bounds(type.getShape().getValue(), one.indices,
+                               alternative.getParentRegion(), one.bounds);
+        status.failed())
+      return status;
+  }
+  if (op.getOtherwise()) {
+    unsigned number;
+    if (Status status = operand(op.getOtherwise(), number); status.failed())
+      return status;
+    plan.otherwise = number;
+  }
+  Instruction instruction{Instruction::Read};
+  instruction.a = code.reads.size();
+  instruction.dest = define(op.getResult());
+  instruction.op = op;
+  code.reads.push_back(std::move(plan));
+  out.push_back(instruction);
+  return Status::success();
+}
+
+Status Compiler::extent(attn::ExtentOp op, std::vector<Instruction> &out) {
+  Bound value;
+  value.length = lengths.find(op.getLength());
+  if (value.length < 0)
+    return error(op, fmt::format("'{}' is no length of the model",
+                                 op.getLength().str()));
+  if (lengths.isNested(value.length)) {
+    Value parent = op.getParent();
+    if (!parent)
+      parent = findLoopIndex(op->getParentRegion(),
+                             lengths.parentOf(value.length));
+    if (!parent)
+      return error(op, fmt::format("the nested length '{}' needs an index "
+                                   "over '{}'",
+                                   op.getLength().str(),
+                                   lengths.parentOf(value.length).str()));
+    unsigned number;
+    if (Status status = operand(parent, number); status.failed())
+      return status;
+    value.parent = number;
+  }
+  Instruction instruction{Instruction::Extent};
+  instruction.a = code.extents.size();
+  instruction.dest = define(op.getResult());
+  code.extents.push_back(value);
+  out.push_back(instruction);
+  return Status::success();
+}
+
+Status Compiler::branch(scf::IfOp op, std::vector<Instruction> &out) {
+  unsigned condition;
+  if (Status status = operand(op.getCondition(), condition); status.failed())
+    return status;
+  SmallVector<unsigned> results;
+  for (Value result : op.getResults())
+    results.push_back(define(result));
+  size_t toElse = out.size();
+  out.push_back({Instruction::JumpUnless, 0, 0, condition});
+  size_t toEnd = 0;
+  for (Region *region : {&op.getThenRegion(), &op.getElseRegion()}) {
+    if (!region->empty()) {
+      if (Status status = block(region->front(), out); status.failed())
+        return status;
+      Operation *yield = region->front().getTerminator();
+      for (auto [result, value] :
+           llvm::zip_equal(results, yield->getOperands())) {
+        unsigned number;
+        if (Status status = operand(value, number); status.failed())
+          return status;
+        out.push_back({Instruction::Copy, result, number});
+      }
+    }
+    if (region == &op.getThenRegion()) {
+      toEnd = out.size();
+      out.push_back({Instruction::Jump});
+      out[toElse].a = out.size();
+    }
+  }
+  out[toEnd].a = out.size();
+  return Status::success();
+}
+
+Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    Slot slot;
+    if (auto real = dyn_cast<FloatAttr>(constant.getValue());
+        real && real.getType().isF64())
+      slot.real = real.getValueAsDouble();
+    else if (auto whole = dyn_cast<IntegerAttr>(constant.getValue());
+             whole && isScalar(whole.getType()))
+      slot.whole = whole.getType().isInteger(1) ? !whole.getValue().isZero()
+                                                : whole.getInt();
+    else
+      return error(op, "a constant is a number of type f64, i64, i1 or index");
+    code.registers[define(constant.getResult())] = slot;
+    return Status::success();
+  }
+  if (auto readOp = dyn_cast<attn::ReadOp>(op))
+    return read(readOp, out);
+  if (auto extentOp = dyn_cast<attn::ExtentOp>(op))
+    return extent(extentOp, out);
+  if (auto ifOp = dyn_cast<scf::IfOp>(op))
+    return branch(ifOp, out);
+  ScalarFunction function = findScalar(op);
+  if (!function)
+    return error(op, fmt::format("the reference interpreter has no meaning "
+                                 "for '{}'",
+                                 op->getName().getStringRef().str()));
+  Instruction instruction{Instruction::Apply};
+  instruction.function = function;
+  instruction.op = op;
+  unsigned *fields[] = {&instruction.a, &instruction.b, &instruction.c};
+  for (auto [i, value] : llvm::enumerate(op->getOperands()))
+    if (Status status = operand(value, *fields[i]); status.failed())
+      return status;
+  instruction.dest = define(op->getResult(0));
+  out.push_back(instruction);
+  return Status::success();
+}
+
+Status Compiler::block(Block &block, std::vector<Instruction> &out) {
+  for (Operation &op : block.without_terminator())
+    if (Status status = operation(&op, out); status.failed())
+      return status;
+  return Status::success();
+}
+
+/// Puts the scalars from outside in front; jumps move with their targets.
+void Compiler::finish() {
+  unsigned shift = before.size();
+  for (Instruction &instruction : main)
+    if (instruction.kind == Instruction::Jump ||
+        instruction.kind == Instruction::JumpUnless)
+      instruction.a += shift;
+  code.instructions = std::move(before);
+  code.instructions.insert(code.instructions.end(), main.begin(), main.end());
+}
+
+Status Compiler::compute(attn::ComputeOp op) {
+  code.op = op;
+  code.numParallel = op.getNumParallel();
+  code.reducer = op.getReducer();
+  code.lower.assign(op.getLower().begin(), op.getLower().end());
+  code.wholeBody = !op.getYielded().getType().isF64();
+  using attn::Reducer;
+  if (code.wholeBody &&
+      (code.reducer == Reducer::mean || code.reducer == Reducer::logsumexp ||
+       code.reducer == Reducer::softmax ||
+       code.reducer == Reducer::log_softmax))
+    return error(op, fmt::format(
+                         "'{}' takes a {} of whole numbers", labelOf(op),
+                         attn::stringifyReducer(code.reducer).str()));
+  SmallVector<unsigned> indices;
+  for (BlockArgument index : op.getBody().getArguments())
+    indices.push_back(define(index));
+  SmallVector<Bound> ranges;
+  if (Status status = bounds(op.getExtents().getValue(), indices,
+                             op->getParentRegion(), ranges);
+      status.failed())
+    return status;
+  code.bounds.assign(ranges.begin(), ranges.end());
+  unsigned number;
+  if (op.hasCondition()) {
+    for (auto [argument, index] :
+         llvm::zip_equal(op.getCondition().getArguments(), indices))
+      numbers[argument] = index;
+    Block &condition = op.getCondition().front();
+    if (Status status = block(condition, main); status.failed())
+      return status;
+    if (Status status = operand(condition.getTerminator()->getOperand(0),
+                                number);
+        status.failed())
+      return status;
+    main.push_back({Instruction::Require, 0, number});
+  }
+  if (Status status = block(op.getBody().front(), main); status.failed())
+    return status;
+  if (Status status = operand(op.getYielded(), number); status.failed())
+    return status;
+  main.push_back({Instruction::Yield, 0, number});
+  finish();
+  return Status::success();
+}
+
+Status Compiler::scalar(Value value) {
+  code.op = value.getParentRegion()->getParentOp();
+  unsigned number;
+  if (Status status = operand(value, number); status.failed())
+    return status;
+  main.push_back({Instruction::Yield, 0, number});
+  finish();
+  return Status::success();
+}
+
+Status reference::compileCompute(attn::ComputeOp op,
+                                 const LengthTable &lengths, Code &code) {
+  return Compiler(code, lengths).compute(op);
+}
+
+Status reference::compileScalar(Value value, const LengthTable &lengths,
+                                Code &code) {
+  return Compiler(code, lengths).scalar(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static Status outOfBounds(const Code &code, const ReadPlan &plan,
+                          const std::vector<Slot> &registers,
+                          const LengthTable &lengths) {
+  std::vector<std::string> indices, extents;
+  Value array = code.arrays[plan.array];
+  auto type = cast<attn::ArrayType>(array.getType());
+  for (size_t axis = 0; axis < plan.indices.size(); ++axis) {
+    indices.push_back(fmt::format("{}", registers[plan.indices[axis]].whole));
+    int64_t size = plan.bounds[axis].value(registers.data(), lengths);
+    std::string name = attn::extentText(type.getExtent(axis));
+    extents.push_back(plan.bounds[axis].length < 0
+                          ? name
+                          : fmt::format("{} = {}", name, size));
+  }
+  std::string source = array.getDefiningOp()
+                           ? labelOf(array.getDefiningOp())
+                           : "the state of a loop";
+  return Status::error(
+      fmt::format("'attn.read' in '{}' reads '{}' at [{}], outside its extents "
+                  "[{}]",
+                  labelOf(code.op), source, fmt::join(indices, ", "),
+                  fmt::join(extents, ", ")),
+      placeOf(plan.op));
+}
+
+/// Finds the element of one array; false when the indices are outside. What
+/// lies inside the extents but is not stored (a cache that has not grown so
+/// far) is outside, too.
+static bool locate(const View &view, ArrayRef<unsigned> indices,
+                   ArrayRef<Bound> bounds, const std::vector<Slot> &registers,
+                   const LengthTable &lengths, int64_t &offset) {
+  offset = 0;
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    int64_t index = registers[indices[axis]].whole;
+    int64_t stored = view.array->shape[axis];
+    if (index < 0 || index >= stored ||
+        index >= bounds[axis].value(registers.data(), lengths))
+      return false;
+    offset = offset * stored + index;
+  }
+  return true;
+}
+
+static Outcome runRead(const Code &code, const ReadPlan &plan,
+                       const std::vector<Slot> &registers,
+                       RunContext &context, Slot &result) {
+  const LengthTable &lengths = *context.lengths;
+  int64_t offset;
+  unsigned array = plan.array;
+  bool found = locate(context.views[array], plan.indices, plan.bounds,
+                      registers, lengths, offset);
+  for (const ReadPlan::Case &one : plan.cases) {
+    if (found)
+      break;
+    if (!llvm::all_of(one.places, [&](const auto &pair) {
+          return registers[plan.indices[pair.first]].whole ==
+                 pair.second.value(registers.data(), lengths);
+        }))
+      continue;
+    array = one.array;
+    found = locate(context.views[array], one.indices, one.bounds, registers,
+                   lengths, offset);
+    break;
+  }
+  if (!found) {
+    if (plan.otherwise >= 0) {
+      result = registers[plan.otherwise];
+      return Outcome::Done;
+    }
+    context.error = outOfBounds(code, plan, registers, lengths);
+    return Outcome::Failed;
+  }
+  const View &view = context.views[array];
+  if (view.state && (*view.state)[offset] != Standing) {
+    context.array = array;
+    context.offset = offset;
+    return Outcome::Missing;
+  }
+  double value = view.array->values[offset];
+  if (plan.whole)
+    result.whole = static_cast<int64_t>(value);
+  else
+    result.real = value;
+  return Outcome::Done;
+}
+
+Outcome reference::run(const Code &code, std::vector<Slot> &registers,
+                       unsigned &next, RunContext &context, Slot &result) {
+  while (true) {
+    const Instruction &now = code.instructions[next];
+    switch (now.kind) {
+    case Instruction::Apply: {
+      const char *fault = nullptr;
+      registers[now.dest] = now.function(registers[now.a], registers[now.b],
+                                         registers[now.c], fault);
+      if (fault) {
+        context.error = Status::error(
+            fmt::format("'{}' in '{}' {}",
+                        now.op->getName().getStringRef().str(),
+                        labelOf(code.op), fault),
+            placeOf(now.op));
+        return Outcome::Failed;
+      }
+      break;
+    }
+    case Instruction::Copy:
+      registers[now.dest] = registers[now.a];
+      break;
+    case Instruction::Read: {
+      Outcome outcome = runRead(code, code.reads[now.a], registers, context,
+                                registers[now.dest]);
+      if (outcome != Outcome::Done)
+        return outcome;
+      break;
+    }
+    case Instruction::Extent:
+      registers[now.dest].whole =
+          code.extents[now.a].value(registers.data(), *context.lengths);
+      break;
+    case Instruction::Jump:
+      next = now.a;
+      continue;
+    case Instruction::JumpUnless:
+      next = registers[now.b].whole ? next + 1 : now.a;
+      continue;
+    case Instruction::Require:
+      if (!registers[now.a].whole) {
+        next = 0;
+        return Outcome::Excluded;
+      }
+      break;
+    case Instruction::Yield:
+      result = registers[now.a];
+      next = 0;
+      return Outcome::Done;
+    }
+    ++next;
+  }
+}

@@ -1,0 +1,120 @@
+//===- Code.h - the body of a compute as a flat list ----------------------===//
+//
+// A body is compiled once into instructions over numbered registers; running
+// it for an index is a loop over them. A read of an element that does not
+// stand yet stops the run at that instruction, and it can go on later.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_CODE_H
+#define FOVEA_DIALECT_REFERENCE_CODE_H
+
+#include "dialect/reference/Lengths.h"
+#include "dialect/reference/Scalars.h"
+
+namespace fovea::reference {
+
+/// Whether an element of an array stands.
+enum ElementState : uint8_t { Unknown, Running, Standing };
+
+/// An array that a body reads. Without `state` all of it stands.
+struct View {
+  const Array *array = nullptr;
+  const std::vector<uint8_t> *state = nullptr;
+};
+
+/// An extent or a place: a number, a length, or a nested length at the index
+/// of its parent, which is in a register.
+struct Bound {
+  int64_t number = 0;
+  int length = -1;
+  int parent = -1;
+
+  int64_t value(const Slot *registers, const LengthTable &lengths) const {
+    if (length < 0)
+      return number;
+    if (parent < 0)
+      return lengths.value(length);
+    return lengths.value(length, registers[parent].whole);
+  }
+};
+
+/// What an `attn.read` does.
+struct ReadPlan {
+  struct Case {
+    unsigned array;
+    llvm::SmallVector<std::pair<unsigned, Bound>> places; // axis, place
+    llvm::SmallVector<unsigned> indices;                  // registers
+    llvm::SmallVector<Bound> bounds;
+  };
+  unsigned array;
+  llvm::SmallVector<unsigned> indices; // registers
+  llvm::SmallVector<Bound> bounds;
+  llvm::SmallVector<Case, 1> cases;
+  int otherwise = -1; // a register
+  bool whole = false;
+  mlir::Operation *op = nullptr;
+};
+
+struct Instruction {
+  enum Kind {
+    Apply,      // dest = function(a, b, c)
+    Copy,       // dest = a
+    Read,       // dest = reads[a]
+    Extent,     // dest = extents[a]
+    Jump,       // to `a`
+    JumpUnless, // to `a` unless register b
+    Require,    // ends the run as Excluded unless register a
+    Yield       // ends the run with register a
+  } kind;
+  unsigned dest = 0, a = 0, b = 0, c = 0;
+  ScalarFunction function = nullptr;
+  mlir::Operation *op = nullptr;
+};
+
+/// A compiled body. The first registers are the indices.
+struct Code {
+  mlir::Operation *op = nullptr;
+  std::vector<Instruction> instructions;
+  std::vector<Slot> registers; // as a run finds them: constants are set
+  std::vector<ReadPlan> reads;
+  std::vector<Bound> extents;     // of attn.extent
+  std::vector<mlir::Value> arrays; // what the reads' numbers mean
+  /// Loop indices from outside the body, and their registers.
+  std::vector<std::pair<mlir::Value, unsigned>> captures;
+
+  /// Of an attn.compute: its indices.
+  std::vector<Bound> bounds;
+  std::vector<int64_t> lower;
+  unsigned numParallel = 0;
+  attn::Reducer reducer = attn::Reducer::none;
+  bool wholeBody = false; // the body yields a whole number
+};
+
+/// Compiles condition and body of a compute.
+Status compileCompute(attn::ComputeOp op, const LengthTable &lengths,
+                      Code &code);
+/// Compiles one scalar that stands outside any compute (the place of an
+/// append).
+Status compileScalar(mlir::Value value, const LengthTable &lengths,
+                     Code &code);
+
+enum class Outcome { Done, Excluded, Missing, Failed };
+
+/// What a run works with, and what it says about itself.
+struct RunContext {
+  const LengthTable *lengths = nullptr;
+  std::vector<View> views; // one for each of code.arrays
+  // Of Missing: element `offset` of view `array`.
+  unsigned array = 0;
+  int64_t offset = 0;
+  Status error = Status::success();
+};
+
+/// Runs from instruction `next` on. Missing leaves `next` at the read.
+Outcome run(const Code &code, std::vector<Slot> &registers, unsigned &next,
+            RunContext &context, Slot &result);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_CODE_H

@@ -1,0 +1,230 @@
+//===- Element.cpp - the reducers and their loops -------------------------===//
+//
+// What attn.compute says, word for word: the terms over the reduction indices
+// are collected and then combined, in their order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/reference/Element.h"
+
+#include <cmath>
+
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::reference;
+using llvm::ArrayRef;
+
+//===----------------------------------------------------------------------===//
+// IndexRange
+//===----------------------------------------------------------------------===//
+
+/// Index `from` has its value; sets the later ones to their first, or moves
+/// earlier ones on where a range is empty.
+bool IndexRange::settle(std::vector<Slot> &registers, unsigned from) const {
+  unsigned i = from;
+  while (true) {
+    int64_t bound = code->bounds[i].value(registers.data(), *lengths);
+    if (registers[i].whole < bound) {
+      if (++i == end)
+        return true;
+      registers[i].whole = code->lower[i];
+    } else {
+      if (i == begin)
+        return false;
+      ++registers[--i].whole;
+    }
+  }
+}
+
+bool IndexRange::start(std::vector<Slot> &registers) const {
+  if (begin == end)
+    return true;
+  registers[begin].whole = code->lower[begin];
+  return settle(registers, begin);
+}
+
+bool IndexRange::advance(std::vector<Slot> &registers) const {
+  if (begin == end)
+    return false;
+  ++registers[end - 1].whole;
+  return settle(registers, end - 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Reducers
+//===----------------------------------------------------------------------===//
+
+static int64_t reduceWhole(Reducer reducer, ArrayRef<Slot> terms) {
+  // Sums and products wrap around.
+  uint64_t result = reducer == Reducer::prod || reducer == Reducer::all;
+  if (reducer == Reducer::max || reducer == Reducer::min)
+    result = terms.empty() ? 0 : terms[0].whole;
+  for (Slot term : terms) {
+    auto unsignedTerm = static_cast<uint64_t>(term.whole);
+    auto so = static_cast<int64_t>(result);
+    if (reducer == Reducer::sum || reducer == Reducer::cumsum)
+      result += unsignedTerm;
+    else if (reducer == Reducer::prod)
+      result *= unsignedTerm;
+    else if (reducer == Reducer::max)
+      result = std::max(so, term.whole);
+    else if (reducer == Reducer::min)
+      result = std::min(so, term.whole);
+    else if (reducer == Reducer::any)
+      result = so != 0 || term.whole != 0;
+    else if (reducer == Reducer::all)
+      result = so != 0 && term.whole != 0;
+  }
+  return static_cast<int64_t>(result);
+}
+
+/// Whether `a` comes before `b` as a maximum (a minimum). A NaN comes first,
+/// so that it is never lost.
+static bool isBetter(bool maximum, bool whole, Slot a, Slot b) {
+  if (whole)
+    return maximum ? a.whole > b.whole : a.whole < b.whole;
+  if (std::isnan(a.real) || std::isnan(b.real))
+    return std::isnan(a.real) && !std::isnan(b.real);
+  return maximum ? a.real > b.real : a.real < b.real;
+}
+
+static size_t findBest(bool maximum, bool whole, ArrayRef<Slot> terms) {
+  size_t best = 0;
+  for (size_t i = 1; i < terms.size(); ++i)
+    if (isBetter(maximum, whole, terms[i], terms[best]))
+      best = i;
+  return best;
+}
+
+/// log(sum(exp(term))); -inf where every term is.
+static double logSumExp(ArrayRef<Slot> terms) {
+  double largest = terms[findBest(true, false, terms)].real;
+  if (std::isinf(largest))
+    return largest;
+  double sum = 0;
+  for (Slot term : terms)
+    sum += std::exp(term.real - largest);
+  return largest + std::log(sum);
+}
+
+double reference::reduce(Reducer reducer, bool whole, ArrayRef<Slot> terms,
+                         ArrayRef<int64_t> places) {
+  bool maximum = reducer == Reducer::max || reducer == Reducer::argmax;
+  if (reducer == Reducer::argmax || reducer == Reducer::argmin)
+    return terms.empty() ? 0.0 : places[findBest(maximum, whole, terms)];
+  if (whole)
+    return static_cast<double>(reduceWhole(reducer, terms));
+  if (reducer == Reducer::prod) {
+    double product = 1;
+    for (Slot term : terms)
+      product *= term.real;
+    return product;
+  }
+  if (terms.empty())
+    return 0;
+  if (reducer == Reducer::max || reducer == Reducer::min)
+    return terms[findBest(maximum, whole, terms)].real;
+  if (reducer == Reducer::logsumexp)
+    return logSumExp(terms);
+  double sum = 0;
+  for (Slot term : terms)
+    sum += term.real;
+  return reducer == Reducer::mean ? sum / terms.size() : sum;
+}
+
+//===----------------------------------------------------------------------===//
+// ElementTask
+//===----------------------------------------------------------------------===//
+
+static bool numbersTerms(Reducer reducer) {
+  return reducer == Reducer::argmax || reducer == Reducer::argmin ||
+         reducer == Reducer::softmax || reducer == Reducer::log_softmax;
+}
+
+void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
+                        ArrayRef<int64_t> parallel,
+                        const LengthTable &lengths) {
+  code = &newCode;
+  registers = initial;
+  next = 0;
+  terms.clear();
+  places.clear();
+  row.clear();
+  value = 0;
+  lastPlace = code->reducer == Reducer::cumsum ? parallel.back() : -1;
+  empty = false;
+  for (size_t i = 0; i < parallel.size(); ++i) {
+    if (parallel[i] < code->lower[i])
+      empty = true;
+    if (i < code->numParallel)
+      registers[i].whole = parallel[i];
+  }
+  range.emplace(*code, lengths, code->numParallel, code->bounds.size());
+  if (!empty && !range->start(registers)) {
+    empty = true;
+    combine();
+  }
+}
+
+Outcome ElementTask::resume(RunContext &context) {
+  unsigned reduction = code->numParallel;
+  while (!empty) {
+    if (lastPlace >= 0 && registers[reduction].whole > lastPlace)
+      break;
+    Slot term;
+    Outcome outcome = run(*code, registers, next, context, term);
+    if (outcome == Outcome::Missing || outcome == Outcome::Failed)
+      return outcome;
+    if (outcome == Outcome::Done) {
+      terms.push_back(term);
+      if (numbersTerms(code->reducer))
+        places.push_back(rowMajorPlace(*context.lengths));
+    } else if (lastPlace >= 0 && registers[reduction].whole == lastPlace) {
+      // A running sum is 0 where the condition excludes its own place.
+      terms.clear();
+      break;
+    }
+    if (!range->advance(registers))
+      break;
+  }
+  if (!empty)
+    combine();
+  empty = true;
+  return Outcome::Done;
+}
+
+/// The reduction indices as one number: what argmax gives, and the place in
+/// the row of a softmax.
+int64_t ElementTask::rowMajorPlace(const LengthTable &lengths) const {
+  int64_t place = 0;
+  for (size_t i = code->numParallel; i < code->bounds.size(); ++i) {
+    const Bound &bound = code->bounds[i];
+    int64_t extent =
+        bound.length < 0 ? bound.number : lengths.value(bound.length);
+    place = place * extent + registers[i].whole;
+  }
+  return place;
+}
+
+void ElementTask::combine() {
+  bool whole = code->wholeBody;
+  if (!givesRow(*code)) {
+    if (code->reducer == Reducer::none)
+      value = terms.empty() ? 0
+              : whole       ? static_cast<double>(terms[0].whole)
+                            : terms[0].real;
+    else
+      value = reduce(code->reducer, whole, terms, places);
+    return;
+  }
+  if (terms.empty())
+    return;
+  double largest = terms[findBest(true, false, terms)].real;
+  double sum = 0;
+  for (Slot term : terms)
+    sum += std::exp(term.real - largest);
+  for (Slot term : terms)
+    row.push_back(code->reducer == Reducer::softmax
+                      ? std::exp(term.real - largest) / sum
+                      : term.real - largest - std::log(sum));
+}

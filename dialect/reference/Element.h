@@ -1,0 +1,78 @@
+//===- Element.h - one element of a compute -------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_ELEMENT_H
+#define FOVEA_DIALECT_REFERENCE_ELEMENT_H
+
+#include "dialect/reference/Code.h"
+
+namespace fovea::reference {
+
+/// Steps through the indices number `begin` to `end` of a compute, row-major,
+/// within their bounds; the earlier ones are fixed. The indices are the first
+/// registers.
+class IndexRange {
+public:
+  IndexRange(const Code &code, const LengthTable &lengths, unsigned begin,
+             unsigned end)
+      : code(&code), lengths(&lengths), begin(begin), end(end) {}
+
+  /// To the first place; false when there is none.
+  bool start(std::vector<Slot> &registers) const;
+  /// To the next place; false behind the last.
+  bool advance(std::vector<Slot> &registers) const;
+
+private:
+  bool settle(std::vector<Slot> &registers, unsigned from) const;
+
+  const Code *code;
+  const LengthTable *lengths;
+  unsigned begin, end;
+};
+
+/// The evaluation of one element of an attn.compute; of a softmax, of the whole
+/// row, since no element of it stands before the others. It can stop at a
+/// missing element and go on.
+class ElementTask {
+public:
+  /// `registers` are code.registers with the captures set. `parallel` are the
+  /// parallel indices, for cumsum followed by the place in the row.
+  void start(const Code &code, const std::vector<Slot> &registers,
+             llvm::ArrayRef<int64_t> parallel, const LengthTable &lengths);
+  /// Done, Missing or Failed (see RunContext).
+  Outcome resume(RunContext &context);
+
+  /// Whether the result is a row.
+  static bool givesRow(const Code &code) {
+    return code.reducer == attn::Reducer::softmax ||
+           code.reducer == attn::Reducer::log_softmax;
+  }
+  /// The element, as it is stored.
+  double element() const { return value; }
+  /// The row: places and values of what the condition did not exclude.
+  llvm::ArrayRef<int64_t> rowPlaces() const { return places; }
+  llvm::ArrayRef<double> rowValues() const { return row; }
+
+private:
+  int64_t rowMajorPlace(const LengthTable &lengths) const;
+  void combine();
+
+  const Code *code = nullptr;
+  std::optional<IndexRange> range;
+  std::vector<Slot> registers;
+  unsigned next = 0;
+  bool empty = false;
+  int64_t lastPlace = -1; // of cumsum
+  std::vector<Slot> terms;     // what is reduced
+  std::vector<int64_t> places; // and, where it matters, their places
+  std::vector<double> row;
+  double value = 0;
+};
+
+/// The terms combined by a reducer that is no normaliser of rows,
+/// as it is stored. `places` are the row-major numbers of the terms.
+double reduce(attn::Reducer reducer, bool whole, llvm::ArrayRef<Slot> terms,
+              llvm::ArrayRef<int64_t> places);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_ELEMENT_H

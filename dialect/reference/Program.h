@@ -1,0 +1,90 @@
+//===- Program.h - runs the ops of a program, one after another -----------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_PROGRAM_H
+#define FOVEA_DIALECT_REFERENCE_PROGRAM_H
+
+#include "dialect/reference/Choices.h"
+#include "dialect/reference/Code.h"
+
+namespace fovea::reference {
+
+using ArrayPtr = std::shared_ptr<const Array>;
+
+/// What stands at one point of a program. A copy is cheap but for its table.
+struct Environment {
+  LengthTable lengths;
+  llvm::DenseMap<mlir::Value, ArrayPtr> arrays;
+  llvm::DenseMap<mlir::Value, int64_t> indices; // of the loops around
+  Arrays outputs;
+
+  /// The index of the innermost of these loops over `extent`; 0 without one.
+  int64_t loopIndex(llvm::StringRef extent) const;
+};
+
+/// Checks what the caller gives for an attn.param or attn.data, and cuts
+/// nested axes to their largest length.
+Status takeInput(mlir::Operation *op, const Inputs &inputs,
+                 const LengthTable &lengths, ArrayPtr &array);
+
+/// What attn.dropout multiplies an element with: `place` is its row-major
+/// place over the axes that the array has before scheduling.
+double dropoutFactor(attn::DropoutOp op, const Inputs &inputs, int64_t place);
+
+/// The row-major indices of element `offset`.
+llvm::SmallVector<int64_t> indicesOf(int64_t offset,
+                                     llvm::ArrayRef<int64_t> shape);
+
+/// Executes the ops of a program, all but attn.search.
+class Machine {
+public:
+  Machine(mlir::Operation *container, const Inputs &inputs)
+      : container(container), inputs(inputs) {}
+
+  /// Called for a choice with a result: gives its whole array.
+  std::function<Status(attn::ChoiceOp, Environment &, Array &)> onChoice;
+  /// Equations whose arrays are outputs, too.
+  std::function<bool(llvm::StringRef)> isWanted;
+
+  Status start(Environment &environment);
+  Status execute(mlir::Operation *op, Environment &environment);
+  Status executeBlock(mlir::Block &block, Environment &environment);
+
+  /// Looks at an array that has to stand.
+  Status find(mlir::Value value, const Environment &environment,
+              ArrayPtr &array) const;
+  /// An extent of a loop as a number.
+  int64_t extentOf(mlir::Attribute extent,
+                   const Environment &environment) const;
+  /// One scalar outside any compute.
+  Status scalar(mlir::Value value, const Environment &environment,
+                int64_t &result);
+  /// Puts the rows of a loop together: row i at position places[i] of `axis`.
+  Status stack(attn::ArrayType type, int64_t axis, int64_t extent,
+               llvm::ArrayRef<ArrayPtr> rows, llvm::ArrayRef<int64_t> places,
+               const Environment &environment, ArrayPtr &result) const;
+  /// The distributions of a choice, one call of `take` for each element.
+  Status eachChoice(
+      attn::ChoiceOp op, const Environment &environment,
+      llvm::function_ref<Status(int64_t, const ChoiceDistribution &)> take);
+
+private:
+  Status compute(attn::ComputeOp op, Environment &environment, Array &result);
+  Status concat(attn::ConcatOp op, Environment &environment, Array &result);
+  Status dropout(attn::DropoutOp op, Environment &environment, Array &result);
+  Status append(attn::AppendOp op, Environment &environment, Array &result);
+  Status scan(attn::ScanOp op, Environment &environment);
+  Status prepare(const Code &code, const Environment &environment,
+                 RunContext &context, std::vector<Slot> &registers) const;
+
+  mlir::Operation *container;
+  const Inputs &inputs;
+  llvm::DenseMap<const void *, std::unique_ptr<Code>> codes;
+};
+
+/// Copies `part` into `whole` so that it starts at `position` of `axis`; the
+/// other axes start at 0. Both have one rank, and the part fits.
+void copyInto(Array &whole, int64_t axis, int64_t position, const Array &part);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_PROGRAM_H

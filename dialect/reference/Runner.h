@@ -1,0 +1,94 @@
+//===- Runner.h - one hypothesis, run up to its next choice ---------------===//
+//
+// What the search needs of a decoding graph. Two kinds: a program is run op by
+// op and keeps its state; a system is evaluated anew for every choice, from
+// nothing but the values that were chosen, and so is the oracle of the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_RUNNER_H
+#define FOVEA_DIALECT_REFERENCE_RUNNER_H
+
+#include "dialect/reference/Program.h"
+#include "dialect/reference/Search.h"
+
+namespace fovea::reference {
+
+enum class Event {
+  Choice,    // `pending` waits for a value
+  StepEnd,   // one step of the outermost search is done, and there is another
+  SearchEnd, // the outermost search is done
+  Rejected,  // the mark "valid" forbids the last value
+  End        // everything is done; outputs stand
+};
+
+class Runner {
+public:
+  Runner(const Inputs &inputs, const SearchOptions &options)
+      : inputs(&inputs), options(&options) {}
+  virtual ~Runner() = default;
+  virtual std::unique_ptr<Runner> clone() const = 0;
+
+  /// Goes on up to the next event. After Choice `give` comes first.
+  virtual Status advance(Event &event) = 0;
+  /// Gives the pending choice its value.
+  Status give(llvm::ArrayRef<double> value);
+  /// Whether the search that is running has the mark "score".
+  virtual bool ranksByScore() const = 0;
+  /// At StepEnd: takes the states that the beam does not reorder from `first`.
+  virtual void shareStates(const Runner &first) = 0;
+  /// At End.
+  virtual Arrays outputs() const = 0;
+
+  /// Picks a value without a search: the given one, a draw, or the mode.
+  Status choose(const ChoiceDistribution &distribution, llvm::StringRef name,
+                std::vector<double> &value);
+  /// The value that ends the sequence at the pending choice.
+  std::optional<int64_t> endValue() const { return pendingEnd; }
+
+  struct Pending {
+    attn::ChoiceOp op;
+    ChoiceDistribution distribution;
+
+    std::string name() const {
+      attn::ChoiceOp choice = op;
+      return choice.getTarget().str();
+    }
+  } pending;
+  double logp = 0;
+  std::vector<double> stepLogp;
+  int64_t steps = 0;
+  bool cut = false;            // reached the largest number of steps
+  std::optional<double> score; // the mark's last value
+  uint64_t draw = 0;           // which of several draws this is
+
+protected:
+  /// Stores the value of the pending choice.
+  virtual Status store(llvm::ArrayRef<double> value) = 0;
+  /// Notes log p of a value that a choice takes.
+  Status count(const ChoiceDistribution &distribution, llvm::StringRef name,
+               llvm::ArrayRef<double> value);
+  /// Whether the values that were given are used up.
+  bool isForcedOver() const;
+  /// The value of `end` of a choice.
+  static std::optional<int64_t> endOf(attn::ChoiceOp op,
+                                      const LengthTable &lengths);
+
+  const Inputs *inputs;
+  const SearchOptions *options;
+  std::optional<int64_t> pendingEnd;
+  bool ended = false; // a choice took its end, or "stop" holds
+  std::map<std::string, int64_t> taken; // choices made, by name
+};
+
+/// A runner before its first op.
+Status makeProgramRunner(mlir::Operation *program, const Inputs &inputs,
+                         const SearchOptions &options,
+                         std::unique_ptr<Runner> &runner);
+Status makeSystemRunner(mlir::Operation *system, const Inputs &inputs,
+                        const SearchOptions &options,
+                        std::unique_ptr<Runner> &runner);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_RUNNER_H

@@ -1,0 +1,31 @@
+//===- Scalars.h - scalar ops as functions --------------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_SCALARS_H
+#define FOVEA_DIALECT_REFERENCE_SCALARS_H
+
+#include "mlir/IR/Operation.h"
+
+#include <cstdint>
+
+namespace fovea::reference {
+
+/// A scalar while it is computed: f64, or a whole number (i64, index, or i1 as
+/// 0 and 1).
+union Slot {
+  double real;
+  int64_t whole;
+};
+
+/// Computes an op of at most three operands. What cannot be computed (a
+/// division by zero) sets `fault` to a sentence.
+using ScalarFunction = Slot (*)(Slot, Slot, Slot, const char *&fault);
+
+/// The meaning of an op of arith, math or attn; null when it has none here.
+ScalarFunction findScalar(mlir::Operation *op);
+
+/// Whether values of `type` are computed here: f64, i64, i1 and index.
+bool isScalar(mlir::Type type);
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_SCALARS_H

@@ -1,0 +1,484 @@
+//===- Search.cpp - greedy, beam, draws and given values ------------------===//
+
+#include "dialect/reference/Search.h"
+#include "dialect/reference/Philox.h"
+#include "dialect/reference/Runner.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::reference;
+
+/// The ordinal of the random numbers that draw symbols; no op has it.
+static constexpr uint32_t drawOrdinal = 0xFFFFFFFF;
+
+//===----------------------------------------------------------------------===//
+// Runner
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> Runner::endOf(attn::ChoiceOp op,
+                                     const LengthTable &lengths) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(op.getEndAttr()))
+    return number.getInt();
+  if (auto name = dyn_cast_or_null<StringAttr>(op.getEndAttr()))
+    return lengths.sizeOf(name);
+  return std::nullopt;
+}
+
+Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
+                     ArrayRef<double> value) {
+  double one;
+  if (Status status = distribution.logp(value, one); status.failed())
+    return status;
+  if (std::isnan(one))
+    return Status::error(
+        fmt::format("log p of '{}' is not a number", name.str()));
+  logp += one;
+  stepLogp.push_back(one);
+  ++taken[name.str()];
+  return Status::success();
+}
+
+Status Runner::give(ArrayRef<double> value) {
+  if (Status status = count(pending.distribution, pending.op.getTarget(),
+                            value);
+      status.failed())
+    return status;
+  return store(value);
+}
+
+bool Runner::isForcedOver() const {
+  for (const auto &[name, array] : options->forced) {
+    auto made = taken.find(name);
+    // A choice of pairs takes two values.
+    int64_t size = pending.op && pending.name() == name
+                       ? pending.distribution.valueSize()
+                       : 1;
+    if (made != taken.end() &&
+        made->second * size >= static_cast<int64_t>(array.values.size()))
+      return true;
+  }
+  return false;
+}
+
+/// log p of the symbols that may be drawn, at the temperature; the others are
+/// impossible.
+static std::vector<double> tempered(ArrayRef<double> logps,
+                                    const SearchOptions &options) {
+  std::vector<double> result;
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (double logp : logps) {
+    result.push_back(logp / options.temperature);
+    largest = std::max(largest, result.back());
+  }
+  for (double &logp : result)
+    sum += std::exp(logp -= largest);
+  for (double &logp : result)
+    logp -= std::log(sum);
+  std::vector<size_t> order(result.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-result[a], a) < std::pair(-result[b], b);
+  });
+  double mass = 0;
+  for (auto [rank, symbol] : llvm::enumerate(order)) {
+    bool keep = (options.topK <= 0 ||
+                 rank < static_cast<size_t>(options.topK)) &&
+                (rank == 0 || mass < options.topP);
+    mass += std::exp(result[symbol]);
+    if (!keep)
+      result[symbol] = -std::numeric_limits<double>::infinity();
+  }
+  return result;
+}
+
+Status Runner::choose(const ChoiceDistribution &distribution, StringRef name,
+                      std::vector<double> &value) {
+  value = distribution.mode();
+  auto given = options->forced.find(name.str());
+  if (given != options->forced.end()) {
+    size_t first = taken[name.str()] * value.size();
+    if (first + value.size() > given->second.values.size())
+      return Status::error(
+          fmt::format("'{}' is given {} values but takes more", name.str(),
+                      given->second.values.size()));
+    for (size_t i = 0; i < value.size(); ++i)
+      value[i] = given->second.values[first + i];
+  } else if (options->sample) {
+    RandomPlace place{options->seed, drawOrdinal, draw, inputs->example, 0};
+    std::array<double, 3> uniform;
+    for (auto [i, number] : llvm::enumerate(uniform)) {
+      place.element = 3 * stepLogp.size() + i;
+      number = uniformAt(place);
+    }
+    if (distribution.isDiscrete())
+      value = {static_cast<double>(symbolAt(
+          tempered(distribution.symbols(), *options), uniform[0]))};
+    else
+      value = distribution.draw(uniform);
+  }
+  return count(distribution, name, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+namespace {
+using RunnerPtr = std::unique_ptr<Runner>;
+
+/// A continuation of a hypothesis.
+struct Candidate {
+  size_t parent = 0;
+  std::vector<double> value;
+  double rank = 0;
+  RunnerPtr made; // when it had to be run to be ranked
+  Event event = Event::Choice;
+};
+
+class Search {
+public:
+  explicit Search(const SearchOptions &options) : options(options) {}
+
+  /// Runs one search from a pending choice; `live` is replaced by what came of
+  /// it, best first. At most `width` hypotheses live.
+  Status run(std::vector<RunnerPtr> &live, int64_t width);
+  double rankOf(const Runner &runner) const;
+
+private:
+  Status expand(const std::vector<RunnerPtr> &live,
+                std::vector<Candidate> &candidates);
+  Status symbolsOf(const Runner &runner, size_t parent,
+                   std::vector<Candidate> &candidates);
+  Status make(const std::vector<RunnerPtr> &live, Candidate &candidate);
+  Status beginSteps(std::vector<RunnerPtr> &live,
+                    std::vector<RunnerPtr> &finished);
+
+  const SearchOptions &options;
+};
+} // namespace
+
+/// What finished hypotheses are ranked by.
+double Search::rankOf(const Runner &runner) const {
+  if (runner.score)
+    return *runner.score;
+  double n = std::max<int64_t>(1, runner.steps);
+  switch (options.normalise) {
+  case Normalise::None:
+    return runner.logp;
+  case Normalise::PerSymbol:
+    return runner.logp / n;
+  case Normalise::Gnmt:
+    return runner.logp / std::pow((5 + n) / 6, options.gnmt);
+  }
+  return runner.logp;
+}
+
+/// The values that the pending choice of one hypothesis may take.
+Status Search::symbolsOf(const Runner &runner, size_t parent,
+                         std::vector<Candidate> &candidates) {
+  const ChoiceDistribution &distribution = runner.pending.distribution;
+  if (!distribution.isDiscrete() && options.beam > 1)
+    return Status::error(
+        fmt::format("'{}' is a choice of real numbers, which a beam cannot "
+                    "search; sample it, or set beam = 1",
+                    runner.pending.name()),
+        placeOf(runner.pending.op));
+  auto add = [&](std::vector<double> value) -> Status {
+    double logp;
+    if (Status status = distribution.logp(value, logp); status.failed())
+      return status;
+    if (std::isnan(logp))
+      return Status::error(
+          fmt::format("log p of '{}' is not a number",
+                      runner.pending.name()),
+          placeOf(runner.pending.op));
+    // What is impossible is no candidate.
+    if (std::isinf(logp) && logp < 0)
+      return Status::success();
+    Candidate &candidate = candidates.emplace_back();
+    candidate.parent = parent;
+    candidate.value = std::move(value);
+    candidate.rank = runner.logp + logp;
+    return Status::success();
+  };
+  if (!distribution.isDiscrete())
+    return add(distribution.mode());
+  for (size_t symbol = 0; symbol < distribution.symbols().size(); ++symbol) {
+    std::optional<int64_t> end = runner.endValue();
+    bool tooShort = end && *end == static_cast<int64_t>(symbol) &&
+                    runner.steps < options.shortest;
+    if (tooShort)
+      continue;
+    if (Status status = add({static_cast<double>(symbol)}); status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
+/// Copies the parent, gives it the value, and runs it to its next event.
+Status Search::make(const std::vector<RunnerPtr> &live, Candidate &candidate) {
+  candidate.made = live[candidate.parent]->clone();
+  if (Status status = candidate.made->give(candidate.value); status.failed())
+    return status;
+  return candidate.made->advance(candidate.event);
+}
+
+/// All continuations, best first.
+Status Search::expand(const std::vector<RunnerPtr> &live,
+                      std::vector<Candidate> &candidates) {
+  bool byScore = false;
+  for (auto [parent, runner] : llvm::enumerate(live)) {
+    byScore |= runner->ranksByScore();
+    if (Status status = symbolsOf(*runner, parent, candidates);
+        status.failed())
+      return status;
+  }
+  for (Candidate &candidate : candidates) {
+    if (!byScore)
+      break;
+    if (Status status = make(live, candidate); status.failed())
+      return status;
+    if (candidate.made->score)
+      candidate.rank = *candidate.made->score;
+  }
+  llvm::sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return std::tuple(-a.rank, a.parent, a.value) <
+           std::tuple(-b.rank, b.parent, b.value);
+  });
+  return Status::success();
+}
+
+/// Runs hypotheses that ended a step to their next choice.
+Status Search::beginSteps(std::vector<RunnerPtr> &live,
+                          std::vector<RunnerPtr> &finished) {
+  for (RunnerPtr &runner : live)
+    if (runner != live.front())
+      runner->shareStates(*live.front());
+  std::vector<RunnerPtr> going;
+  for (RunnerPtr &runner : live) {
+    Event event = Event::StepEnd;
+    while (event == Event::StepEnd)
+      if (Status status = runner->advance(event); status.failed())
+        return status;
+    if (event == Event::Choice)
+      going.push_back(std::move(runner));
+    else if (event == Event::SearchEnd)
+      finished.push_back(std::move(runner));
+  }
+  live = std::move(going);
+  return Status::success();
+}
+
+Status Search::run(std::vector<RunnerPtr> &live, int64_t width) {
+  std::vector<RunnerPtr> finished;
+  std::string name = live.front()->pending.name();
+  std::string place = placeOf(live.front()->pending.op);
+  while (!live.empty() && static_cast<int64_t>(finished.size()) < width) {
+    std::vector<Candidate> candidates;
+    if (Status status = expand(live, candidates); status.failed())
+      return status;
+    std::vector<RunnerPtr> ready, stepped, over;
+    size_t room = width - finished.size();
+    for (Candidate &candidate : candidates) {
+      if (ready.size() + stepped.size() + over.size() == room)
+        break;
+      if (!candidate.made)
+        if (Status status = make(live, candidate); status.failed())
+          return status;
+      if (candidate.event == Event::Rejected)
+        continue;
+      auto &group = candidate.event == Event::Choice    ? ready
+                    : candidate.event == Event::StepEnd ? stepped
+                                                        : over;
+      group.push_back(std::move(candidate.made));
+    }
+    for (RunnerPtr &runner : over)
+      finished.push_back(std::move(runner));
+    if (!stepped.empty())
+      if (Status status = beginSteps(stepped, finished); status.failed())
+        return status;
+    live = std::move(ready);
+    for (RunnerPtr &runner : stepped)
+      live.push_back(std::move(runner));
+  }
+  if (finished.empty())
+    return Status::error(
+        fmt::format("no value of '{}' is allowed, or possible", name), place);
+  // Of equals the one that finished first is first.
+  std::vector<std::tuple<bool, double, size_t>> order;
+  for (auto [i, runner] : llvm::enumerate(finished))
+    order.push_back({runner->cut, -rankOf(*runner), i});
+  llvm::sort(order);
+  live.clear();
+  for (const auto &place : order)
+    live.push_back(std::move(finished[std::get<2>(place)]));
+  return Status::success();
+}
+
+/// Follows one path: given values, or draws. A draw that is not allowed is
+/// drawn again without that symbol.
+static Status follow(RunnerPtr &runner, Event &event) {
+  while (event == Event::Choice || event == Event::StepEnd) {
+    if (event == Event::Choice) {
+      std::vector<double> value;
+      ChoiceDistribution distribution = runner->pending.distribution;
+      while (true) {
+        RunnerPtr next = runner->clone();
+        // `choose` counts; the copy that goes on counts for itself.
+        RunnerPtr drawn = runner->clone();
+        if (Status status = drawn->choose(
+                distribution, runner->pending.op.getTarget(), value);
+            status.failed())
+          return status;
+        if (Status status = next->give(value); status.failed())
+          return status;
+        if (Status status = next->advance(event); status.failed())
+          return status;
+        if (event != Event::Rejected) {
+          runner = std::move(next);
+          break;
+        }
+        if (!distribution.isDiscrete() || !distribution.exclude(value[0]))
+          return Status::error(
+              fmt::format("no value of '{}' is allowed",
+                          runner->pending.name()),
+              placeOf(runner->pending.op));
+      }
+    } else if (Status status = runner->advance(event); status.failed()) {
+      return status;
+    }
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Decoding
+//===----------------------------------------------------------------------===//
+
+/// Runs a hypothesis to the end of the graph. Of every further search its best
+/// hypothesis goes on. `many` asks for up to so many hypotheses of the first.
+static Status runToEnd(Search &search, const SearchOptions &options,
+                       std::vector<RunnerPtr> &runners, Event event) {
+  bool singlePath = options.sample || !options.forced.empty();
+  bool first = true;
+  while (event != Event::End) {
+    std::vector<RunnerPtr> after;
+    for (RunnerPtr &runner : runners) {
+      Event now = event;
+      if (Status status = runner->advance(now); status.failed())
+        return status;
+      std::vector<RunnerPtr> results;
+      results.push_back(std::move(runner));
+      if (now == Event::Choice && singlePath) {
+        if (Status status = follow(results.front(), now); status.failed())
+          return status;
+      } else if (now == Event::Choice) {
+        if (Status status = search.run(results, options.beam);
+            status.failed())
+          return status;
+        results.resize(
+            std::min<size_t>(results.size(), first ? options.nbest : 1));
+        now = Event::SearchEnd;
+      }
+      if (now == Event::Rejected)
+        return Status::error("the mark 'valid' forbids everything");
+      for (RunnerPtr &result : results)
+        after.push_back(std::move(result));
+      // All of them are at one place of the graph.
+      if (&runner == &runners.back())
+        event = now;
+    }
+    first = false;
+    runners = std::move(after);
+  }
+  return Status::success();
+}
+
+Status reference::decode(Operation *container, const Inputs &inputs,
+                         const SearchOptions &options,
+                         std::vector<Hypothesis> &hypotheses) {
+  hypotheses.clear();
+  if (options.beam < 1 || options.nbest < 1)
+    return Status::error(fmt::format("the beam is {} and the number of best "
+                                     "hypotheses {}, but both are at least 1",
+                                     options.beam, options.nbest));
+  if (options.longest && *options.longest < 1)
+    return Status::error(fmt::format(
+        "the largest length is {}, but it is at least 1", *options.longest));
+  if (!(options.temperature > 0))
+    return Status::error(fmt::format(
+        "the temperature is {}, but it is above 0", options.temperature));
+  Search search(options);
+  std::vector<RunnerPtr> runners;
+  for (int64_t draw = 0; draw < (options.sample ? options.nbest : 1); ++draw) {
+    RunnerPtr runner;
+    Status status =
+        isa<attn::SystemOp>(container)
+            ? makeSystemRunner(container, inputs, options, runner)
+            : makeProgramRunner(container, inputs, options, runner);
+    if (status.failed())
+      return status;
+    runner->draw = draw;
+    std::vector<RunnerPtr> one;
+    one.push_back(std::move(runner));
+    if (status = runToEnd(search, options, one, Event::StepEnd);
+        status.failed())
+      return status;
+    for (RunnerPtr &result : one)
+      runners.push_back(std::move(result));
+  }
+  for (RunnerPtr &runner : runners) {
+    Hypothesis &hypothesis = hypotheses.emplace_back();
+    hypothesis.outputs = runner->outputs();
+    hypothesis.logp = runner->logp;
+    hypothesis.score = search.rankOf(*runner);
+    hypothesis.steps = runner->steps;
+    hypothesis.stepLogp = runner->stepLogp;
+    hypothesis.ended = !runner->cut;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+Status reference::readSearchOptions(ModuleOp module, SearchOptions &options) {
+  auto decode = module->getAttrOfType<DictionaryAttr>("attn.decode");
+  if (!decode)
+    return Status::success();
+  auto number = [&](StringRef name, auto take) {
+    if (auto value = decode.getAs<IntegerAttr>(name))
+      take(value.getInt());
+  };
+  number("beam", [&](int64_t value) { options.beam = value; });
+  number("nbest", [&](int64_t value) { options.nbest = value; });
+  number("longest", [&](int64_t value) { options.longest = value; });
+  number("shortest", [&](int64_t value) { options.shortest = value; });
+  auto normalise = decode.getAs<StringAttr>("normalise");
+  if (!normalise)
+    return Status::success();
+  StringRef text = normalise.getValue();
+  if (text == "none") {
+    options.normalise = Normalise::None;
+  } else if (text == "per_symbol") {
+    options.normalise = Normalise::PerSymbol;
+  } else if (text == "gnmt" || text.consume_front("gnmt(")) {
+    options.normalise = Normalise::Gnmt;
+    if (text != "gnmt" &&
+        (!text.consume_back(")") || text.trim().getAsDouble(options.gnmt)))
+      return Status::error(fmt::format("'{}' is no length normalisation",
+                                       normalise.str()));
+  } else {
+    return Status::error(
+        fmt::format("'{}' is no length normalisation: none, per_symbol or "
+                    "gnmt(0.6)",
+                    normalise.str()));
+  }
+  return Status::success();
+}

@@ -1,0 +1,92 @@
+//===- System.h - evaluates equations in no order -------------------------===//
+
+#ifndef FOVEA_DIALECT_REFERENCE_SYSTEM_H
+#define FOVEA_DIALECT_REFERENCE_SYSTEM_H
+
+#include "dialect/reference/Element.h"
+#include "dialect/reference/Program.h"
+
+namespace fovea::reference {
+
+/// Evaluates an attn.system on demand: an element that is asked for and does
+/// not stand is put on a stack of tasks above the one that needs it.
+class SystemEvaluator {
+public:
+  SystemEvaluator(mlir::Operation *container, const Inputs &inputs)
+      : container(container), inputs(inputs) {}
+
+  /// Reads lengths and inputs. `wanted` are the arrays that will be asked for;
+  /// what they do not need is never looked at.
+  Status start(llvm::ArrayRef<mlir::Value> wanted);
+
+  /// Computes one element.
+  Status demand(mlir::Value value, int64_t offset);
+  /// Computes every element, and returns the array.
+  Status demandAll(mlir::Value value, Array &result);
+  /// An element that stands.
+  double at(mlir::Value value, int64_t offset) const;
+  /// How an array is stored.
+  const std::vector<int64_t> &shapeOf(mlir::Value value) const;
+  /// Computes the parameters of a choice's element `group`.
+  Status demandDistribution(attn::ChoiceOp op, int64_t group,
+                            ChoiceDistribution &distribution);
+
+  LengthTable lengths;
+  /// The values of open lengths; set before `start`.
+  std::map<std::string, int64_t> openLengths;
+  /// Gives the value of a choice's element, of `valueSize` numbers. False ends
+  /// the evaluation with an error whose text is empty.
+  std::function<bool(attn::ChoiceOp, int64_t, const ChoiceDistribution &,
+                     std::vector<double> &)>
+      onChoice;
+
+private:
+  /// One array.
+  struct Node {
+    mlir::Operation *op = nullptr;
+    mlir::Value value;
+    ArrayPtr given; // an input
+    Array own;
+    std::vector<uint8_t> state;
+    Code code;
+    std::vector<Slot> registers;
+    std::vector<unsigned> sources; // the nodes of code.arrays
+    RunContext context;
+
+    const Array &array() const { return given ? *given : own; }
+    bool stands(int64_t offset) const {
+      return given || state[offset] == Standing;
+    }
+  };
+  /// An element that is being computed.
+  struct Task {
+    unsigned node;
+    int64_t offset;
+    int64_t first, count; // the elements that stand after it
+    ElementTask element;
+  };
+  struct Need {
+    unsigned node = 0;
+    int64_t offset = 0;
+  };
+
+  Status prepare(Node &node);
+  Status push(unsigned node, int64_t offset);
+  Outcome resume(Task &task, Need &need, Status &error);
+  Outcome resumeCompute(Task &task, Node &node, Need &need, Status &error);
+  Outcome resumeChoice(Task &task, Node &node, Need &need, Status &error);
+  bool copyFrom(Node &node, mlir::Value source, int64_t sourceOffset,
+                int64_t offset, double factor, Need &need);
+  Status cycle(unsigned node, int64_t offset) const;
+  std::string elementText(const Node &node, int64_t offset) const;
+
+  mlir::Operation *container;
+  const Inputs &inputs;
+  std::vector<std::unique_ptr<Node>> nodes;
+  llvm::DenseMap<mlir::Value, unsigned> numbers;
+  std::vector<std::unique_ptr<Task>> tasks;
+};
+
+} // namespace fovea::reference
+
+#endif // FOVEA_DIALECT_REFERENCE_SYSTEM_H
