@@ -449,10 +449,10 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   std::vector<const std::pair<const std::string, Tensor> *> order;
   for (const auto &entry : file.tensors)
     order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto *a, const auto *b) {
-                     return sizeOf(a->second.type) > sizeOf(b->second.type);
-                   });
+  std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
+    size_t sizeA = sizeOf(a->second.type), sizeB = sizeOf(b->second.type);
+    return sizeA != sizeB ? sizeA > sizeB : a->first < b->first;
+  });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : file.metadata)
     header["__metadata__"][key] = value;

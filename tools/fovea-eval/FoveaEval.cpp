@@ -1,0 +1,217 @@
+//===- FoveaEval.cpp - evaluates a system or program of a file ------------===//
+//
+// A developer's tool for tests of IR: runs the reference interpreter on one
+// container of an .mlir file and prints every output as a line
+//
+//   NAME [EXTENTS]: VALUE VALUE ..
+//
+// Arrays are given as JSON: --input 'x=[[1, 2], [3, 4]]' for data and
+// parameters, --length S=4, --length 'W=[2, 3]'.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/AttnDialect.h"
+#include "dialect/reference/Search.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::reference;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> file(cl::Positional, cl::Required,
+                                 cl::desc("FILE.mlir"));
+static cl::opt<std::string> entry("entry", cl::Required,
+                                  cl::desc("the system or program to run"));
+static cl::list<std::string> given("input",
+                                   cl::desc("NAME=ARRAY, data or parameter"));
+static cl::list<std::string> lengths("length", cl::desc("NAME=NUMBER(S)"));
+static cl::list<std::string> equations("equation",
+                                       cl::desc("an equation to print, too"));
+static cl::opt<bool> objective("objective",
+                               cl::desc("print nll, logp, choices, penalty"));
+static cl::opt<int64_t> seed("seed", cl::desc("seed of dropout and draws"));
+static cl::opt<int64_t> update("update", cl::desc("number of the update"));
+static cl::opt<int64_t> example("example", cl::desc("id of the example"));
+
+static cl::opt<bool> decodes("decode", cl::desc("search instead of evaluate"));
+static cl::opt<int64_t> beam("beam", cl::init(1));
+static cl::opt<int64_t> nbest("nbest", cl::init(1));
+static cl::opt<int64_t> longest("longest");
+static cl::opt<int64_t> shortest("shortest");
+static cl::opt<std::string> normalise("normalise",
+                                      cl::desc("per_symbol or gnmt"));
+static cl::opt<bool> sample("sample");
+static cl::opt<double> temperature("temperature", cl::init(1.0));
+static cl::opt<int64_t> topK("top-k");
+static cl::opt<double> topP("top-p", cl::init(1.0));
+static cl::list<std::string> forced("forced", cl::desc("NAME=ARRAY"));
+static cl::opt<std::string> dropState("drop-state",
+                                      cl::desc("a state to leave out"));
+
+static int fail(const std::string &text) {
+  llvm::errs() << "error: " << text << "\n";
+  return 1;
+}
+
+/// The extents of nested lists, the longest of each depth; false when depths
+/// differ or a number is none.
+static bool findShape(const nlohmann::json &value, size_t depth,
+                      std::vector<int64_t> &shape, int64_t &rank) {
+  if (!value.is_array()) {
+    if (rank >= 0 && rank != static_cast<int64_t>(depth))
+      return false;
+    rank = static_cast<int64_t>(depth);
+    return value.is_number() || value.is_boolean();
+  }
+  if (depth == 16)
+    return false;
+  shape.resize(std::max(shape.size(), depth + 1));
+  shape[depth] = std::max<int64_t>(shape[depth], value.size());
+  for (const nlohmann::json &element : value)
+    if (!findShape(element, depth + 1, shape, rank))
+      return false;
+  return true;
+}
+
+static void fill(const nlohmann::json &value, size_t depth, int64_t offset,
+                 Array &array) {
+  if (!value.is_array()) {
+    array.values[offset] = value.is_boolean()
+                               ? static_cast<double>(value.get<bool>())
+                               : value.get<double>();
+    return;
+  }
+  for (size_t i = 0; i < value.size(); ++i)
+    fill(value[i], depth + 1,
+         offset * array.shape[depth] + static_cast<int64_t>(i), array);
+}
+
+/// `NAME=JSON`; rows that are shorter than others end in zeros.
+static bool parseArray(StringRef text, std::string &name, Array &array) {
+  auto [left, right] = text.split('=');
+  name = left.str();
+  nlohmann::json value =
+      nlohmann::json::parse(right.begin(), right.end(), nullptr, false);
+  std::vector<int64_t> shape;
+  int64_t rank = -1;
+  if (value.is_discarded() || !findShape(value, 0, shape, rank) ||
+      (rank >= 0 && rank != static_cast<int64_t>(shape.size())))
+    return false;
+  array = Array::zeros(shape);
+  if (!array.values.empty())
+    fill(value, 0, 0, array);
+  return true;
+}
+
+static void print(const Arrays &outputs) {
+  for (const auto &[name, array] : outputs) {
+    llvm::outs() << name << " " << runtime::shapeText(array.shape) << ":";
+    for (double value : array.values)
+      // A zero has no sign here: it is not what a test is about.
+      llvm::outs() << llvm::format(" %.10g", value == 0 ? 0.0 : value);
+    llvm::outs() << "\n";
+  }
+}
+
+static int runDecode(Operation *container, const Inputs &inputs) {
+  SearchOptions options;
+  options.beam = beam;
+  options.nbest = nbest;
+  if (longest.getNumOccurrences())
+    options.longest = longest;
+  options.shortest = shortest;
+  if (normalise == "per_symbol")
+    options.normalise = Normalise::PerSymbol;
+  else if (normalise == "gnmt")
+    options.normalise = Normalise::Gnmt;
+  options.sample = sample;
+  options.seed = seed;
+  options.temperature = temperature;
+  options.topK = topK;
+  options.topP = topP;
+  options.dropState = dropState;
+  options.equations.assign(equations.begin(), equations.end());
+  for (const std::string &text : forced) {
+    std::string name;
+    Array array;
+    if (!parseArray(text, name, array))
+      return fail("'" + text + "' is no NAME=ARRAY");
+    options.forced[name] = std::move(array);
+  }
+  std::vector<Hypothesis> hypotheses;
+  Status status =
+      reference::decode(container, inputs, options, hypotheses);
+  if (status.failed())
+    return fail(status.text());
+  for (const Hypothesis &hypothesis : hypotheses) {
+    llvm::outs() << llvm::format("logp %.10g score %.10g", hypothesis.logp,
+                                 hypothesis.score)
+                 << " steps " << hypothesis.steps
+                 << (hypothesis.ended ? "\n" : " cut\n");
+    if (!forced.empty()) {
+      llvm::outs() << "step logp:";
+      for (double logp : hypothesis.stepLogp)
+        llvm::outs() << llvm::format(" %.10g", logp);
+      llvm::outs() << "\n";
+    }
+    print(hypothesis.outputs);
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "evaluates attn IR\n");
+  MLIRContext context;
+  context.loadDialect<attn::AttnDialect, arith::ArithDialect,
+                      math::MathDialect, scf::SCFDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
+  if (!module)
+    return 1;
+  Operation *container = findContainer(*module, entry);
+  if (!container)
+    return fail("'" + file + "' has no system or program '" + entry + "'");
+  Arrays parameters;
+  Inputs inputs;
+  inputs.parameters = &parameters;
+  for (const std::string &text : given) {
+    std::string name;
+    Array array;
+    if (!parseArray(text, name, array))
+      return fail("'" + text + "' is no NAME=ARRAY");
+    parameters[name] = array;
+    inputs.data[name] = std::move(array);
+  }
+  for (const std::string &text : lengths) {
+    std::string name;
+    Array array;
+    if (!parseArray(text, name, array) || array.rank() > 1)
+      return fail("'" + text + "' is no NAME=NUMBER");
+    Length &length = inputs.lengths[name];
+    length.nested = array.rank() == 1;
+    length.values.assign(array.values.begin(), array.values.end());
+  }
+  if (seed.getNumOccurrences())
+    inputs.seed = seed;
+  inputs.update = update;
+  inputs.example = example;
+  if (decodes)
+    return runDecode(container, inputs);
+  EvaluateOptions options;
+  options.equations.assign(equations.begin(), equations.end());
+  options.objective = objective;
+  Arrays outputs;
+  if (Status status = evaluate(container, inputs, outputs, options);
+      status.failed())
+    return fail(status.text());
+  print(outputs);
+  return 0;
+}
