@@ -49,6 +49,12 @@ static bool isComputed(Operation *op) {
   return !isa<DataOp, ParamOp, OutputOp>(op);
 }
 
+/// Axes of a value that the equations do not name are d0, d1, ...
+static bool isValueAxis(StringRef index) {
+  return index.consume_front("d") && !index.empty() &&
+         llvm::all_of(index, llvm::isDigit);
+}
+
 Explanation::Names Explanation::namesOf(ArrayRef<Operation *> ops) const {
   Names names;
   for (Operation *op : ops)
@@ -108,15 +114,19 @@ void Explanation::printSteps(ArrayRef<Step> steps, unsigned depth) {
 }
 
 void Explanation::printLoop(const Loop &loop, unsigned depth) {
-  SmallVector<Operation *> ops = llvm::to_vector(llvm::make_first_range(
-      loop.time));
+  SmallVector<Operation *> ops =
+      llvm::to_vector(llvm::make_first_range(loop.time));
   line(depth) << (loop.search ? "search" : "loop") << " over "
               << extentText(loop.extent) << (loop.reverse ? ", down" : ", up")
               << (loop.search && !graph.isOpen(loop.extent)
                       ? ", of given length"
                       : "")
               << ": ";
-  llvm::interleaveComma(namesOf(ops), out);
+  // What has no name of its own may be named for a reader behind the loop.
+  SmallVector<Operation *> named;
+  llvm::copy_if(ops, std::back_inserter(named),
+                [](Operation *op) { return !Graph::ownName(op).empty(); });
+  llvm::interleaveComma(namesOf(named.empty() ? ops : named), out);
   out << "\n";
   printCycle(loop, depth + 1);
   printNeighbours(loop, depth + 1);
@@ -147,8 +157,7 @@ void Explanation::printCycle(const Loop &loop, unsigned depth) {
       }
       if (!from.contains(edge.reader))
         continue;
-      std::string text =
-          readText(graph, edge, loop.getTime(edge.target));
+      std::string text = readText(graph, edge, loop.getTime(edge.target));
       SmallVector<StringRef> names;
       for (Operation *at = edge.reader; at; at = from.lookup(at))
         if (names.empty() || names.back() != graph.getName(at))
@@ -168,19 +177,18 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
   Names inside = namesOf(llvm::to_vector(llvm::make_first_range(loop.time)));
   auto nameOf = [&](Operation *op) {
     std::string text = graph.getName(op).str();
-    auto compute = dyn_cast<ComputeOp>(op);
-    if (!inside.contains(graph.getName(op)) || !compute)
+    if (!inside.contains(text) || !Graph::ownName(op).empty())
       return text;
     // Something that was written inside an equation of the loop.
-    text = "part of " + text + " over ";
-    llvm::raw_string_ostream stream(text);
-    llvm::interleaveComma(
-        compute.getIndices().getValue().take_front(compute.getNumParallel()),
-        stream, [&](Attribute name) {
-          stream << cast<StringAttr>(name).getValue();
-        });
-    if (compute.getNumParallel() == 0)
-      stream << "nothing";
+    text = "part of " + text;
+    StringRef separator = " over ";
+    for (auto [index, extent] : loopIndices(op)) {
+      std::string name = indexName(op, index);
+      if (!isa<ComputeOp>(op) || isValueAxis(name))
+        continue;
+      text += separator.str() + name;
+      separator = ", ";
+    }
     return text;
   };
   llvm::SmallSetVector<Operation *, 8> before, behind;
@@ -192,8 +200,8 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
       if (!loop.contains(edge.reader) && isComputed(edge.reader))
         behind.insert(edge.reader);
   }
-  for (auto [title, ops] : {std::pair("hoisted", &before),
-                            std::pair("sunk", &behind)}) {
+  for (auto [title, ops] :
+       {std::pair("hoisted", &before), std::pair("sunk", &behind)}) {
     llvm::SmallSetVector<Attribute, 8> names;
     for (Operation *op : *ops)
       names.insert(StringAttr::get(op->getContext(), nameOf(op)));
@@ -222,16 +230,19 @@ void Explanation::printStates(const Loop &loop, unsigned depth) {
         windows[edge.target] =
             std::max(windows[edge.target], std::abs(index.offset));
     }
-  SmallVector<Operation *> temporary;
-  Names reordered;
+  Names temporary, states, reordered;
   for (auto [op, time] : loop.time) {
-    bool isState = growing.contains(op) || windows.contains(op);
-    if (!isState)
-      temporary.push_back(op);
-    else if (plan.generated.contains(op))
+    if (!growing.contains(op) && !windows.contains(op))
+      continue;
+    states.insert(graph.getName(op));
+    if (plan.generated.contains(op))
       reordered.insert(graph.getName(op));
   }
-  printList(depth, "per step", namesOf(temporary));
+  for (StringRef name :
+       namesOf(llvm::to_vector(llvm::make_first_range(loop.time))))
+    if (!states.contains(name))
+      temporary.insert(name);
+  printList(depth, "per step", temporary);
   if (!windows.empty()) {
     line(depth) << "carried: ";
     llvm::interleaveComma(windows, out, [&](auto &window) {
@@ -253,4 +264,11 @@ void fovea::attn::explainSchedule(ModuleOp module, llvm::raw_ostream &out) {
     if (succeeded(plan))
       Explanation(graph, *plan, out).print();
   }
+}
+
+LogicalResult fovea::attn::checkOrder(ModuleOp module) {
+  bool failedOnce = false;
+  for (auto system : module.getOps<SystemOp>())
+    failedOnce |= failed(makePlan(Graph(system)));
+  return failure(failedOnce);
 }

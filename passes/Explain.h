@@ -4,6 +4,7 @@
 #define FOVEA_PASSES_EXPLAIN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
 
 namespace fovea::attn {
 
@@ -13,6 +14,11 @@ namespace fovea::attn {
 /// what the steps carry. To be called before `attn-schedule`; systems without
 /// a schedule are left out (the pass says why).
 void explainSchedule(mlir::ModuleOp module, llvm::raw_ostream &out);
+
+/// Reports every recurrence that no order computes and every generated name
+/// that needs what is not generated yet, without scheduling anything: what
+/// `attn-schedule` would say of the systems as they are.
+mlir::LogicalResult checkOrder(mlir::ModuleOp module);
 
 } // namespace fovea::attn
 

@@ -66,7 +66,8 @@ static Operation *spokesman(ArrayRef<Operation *> ops) {
   return ops.front();
 }
 
-/// `'a' is defined by itself through b (line 12) and c (line 13) at the same t`.
+/// `'a' is defined by itself through b (line 12) and c (line 13) at the same
+/// t`.
 static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
                        ArrayRef<Edge> edges, StringRef index) {
   Operation *first = spokesman(ops);
@@ -84,7 +85,7 @@ static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
   SmallVector<std::string> names;
   for (Operation *op : llvm::drop_begin(through))
     names.push_back(nameAndLine(graph, op));
-  InFlightDiagnostic error = first->emitError()
+  InFlightDiagnostic error = emitError(graph.getPlace(first))
                              << "'" << graph.getName(first)
                              << "' is defined by itself";
   if (!names.empty())
@@ -92,7 +93,7 @@ static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
   if (!index.empty())
     error << " at the same " << index;
   for (Operation *op : llvm::drop_begin(through))
-    error.attachNote(op->getLoc())
+    error.attachNote(graph.getPlace(op))
         << "'" << graph.getName(op) << "' is defined here";
 }
 
@@ -122,20 +123,20 @@ static bool reportBothWays(const Graph &graph, ArrayRef<Operation *> ops,
     return false;
   auto where = [&](const std::pair<Edge, unsigned> &read) {
     std::string text = readText(graph, read.first, read.second);
-    if (unsigned line = lineOf(read.first.access->read))
+    if (unsigned line =
+            lineOf(graph.getPlace(read.first.reader, read.first.access->read)))
       text += ", line " + std::to_string(line);
     return text;
   };
   Operation *reader = past->first.reader;
   const AccessIndex &index = past->first.access->indices[past->second];
   InFlightDiagnostic error =
-      reader->emitError() << "'" << graph.getName(reader)
-                          << "' reads its past (" << where(*past)
-                          << ") and its future (" << where(*future)
-                          << "): no order of "
-                          << indexName(reader, index.iterator)
-                          << " computes both";
-  error.attachNote(future->first.access->read->getLoc())
+      emitError(graph.getPlace(reader))
+      << "'" << graph.getName(reader) << "' reads its past (" << where(*past)
+      << ") and its future (" << where(*future) << "): no order of "
+      << indexName(reader, index.iterator) << " computes both";
+  error.attachNote(
+      graph.getPlace(future->first.reader, future->first.access->read))
       << "the future is read here";
   return true;
 }
@@ -156,7 +157,8 @@ static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
   bool computed = llvm::any_of(edge.access->indices, [](const AccessIndex &i) {
     return i.kind == AccessIndex::Computed;
   });
-  InFlightDiagnostic error = edge.reader->emitError();
+  InFlightDiagnostic error =
+      emitError(graph.getPlace(edge.reader, edge.access->read));
   error << "'" << graph.getName(edge.reader) << "' reads "
         << (computed ? "" : "all of ") << graph.getName(edge.target)
         << (computed ? " at a computed place" : "")
@@ -164,7 +166,7 @@ static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
         << "' itself";
   if (text != graph.getName(edge.reader))
     error << ": " << text;
-  error.attachNote(edge.target->getLoc())
+  error.attachNote(graph.getPlace(edge.target))
       << "'" << graph.getName(edge.target) << "' is defined here";
 }
 

@@ -85,10 +85,9 @@ Value Emitter::fill(unsigned scope, ArrayType type, TypedAttr value) {
   SmallVector<Attribute> names;
   for (int64_t i = 0; i < type.getRank(); ++i)
     names.push_back(builder.getStringAttr("k" + std::to_string(i)));
-  auto compute = ComputeOp::create(builder, loc, "", names,
-                                   type.getShape().getValue(), {},
-                                   type.getRank(), Reducer::none,
-                                   type.getElementType());
+  auto compute =
+      ComputeOp::create(builder, loc, "", names, type.getShape().getValue(), {},
+                        type.getRank(), Reducer::none, type.getElementType());
   auto inside = OpBuilder::atBlockEnd(&compute.getBody().front());
   Value number = arith::ConstantOp::create(inside, loc, value);
   YieldOp::create(inside, loc, number);
@@ -138,8 +137,8 @@ Operation *Emitter::emitWhole(Operation *op) {
   if (op->getNumResults() == 1) {
     Value array = op->getResult(0);
     SmallVector<unsigned> axes;
-    for (unsigned axis = 0;
-         axis < cast<ArrayType>(array.getType()).getRank(); ++axis)
+    for (unsigned axis = 0; axis < cast<ArrayType>(array.getType()).getRank();
+         ++axis)
       if (!llvm::is_contained(run, axis))
         axes.push_back(axis);
     type = typeOf(array, axes);
@@ -150,11 +149,10 @@ Operation *Emitter::emitWhole(Operation *op) {
     for (const Scope &scope : llvm::drop_begin(scopes))
       at.push_back(scope.index);
     SmallVector<int64_t> axes(run.begin(), run.end());
-    return DropoutOp::create(builder, op->getLoc(), type,
-                             dropout.getLabelAttr(),
-                             mapping.lookup(dropout.getOperand()), at,
-                             dropout.getRateAttr(), dropout.getOrdinalAttr(),
-                             builder.getDenseI64ArrayAttr(axes));
+    return DropoutOp::create(
+        builder, op->getLoc(), type, dropout.getLabelAttr(),
+        mapping.lookup(dropout.getOperand()), at, dropout.getRateAttr(),
+        dropout.getOrdinalAttr(), builder.getDenseI64ArrayAttr(axes));
   }
   Operation *clone = builder.clone(*op, mapping);
   if (type)
@@ -164,16 +162,26 @@ Operation *Emitter::emitWhole(Operation *op) {
   return clone;
 }
 
-void Emitter::mapIndices(ComputeOp op, Block &from, Block &to,
+/// Maps what a block of a compute uses from outside: its indices, and numbers
+/// that canonicalisation keeps beside the equations.
+void Emitter::mapOutside(ComputeOp op, Block &from, Block &to,
                          IRMapping &mapping) {
+  auto start = OpBuilder::atBlockBegin(&to);
+  from.walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands()) {
+      Operation *outside = operand.getDefiningOp();
+      if (outside && outside->getParentOp() == graph.getSystem() &&
+          !isa<ArrayType>(operand.getType()) && !mapping.contains(operand))
+        mapping.map(operand, start.clone(*outside)->getResult(0));
+    }
+  });
   SmallVector<unsigned> run = runIndices(op);
   unsigned next = 0;
   for (unsigned i = 0; i < op.getNumIndices(); ++i) {
     auto *level = llvm::find(run, i);
     mapping.map(from.getArgument(i),
-                level == run.end()
-                    ? Value(to.getArgument(next++))
-                    : scopes[1 + (level - run.begin())].index);
+                level == run.end() ? Value(to.getArgument(next++))
+                                   : scopes[1 + (level - run.begin())].index);
   }
 }
 
@@ -190,9 +198,9 @@ Value Emitter::atLeastLower(OpBuilder &builder, ComputeOp op) {
       continue;
     Value lower = arith::ConstantIndexOp::create(builder, op.getLoc(),
                                                  op.getLower()[index]);
-    Value reached = arith::CmpIOp::create(builder, op.getLoc(),
-                                          arith::CmpIPredicate::sge,
-                                          scopes[level + 1].index, lower);
+    Value reached =
+        arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
+                              scopes[level + 1].index, lower);
     all = all ? arith::AndIOp::create(builder, op.getLoc(), all, reached)
                     .getResult()
               : reached;
@@ -231,14 +239,14 @@ Value Emitter::emitCompute(ComputeOp op) {
     Value holds = reached;
     if (op.hasCondition()) {
       Block &from = op.getCondition().front();
-      mapIndices(op, from, block, mapping);
+      mapOutside(op, from, block, mapping);
       if (!reached) {
         cloneBlock(from, inside, mapping);
       } else {
         // What the condition reads stands nowhere below the lower bound.
-        auto branch = scf::IfOp::create(inside, op.getLoc(),
-                                        inside.getI1Type(), reached,
-                                        /*withElseRegion=*/true);
+        auto branch =
+            scf::IfOp::create(inside, op.getLoc(), inside.getI1Type(), reached,
+                              /*withElseRegion=*/true);
         OpBuilder then = branch.getThenBodyBuilder();
         cloneBlock(from, then, mapping);
         scf::YieldOp::create(
@@ -259,15 +267,14 @@ Value Emitter::emitCompute(ComputeOp op) {
   Block &from = op.getBody().front(), &to = result.getBody().front();
   auto inside = OpBuilder::atBlockEnd(&to);
   IRMapping mapping;
-  mapIndices(op, from, to, mapping);
+  mapOutside(op, from, to, mapping);
   cloneBlock(from, inside, mapping);
   YieldOp::create(inside, op.getLoc(), mapping.lookup(op.getYielded()));
 
   // Arithmetic on an index that a loop runs has lost its use.
   SmallVector<Operation *> order;
-  result->walk<WalkOrder::PreOrder>([&](Operation *nested) {
-    order.push_back(nested);
-  });
+  result->walk<WalkOrder::PreOrder>(
+      [&](Operation *nested) { order.push_back(nested); });
   for (Operation *nested : llvm::reverse(order))
     if (nested != result && isOpTriviallyDead(nested))
       nested->erase();
@@ -355,10 +362,10 @@ void Emitter::emitLoop(const Loop &loop) {
   for (Carry &carry : scope.carries) {
     inits.push_back(carry.init);
     types.push_back(carry.init.getType());
-    yields.push_back(carry.growing         ? appendedOf(scope, carry)
-                     : carry.previous < 0  ? scope.arrays.lookup(carry.target)
-                                           : scope.carries[carry.previous]
-                                                 .argument);
+    yields.push_back(carry.growing ? appendedOf(scope, carry)
+                     : carry.previous < 0
+                         ? scope.arrays.lookup(carry.target)
+                         : scope.carries[carry.previous].argument);
   }
   SmallVector<Operation *> stacked;
   SmallVector<std::pair<Operation *, unsigned>> grown;
@@ -415,8 +422,8 @@ Operation *Emitter::createLoop(const Scope &scope, Location loc,
   for (const Carry &carry : scope.carries) {
     NamedAttribute entries[] = {
         builder.getNamedAttr(
-            "kind", builder.getStringAttr(carry.growing ? "growing"
-                                                        : "carried")),
+            "kind",
+            builder.getStringAttr(carry.growing ? "growing" : "carried")),
         builder.getNamedAttr(
             "name", builder.getStringAttr(graph.getName(carry.target))),
         builder.getNamedAttr(

@@ -37,9 +37,9 @@ private:
   struct Carry {
     mlir::Operation *target;
     bool growing;
-    unsigned axis;     // where the loop's axis stands in a growing array
-    int64_t back;      // 0 when growing
-    int previous;      // the carry one step less back, or -1
+    unsigned axis; // where the loop's axis stands in a growing array
+    int64_t back;  // 0 when growing
+    int previous;  // the carry one step less back, or -1
     mlir::Value init, argument;
     mlir::Value appended; // with this step's row
   };
@@ -75,7 +75,7 @@ private:
   mlir::Value atLeastLower(mlir::OpBuilder &builder, ComputeOp op);
   void cloneBlock(mlir::Block &from, mlir::OpBuilder &builder,
                   mlir::IRMapping &mapping);
-  void mapIndices(ComputeOp op, mlir::Block &from, mlir::Block &to,
+  void mapOutside(ComputeOp op, mlir::Block &from, mlir::Block &to,
                   mlir::IRMapping &mapping);
 
   /// A builder in front of the op that is being emitted, or at the end of an
@@ -119,8 +119,7 @@ private:
   /// Whether `materialise` can give the axes `wanted` of an access.
   bool canMaterialise(const Access &access, llvm::ArrayRef<unsigned> wanted,
                       unsigned limit = ~0u);
-  mlir::Value materialise(const Access &access,
-                          llvm::ArrayRef<unsigned> wanted,
+  mlir::Value materialise(const Access &access, llvm::ArrayRef<unsigned> wanted,
                           unsigned limit = ~0u);
   /// The array at the end of a route. `inits` are what a window starts with,
   /// one for each step back; none means zeros.

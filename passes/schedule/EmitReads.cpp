@@ -31,8 +31,7 @@ Route Emitter::routeOf(const Access &access, unsigned limit) {
     const Loop &loop = *path[route.scope];
     unsigned time = loop.getTime(access.reader), axis = loop.getTime(target);
     const AccessIndex &index = access.indices[axis];
-    bool atTime =
-        index.kind == AccessIndex::Iterator && index.iterator == time;
+    bool atTime = index.kind == AccessIndex::Iterator && index.iterator == time;
     if (atTime)
       llvm::erase(route.axes, axis);
     if (atTime && index.offset == 0)
@@ -70,8 +69,7 @@ Value Emitter::windowOf(const Access &access, const Route &route,
   ArrayType type = typeOf(access.array, route.axes);
   int previous = -1;
   for (int64_t back = 1; back <= route.back; ++back) {
-    Value init = inits.empty() ? zeros(route.scope - 1, type)
-                               : inits[back - 1];
+    Value init = inits.empty() ? zeros(route.scope - 1, type) : inits[back - 1];
     Scope &scope = scopes[route.scope];
     auto known = llvm::find_if(scope.carries, [&](const Carry &carry) {
       return carry.target == target && !carry.growing &&
@@ -111,10 +109,9 @@ Value Emitter::appendedOf(Scope &scope, Carry &carry) {
   OpBuilder builder = builderOf(&scope - scopes.data());
   Value row = scope.arrays.lookup(carry.target);
   assert(row && "a row is read before it stands");
-  return carry.appended = AppendOp::create(builder, carry.target->getLoc(),
-                                           carry.argument.getType(),
-                                           carry.argument, scope.index,
-                                           carry.axis, row);
+  return carry.appended = AppendOp::create(
+             builder, carry.target->getLoc(), carry.argument.getType(),
+             carry.argument, scope.index, carry.axis, row);
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,10 +175,9 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
   SmallVector<Attribute> names;
   for (size_t i = 0; i < wanted.size(); ++i)
     names.push_back(builder.getStringAttr("k" + std::to_string(i)));
-  auto slice = ComputeOp::create(builder, loc, "", names,
-                                 type.getShape().getValue(), {},
-                                 type.getRank(), Reducer::none,
-                                 type.getElementType());
+  auto slice =
+      ComputeOp::create(builder, loc, "", names, type.getShape().getValue(), {},
+                        type.getRank(), Reducer::none, type.getElementType());
   Block &body = slice.getBody().front();
   auto inside = OpBuilder::atBlockEnd(&body);
   SmallVector<Value> indices;
@@ -195,8 +191,7 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
     const AccessIndex &index = access.indices[axis];
     Value at = scopes[1 + *loopOf(run, index)].index;
     if (index.offset != 0) {
-      Value offset =
-          arith::ConstantIndexOp::create(inside, loc, index.offset);
+      Value offset = arith::ConstantIndexOp::create(inside, loc, index.offset);
       at = arith::AddIOp::create(inside, loc, at, offset);
       // The first steps look outside; the cases of the read then decide.
       if (!otherwise)
@@ -205,9 +200,8 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
     }
     indices.push_back(at);
   }
-  Value element =
-      ReadOp::create(inside, loc, type.getElementType(), array, indices,
-                     ValueRange(), otherwise, ArrayAttr());
+  Value element = ReadOp::create(inside, loc, type.getElementType(), array,
+                                 indices, ValueRange(), otherwise, ArrayAttr());
   YieldOp::create(inside, loc, element);
   return known = slice.getResult();
 }
@@ -216,9 +210,7 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
 // Reads
 //===----------------------------------------------------------------------===//
 
-bool Emitter::Case::places(unsigned axis) const {
-  return bool(placeOf(axis));
-}
+bool Emitter::Case::places(unsigned axis) const { return bool(placeOf(axis)); }
 
 Attribute Emitter::Case::placeOf(unsigned axis) const {
   for (auto pair : access->places.getAsRange<ArrayAttr>())
@@ -241,8 +233,7 @@ SmallVector<Emitter::Case> Emitter::reachableCases(const Access &main) {
 }
 
 std::optional<int64_t> Emitter::stepsBack(const Route &route,
-                                          const Access &main,
-                                          Attribute place) {
+                                          const Access &main, Attribute place) {
   std::optional<int64_t> back;
   if (scopes[route.scope].loop->reverse) {
     auto type = cast<ArrayType>(main.array.getType());
@@ -257,11 +248,11 @@ std::optional<int64_t> Emitter::stepsBack(const Route &route,
 }
 
 void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
-  const Access *main = llvm::find_if(
-      graph.getAccesses(read->getParentOfType<ComputeOp>()),
-      [&](const Access &access) {
-        return access.read == read && !access.places;
-      });
+  const Access *main =
+      llvm::find_if(graph.getAccesses(read->getParentOfType<ComputeOp>()),
+                    [&](const Access &access) {
+                      return access.read == read && !access.places;
+                    });
   Route route = routeOf(*main);
   SmallVector<Case> cases = reachableCases(*main);
 
@@ -277,16 +268,16 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   SmallVector<const Case *> first(route.back, nullptr);
   SmallVector<Case> rest;
   for (const Case &one : cases) {
-    Attribute place = route.kind == Route::Window ? one.placeOf(route.axis)
-                                                  : Attribute();
+    Attribute place =
+        route.kind == Route::Window ? one.placeOf(route.axis) : Attribute();
     if (!place) {
       plain &= canMaterialise(*one.access, wantedOf(one, route.axes));
       rest.push_back(one);
       continue;
     }
-    plain &= one.access->places.size() == 1 &&
-             canMaterialise(*one.access, wantedOf(one, route.axes),
-                            route.scope - 1);
+    plain &=
+        one.access->places.size() == 1 &&
+        canMaterialise(*one.access, wantedOf(one, route.axes), route.scope - 1);
     if (auto back = stepsBack(route, *main, place); back && !first[*back - 1])
       first[*back - 1] = &one;
   }
@@ -294,8 +285,7 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   if (read.getOtherwise() && llvm::is_contained(first, nullptr))
     plain &= matchPattern(read.getOtherwise(), m_Constant(&otherwise));
   if (!plain) {
-    Value element =
-        emitBranches(read, *main, route, cases, builder, mapping);
+    Value element = emitBranches(read, *main, route, cases, builder, mapping);
     mapping.map(read.getResult(), element);
     return;
   }
@@ -314,8 +304,7 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
     indices.push_back(mapping.lookup(read.getIndices()[axis]));
   SmallVector<Attribute> places;
   for (const Case &one : rest) {
-    alternatives.push_back(
-        materialise(*one.access, wantedOf(one, route.axes)));
+    alternatives.push_back(materialise(*one.access, wantedOf(one, route.axes)));
     SmallVector<Attribute> pairs;
     for (auto [number, axis] : llvm::enumerate(route.axes))
       if (Attribute place = one.placeOf(axis))
@@ -396,12 +385,11 @@ Value Emitter::emitBranches(ReadOp read, const Access &access,
     bool reverse = scopes[route.scope].loop->reverse;
     Attribute end =
         cast<ArrayType>(access.array.getType()).getExtent(route.axis);
-    Value limit =
-        reverse ? number(end) : number(builder.getI64IntegerAttr(0));
-    Value outside = arith::CmpIOp::create(
-        at, loc,
-        reverse ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt,
-        indices[route.axis], limit);
+    Value limit = reverse ? number(end) : number(builder.getI64IntegerAttr(0));
+    Value outside = arith::CmpIOp::create(at, loc,
+                                          reverse ? arith::CmpIPredicate::sge
+                                                  : arith::CmpIPredicate::slt,
+                                          indices[route.axis], limit);
     OpBuilder then = branchOn(outside);
     scf::YieldOp::create(then, loc, otherwise);
   }

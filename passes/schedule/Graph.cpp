@@ -122,6 +122,9 @@ Graph::Graph(SystemOp system) : system(system) {
       lengths[length.getLengthAttr()] = length;
       continue;
     }
+    // Numbers that canonicalisation keeps here belong to the bodies.
+    if (op.getNumResults() == 1 && !isa<ArrayType>(op.getResult(0).getType()))
+      continue;
     all.push_back(&op);
     if (op.getNumResults() == 0)
       work.push_back(&op);
@@ -179,12 +182,14 @@ ArrayRef<Edge> Graph::getReaders(Operation *op) const {
 
 ArrayRef<Access> Graph::getAccesses(Operation *op) const {
   auto it = accesses.find(op);
-  return it == accesses.end() ? ArrayRef<Access>() : ArrayRef<Access>(it->second);
+  return it == accesses.end() ? ArrayRef<Access>()
+                              : ArrayRef<Access>(it->second);
 }
 
 StringAttr Graph::getParent(Attribute length) const {
   auto it = lengths.find(length);
-  return it == lengths.end() ? StringAttr() : LengthOp(it->second).getParentAttr();
+  return it == lengths.end() ? StringAttr()
+                             : LengthOp(it->second).getParentAttr();
 }
 
 bool Graph::isOpen(Attribute length) const {
@@ -211,10 +216,10 @@ std::optional<int64_t> Graph::behindEnd(Attribute place,
       (*length.getOf())[0] != extent)
     return std::nullopt;
   AffineMap map = *length.getMap();
-  AffineExpr rest = map.getResult(0) -
-                    (map.getNumSymbols() == 1
-                         ? getAffineSymbolExpr(0, map.getContext())
-                         : getAffineDimExpr(0, map.getContext()));
+  AffineExpr rest =
+      map.getResult(0) - (map.getNumSymbols() == 1
+                              ? getAffineSymbolExpr(0, map.getContext())
+                              : getAffineDimExpr(0, map.getContext()));
   auto constant = dyn_cast<AffineConstantExpr>(
       simplifyAffineExpr(rest, map.getNumDims(), map.getNumSymbols()));
   return constant ? std::optional(constant.getValue()) : std::nullopt;
@@ -272,12 +277,15 @@ void Graph::findNames() {
   // From the named ops to what was made for them, breadth first, so that the
   // nearest consumer gives the name.
   std::queue<Operation *> work;
-  for (Operation *op : nodes)
-    if (StringRef name = ownName(op); !name.empty()) {
-      names[op] = name;
-      if (!isa<OutputOp>(op))
-        work.push(op);
-    }
+  for (Operation *op : nodes) {
+    if (auto equation = dyn_cast<EquationOp>(op))
+      equations[equation.getValue().getDefiningOp()] = equation;
+    if (ownName(op).empty())
+      continue;
+    owners[op] = op;
+    if (!isa<OutputOp>(op))
+      work.push(op);
+  }
   for (Operation *op : nodes)
     if (isa<OutputOp>(op))
       work.push(op);
@@ -286,13 +294,43 @@ void Graph::findNames() {
     work.pop();
     for (const Access &access : getAccesses(op)) {
       Operation *target = access.array.getDefiningOp();
-      if (names.try_emplace(target, names[op]).second)
+      if (owners.try_emplace(target, owners[op]).second)
         work.push(target);
     }
   }
 }
 
-StringRef Graph::getName(Operation *op) const { return names.lookup(op); }
+StringRef Graph::getName(Operation *op) const {
+  Operation *owner = owners.lookup(op);
+  return owner ? ownName(owner) : StringRef();
+}
+
+Location Graph::getPlace(Operation *op) const {
+  Operation *owner = owners.lookup(op);
+  if (!owner)
+    return op->getLoc();
+  EquationOp equation = equations.lookup(owner);
+  return equation ? equation.getLoc() : owner->getLoc();
+}
+
+/// The place in a file that a location stands for, or null.
+static FileLineColLoc fileOf(Location location) {
+  FileLineColLoc found;
+  location->walk([&](Location inner) {
+    found = dyn_cast<FileLineColLoc>(inner);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+Location Graph::getPlace(Operation *op, Operation *inner) const {
+  Location place = getPlace(op);
+  FileLineColLoc outerFile = fileOf(place);
+  FileLineColLoc innerFile = fileOf(inner->getLoc());
+  bool sameFile = outerFile && innerFile &&
+                  outerFile.getFilename() == innerFile.getFilename();
+  return sameFile ? Location(innerFile) : place;
+}
 
 SmallVector<std::pair<unsigned, Attribute>>
 schedule::loopIndices(Operation *op) {
@@ -398,21 +436,14 @@ std::string schedule::readText(const Graph &graph, const Edge &edge,
   return text;
 }
 
-unsigned schedule::lineOf(Operation *op) {
-  unsigned line = 0;
-  op->getLoc()->walk([&](Location location) {
-    auto file = dyn_cast<FileLineColLoc>(location);
-    if (!file)
-      return WalkResult::advance();
-    line = file.getLine();
-    return WalkResult::interrupt();
-  });
-  return line;
+unsigned schedule::lineOf(Location place) {
+  FileLineColLoc file = fileOf(place);
+  return file ? file.getLine() : 0;
 }
 
 std::string schedule::nameAndLine(const Graph &graph, Operation *op) {
   std::string text = graph.getName(op).str();
-  if (unsigned line = lineOf(op))
+  if (unsigned line = lineOf(graph.getPlace(op)))
     text += " (line " + std::to_string(line) + ")";
   return text;
 }

@@ -81,7 +81,12 @@ public:
   /// The name of the equation that an op belongs to: its label, or that of the
   /// op that it was made for.
   llvm::StringRef getName(mlir::Operation *op) const;
-  /// Whether the name is the op's own.
+  /// Where that equation stands in the source.
+  mlir::Location getPlace(mlir::Operation *op) const;
+  /// Where `inner`, a part of `op`, stands in the file of the equation; where
+  /// the equation stands if `inner` was written elsewhere (in the prelude).
+  mlir::Location getPlace(mlir::Operation *op, mlir::Operation *inner) const;
+  /// The name that the op itself has, or nothing.
   static llvm::StringRef ownName(mlir::Operation *op);
 
 private:
@@ -93,7 +98,9 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> position;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Access, 0>> accesses;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Edge>> reads, readers;
-  llvm::DenseMap<mlir::Operation *, llvm::StringRef> names;
+  /// The named op that an op belongs to.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> owners;
+  llvm::DenseMap<mlir::Operation *, EquationOp> equations;
   llvm::DenseMap<mlir::Attribute, LengthOp> lengths;
 };
 
@@ -114,8 +121,8 @@ int64_t largestDifference(llvm::ArrayRef<Guard> guards, unsigned a, unsigned b);
 std::string indexName(mlir::Operation *op, unsigned index);
 /// A read up to and with axis `axis`, as people write it: `s[t-1]`.
 std::string readText(const Graph &graph, const Edge &edge, unsigned axis);
-/// The line of an op in its source; 0 when unknown.
-unsigned lineOf(mlir::Operation *op);
+/// The line of a place; 0 when unknown.
+unsigned lineOf(mlir::Location place);
 /// `b (line 12)`, or `b`.
 std::string nameAndLine(const Graph &graph, mlir::Operation *op);
 

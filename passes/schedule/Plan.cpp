@@ -3,7 +3,8 @@
 // Allen and Kennedy's scheduling, recursive: a component without a cycle is one
 // op over its whole range; a cyclic one gets a loop over an index along which
 // no read looks ahead, the reads that the loop carries are taken away, and the
-// rest is planned inside the loop. The recursion is as deep as arrays have axes.
+// rest is planned inside the loop. The recursion is as deep as arrays have
+// axes.
 //
 // Allen and Kennedy (1987): Automatic Translation of Fortran Programs to Vector
 // Form.
@@ -56,14 +57,12 @@ bool TimeAxes::narrow(Domains &domains, bool reverse) {
       size_t before = times.size() + axes.size();
       SmallVector<unsigned> oldTimes = times;
       llvm::erase_if(times, [&](unsigned time) {
-        return llvm::none_of(axes, [&](unsigned axis) {
-          return fits(time, axis);
-        });
+        return llvm::none_of(axes,
+                             [&](unsigned axis) { return fits(time, axis); });
       });
       llvm::erase_if(axes, [&](unsigned axis) {
-        return llvm::none_of(oldTimes, [&](unsigned time) {
-          return fits(time, axis);
-        });
+        return llvm::none_of(oldTimes,
+                             [&](unsigned time) { return fits(time, axis); });
       });
       if (times.empty() || axes.empty()) {
         conflict = edge;
@@ -150,9 +149,8 @@ SmallVector<Edge> schedule::edgesWithin(const Graph &graph,
   for (Operation *op : ops)
     for (const Edge &edge : graph.getReads(op))
       if (members.contains(edge.target) &&
-          llvm::none_of(enclosing, [&](const Loop *loop) {
-            return loop->carries(edge);
-          }))
+          llvm::none_of(enclosing,
+                        [&](const Loop *loop) { return loop->carries(edge); }))
         edges.push_back(edge);
   return edges;
 }
@@ -240,9 +238,10 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
   return failure();
 }
 
-FailureOr<std::vector<Step>>
-schedule::planOps(const Graph &graph, ArrayRef<Operation *> ops,
-                  ArrayRef<const Loop *> enclosing, bool report) {
+FailureOr<std::vector<Step>> schedule::planOps(const Graph &graph,
+                                               ArrayRef<Operation *> ops,
+                                               ArrayRef<const Loop *> enclosing,
+                                               bool report) {
   llvm::DenseMap<Operation *, unsigned> number;
   for (auto [i, op] : llvm::enumerate(ops))
     number[op] = i;

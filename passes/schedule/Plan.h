@@ -34,8 +34,7 @@ struct Loop {
   unsigned getTime(mlir::Operation *op) const { return time.lookup(op); }
   /// The distance of a read between ops of the loop, in steps.
   Distance distance(const Edge &edge) const {
-    return distanceOf(*edge.access, getTime(edge.reader),
-                      getTime(edge.target));
+    return distanceOf(*edge.access, getTime(edge.reader), getTime(edge.target));
   }
   bool carries(const Edge &edge) const {
     return contains(edge.reader) && contains(edge.target) &&
@@ -73,7 +72,8 @@ public:
   std::optional<Edge> conflict;
 
 private:
-  using Domains = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>>;
+  using Domains =
+      llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>>;
   bool narrow(Domains &domains, bool reverse);
   unsigned best(mlir::Operation *op, Domains &domains) const;
 

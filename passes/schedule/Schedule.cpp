@@ -26,8 +26,8 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
     if (explain)
       explainSchedule(getOperation(), llvm::outs());
     bool failedOnce = false;
-    for (auto system : llvm::make_early_inc_range(
-             getOperation().getOps<SystemOp>())) {
+    for (auto system :
+         llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
       schedule::Graph graph(system);
       FailureOr<schedule::Plan> plan = schedule::makePlan(graph);
       if (failed(plan)) {
@@ -35,8 +35,8 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
         continue;
       }
       OpBuilder builder(system);
-      auto program = ProgramOp::create(builder, system.getLoc(),
-                                       system.getSymNameAttr());
+      auto program =
+          ProgramOp::create(builder, system.getLoc(), system.getSymNameAttr());
       program->setDiscardableAttrs(system->getDiscardableAttrDictionary());
       program.getBody().emplaceBlock();
       schedule::Emitter(graph, *plan, program).run();

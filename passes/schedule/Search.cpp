@@ -90,8 +90,8 @@ void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
 void DecoderPlanner::findStep(Group &group) {
   for (Operation *op : graph.getNodes())
     if (auto mark = dyn_cast<MarkOp>(op);
-        mark && llvm::is_contained(mark.getValue().getType().getShape(),
-                                   group.extent))
+        mark &&
+        llvm::is_contained(mark.getValue().getType().getShape(), group.extent))
       group.marks.push_back(op);
 
   SmallVector<Operation *> work(group.choices);
@@ -153,9 +153,9 @@ static StringRef verbOf(Operation *op) {
 
 /// `decoding: 'bias' (line 18)`.
 static InFlightDiagnostic decodingError(const Graph &graph, Operation *op) {
-  InFlightDiagnostic error = op->emitError() << "decoding: '"
-                                             << graph.getName(op) << "'";
-  if (unsigned line = lineOf(op))
+  InFlightDiagnostic error = emitError(graph.getPlace(op, op))
+                             << "decoding: '" << graph.getName(op) << "'";
+  if (unsigned line = lineOf(graph.getPlace(op)))
     error << " (line " << line << ")";
   return error;
 }

@@ -86,8 +86,8 @@ attn.system @itself_in_loop {
 // A read of the whole in a cycle.
 attn.system @reads_all {
   attn.length "T"
-  // expected-error @below {{'m' reads all of y, which is computed from 'm' itself: m -> y -> m}}
   %m = attn.compute "m" (%t: "T") sum (%u: "T") {
+    // expected-error @below {{'m' reads all of y, which is computed from 'm' itself: m -> y -> m}}
     %0 = attn.read %y[%u] : !attn.array<["T"], f64>
     attn.yield %0 : f64
   } : !attn.array<["T"], f64>
@@ -104,8 +104,8 @@ attn.system @reads_all {
 // The same where the reader has no index at all.
 attn.system @reads_all_once {
   attn.length "T"
-  // expected-error @below {{'m' reads all of y, which is computed from 'm' itself: m -> y -> m}}
   %m = attn.compute "m" () mean (%u: "T") {
+    // expected-error @below {{'m' reads all of y, which is computed from 'm' itself: m -> y -> m}}
     %0 = attn.read %y[%u] : !attn.array<["T"], f64>
     attn.yield %0 : f64
   } : !attn.array<[], f64>
@@ -123,11 +123,11 @@ attn.system @reads_all_once {
 attn.system @reads_computed {
   attn.length "T"
   %p = attn.data "p" : !attn.array<["T"], i64>
-  // expected-error @below {{'s' reads s at a computed place, which is computed from 's' itself}}
   // expected-note @below {{'s' is defined here}}
   %s = attn.compute "s" (%t: "T") {
     %0 = attn.read %p[%t] : !attn.array<["T"], i64>
     %at = arith.index_cast %0 : i64 to index
+    // expected-error @below {{'s' reads s at a computed place, which is computed from 's' itself}}
     %1 = attn.read %s[%at] : !attn.array<["T"], f64>
     attn.yield %1 : f64
   } : !attn.array<["T"], f64>
@@ -139,12 +139,12 @@ attn.system @reads_computed {
 // A place other than the index plus a number is no distance: x[2*t].
 attn.system @reads_affine {
   attn.length "T"
-  // expected-error @below {{'s' reads s at a computed place}}
   // expected-note @below {{'s' is defined here}}
   %s = attn.compute "s" (%t: "T") {
     %zero = arith.constant 0.0 : f64
     %two = arith.constant 2 : index
     %at = arith.muli %t, %two : index
+    // expected-error @below {{'s' reads s at a computed place}}
     %1 = attn.read %s[%at] default %zero : f64 : !attn.array<["T"], f64>
     attn.yield %1 : f64
   } : !attn.array<["T"], f64>
