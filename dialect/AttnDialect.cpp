@@ -2,6 +2,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,7 +18,22 @@ using namespace fovea::attn;
 
 #include "dialect/AdjointInterface.cpp.inc"
 
+namespace {
+
+/// Folding leaves a constant in the body that uses it: among the equations of
+/// a system stand arrays only.
+struct KeepConstantsInBodies : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<ComputeOp>(region->getParentOp());
+  }
+};
+
+} // namespace
+
 void AttnDialect::initialize() {
+  addInterfaces<KeepConstantsInBodies>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialect/AttnTypes.cpp.inc"
