@@ -131,7 +131,7 @@ void Prover::raiseLowerBounds(Array &array) {
       for (unsigned k = 0; k < piece.places.size(); ++k) {
         const PiecePlace &place = piece.places[k];
         PiecePlace of = general->places[k];
-        if (place.var || !of.var || of.shift != 0)
+        if (place.var || !of.var)
           continue;
         bool others = true;
         for (unsigned j = 0; j < piece.places.size(); ++j)
@@ -439,17 +439,8 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size) {
                                ? shapeText(*term->array->valueShape)
                                : "number";
   // i + c with a constant: the place that is missing can be named.
-  const IndexVar *var = nullptr;
-  int64_t shift = 0;
-  if (arg->kind == TermKind::Index) {
-    var = arg->index;
-  } else if (arg->kind == TermKind::Map && arg->args.size() == 2 &&
-             arg->args[0]->kind == TermKind::Index &&
-             arg->args[1]->kind == TermKind::Number &&
-             (arg->fn == Fn::Add || arg->fn == Fn::Sub)) {
-    var = arg->args[0]->index;
-    shift = int64_t(arg->args[1]->number) * (arg->fn == Fn::Add ? 1 : -1);
-  }
+  auto [var, shift] =
+      affineIndex(*arg).value_or(std::pair<IndexVar *, int64_t>(nullptr, 0));
   auto placed = [&](const std::string &place) {
     std::string result = base + "[";
     unsigned places = isRead ? term->array->numPlaces : 1;
@@ -488,8 +479,9 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size) {
     if (isRead && term->array->generated && shift > 0)
       for (const Array *array : model.arrays)
         for (const Piece &piece : array->pieces)
-          if (llvm::any_of(piece.places,
-                           [&](auto &place) { return place.var == var; })) {
+          if (llvm::any_of(piece.places, [&, var = var](auto &place) {
+                return place.var == var;
+              })) {
             diagnostics.error(
                 piece.loc,
                 "decoding: '" + array->text + "' (line " +

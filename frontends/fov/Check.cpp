@@ -116,7 +116,8 @@ void Checker::indices() {
   }
   for (const IndexUse &use : model.uses) {
     // A stated or declared range is the range; the reads are proved.
-    if (use.shift != 0 || !use.var->extent || use.read->fallback ||
+    if (use.shift + use.var->shift != 0 || !use.var->extent ||
+        use.read->fallback ||
         use.var->strength != 3 || reported.count(use.var))
       continue;
     auto self = owners.find(use.var);
@@ -129,7 +130,7 @@ void Checker::indices() {
     else if (use.read->args[0]->shape &&
              use.axis < use.read->args[0]->shape->size())
       extent = (*use.read->args[0]->shape)[use.axis];
-    if (!extent || *extent == *use.var->extent)
+    if (!extent || *extent + Extent(use.var->shift) == *use.var->extent)
       continue;
     auto owner = owners.find(use.var);
     std::string left = owner == owners.end()

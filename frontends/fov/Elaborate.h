@@ -238,6 +238,7 @@ private:
   Term *sizeTerm(const Extent &extent, SMLoc loc);
   Term *map(Fn fn, ArrayRef<Term *> args, SMLoc loc);
   void computeFree(Term *term);
+  Term *boundIndex(IndexVar *var, SMLoc loc);
   IndexVar *newIndex(StringRef name, SMLoc loc);
 
   void error(SMLoc loc, const std::string &text,

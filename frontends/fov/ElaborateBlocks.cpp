@@ -110,10 +110,8 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     return;
   }
   if (symbol->kind == Symbol::Size) {
-    const auto &terms = symbol->size.terms();
-    bool isLength = terms.size() == 1 && terms.begin()->first.size() == 1 &&
-                    terms.begin()->first[0].first->kind == Atom::Length;
-    if (!isLength) {
+    const Atom *length = symbol->size.length();
+    if (!length) {
       error(entry.left.loc, "'" + name.str() +
                                 "' is a dim, which has one value in training "
                                 "and decoding; only a const, a length or an "
@@ -121,7 +119,7 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
       return;
     }
     if (Term *value = expression(*entry.value, scope, nullptr))
-      model->setLengths.push_back({terms.begin()->first[0].first, value});
+      model->setLengths.push_back({length, value});
     return;
   }
   if (symbol->kind != Symbol::Equations)

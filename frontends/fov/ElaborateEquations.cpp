@@ -78,7 +78,6 @@ bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
   for (const Bindings *b = bindings; b; b = b->outer)
     if (b->name == value->name) {
       result.var = b->var;
-      result.shift = shift;
       if (place.bound && b->var && !b->var->extent)
         b->var->extent = size(*place.bound, scope, bindings);
       return b->var != nullptr;
@@ -96,14 +95,14 @@ bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
   bindingStorage.push_back({bindings, value->name, var, std::nullopt, true});
   bindings = &bindingStorage.back();
   result.var = var;
-  result.shift = shift;
+  var->shift = var->lower = shift;
   return true;
 }
 
 void Elaborator::addPiece(Array *array, Piece piece) {
   auto same = [](const PiecePlace &a, const PiecePlace &b) {
     if (a.var || b.var)
-      return a.var && b.var && a.shift == b.shift;
+      return a.var && b.var;
     return a.constant == b.constant;
   };
   for (const Piece &other : array->pieces) {

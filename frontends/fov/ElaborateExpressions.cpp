@@ -122,6 +122,36 @@ Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
   return term;
 }
 
+std::optional<std::pair<IndexVar *, int64_t>>
+fovea::fov::affineIndex(const Term &term) {
+  int64_t shift = 0;
+  const Term *at = &term;
+  while (at->kind == TermKind::Map &&
+         (at->fn == Fn::Add || at->fn == Fn::Sub)) {
+    const Term *a = at->args[0], *b = at->args[1];
+    if (a->kind == TermKind::Number && at->fn == Fn::Add)
+      std::swap(a, b);
+    if (b->kind != TermKind::Number || !b->isInteger ||
+        std::abs(b->number) > 1e9)
+      return std::nullopt;
+    shift += at->fn == Fn::Add ? int64_t(b->number) : -int64_t(b->number);
+    at = a;
+  }
+  if (at->kind != TermKind::Index)
+    return std::nullopt;
+  return std::pair(at->index, shift);
+}
+
+/// The value of a bound index where its name stands.
+Term *Elaborator::boundIndex(IndexVar *var, SMLoc loc) {
+  Term *term = make(TermKind::Index, loc);
+  term->index = var;
+  computeFree(term);
+  if (var->shift == 0)
+    return term;
+  return map(Fn::Sub, {term, number(double(var->shift), loc, true)}, loc);
+}
+
 IndexVar *Elaborator::newIndex(StringRef name, SMLoc loc) {
   model->indices.emplace_back();
   IndexVar *var = &model->indices.back();
@@ -142,28 +172,11 @@ Term *Elaborator::index(Term *base, ArrayRef<Term *> indices, SMLoc loc) {
   } else {
     term = make(TermKind::Select, loc, {base});
   }
-  unsigned offset = term->kind == TermKind::Select ? 1 : 0;
-  (void)offset;
   for (auto [k, index] : llvm::enumerate(indices)) {
     term->args.push_back(index);
-    IndexVar *var = nullptr;
-    int64_t shift = 0;
-    if (index->kind == TermKind::Index) {
-      var = index->index;
-    } else if (index->kind == TermKind::Map &&
-               (index->fn == Fn::Add || index->fn == Fn::Sub)) {
-      Term *a = index->args[0], *b = index->args[1];
-      if (a->kind == TermKind::Number && index->fn == Fn::Add)
-        std::swap(a, b);
-      if (a->kind == TermKind::Index && b->kind == TermKind::Number &&
-          b->isInteger) {
-        var = a->index;
-        shift = index->fn == Fn::Add ? int64_t(b->number) : -int64_t(b->number);
-      }
-    }
-    if (var)
-      model->uses.push_back(
-          {var, shift, term, first + unsigned(k), index->loc});
+    if (auto affine = affineIndex(*index))
+      model->uses.push_back({affine->first, affine->second, term,
+                             first + unsigned(k), index->loc});
   }
   computeFree(term);
   return term;

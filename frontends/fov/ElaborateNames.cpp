@@ -138,10 +138,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     if (b->name == name) {
       if (b->number)
         return number(*b->number, expr.loc, true);
-      Term *term = make(TermKind::Index, expr.loc);
-      term->index = b->var;
-      computeFree(term);
-      return term;
+      return boundIndex(b->var, expr.loc);
     }
   if (name == "true" || name == "false") {
     Term *term = number(name == "true", expr.loc, true);

@@ -147,17 +147,15 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
     }
     if (bound) {
       var->like = bound->var;
-      Term *component = make(TermKind::Index, binder.loc);
-      component->index = bound->var;
-      computeFree(component);
-      components.push_back(component);
+      components.push_back(boundIndex(bound->var, binder.loc));
     }
     if (binder.extent) {
       var->extent = size(*binder.extent, scope, bindings);
-      if (!var->extent) {
-        // W[m]: a nested length with its parent's index.
+      if (!var->extent)
         return nullptr;
-      }
+      // W[m]: a nested length with its parent's index.
+      if (binder.extent->kind == ExprKind::Index && var->extent->length())
+        var->parentIndex = expression(*binder.extent->args[1], scope, bindings);
       var->strength = 1;
       var->originLoc = binder.loc;
       var->origin = binder.name.str() + " < " + var->extent->text();

@@ -97,6 +97,17 @@ bool Extent::isNumber() const {
          (polynomial.size() == 1 && polynomial.begin()->first.empty());
 }
 
+const Atom *Extent::length() const {
+  std::optional<Extent> all = resolved();
+  if (!all || all->polynomial.size() != 1 ||
+      all->polynomial.begin()->first.size() != 1)
+    return nullptr;
+  const auto &[atom, exponent] = all->polynomial.begin()->first[0];
+  const Rational &c = all->polynomial.begin()->second;
+  bool alone = exponent == 1 && c.num == 1 && c.den == 1;
+  return alone && atom->kind == Atom::Length ? atom : nullptr;
+}
+
 const Atom *Extent::openAtom() const {
   if (polynomial.size() != 1 || polynomial.begin()->first.size() != 1)
     return nullptr;

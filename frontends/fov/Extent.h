@@ -66,6 +66,8 @@ public:
   /// The value, when no length and no open size occurs.
   std::optional<int64_t> value() const;
   bool isNumber() const;
+  /// The atom, when this is one length of the data.
+  const Atom *length() const;
   /// The atom, when this is one size that no call has bound yet.
   const Atom *openAtom() const;
 

@@ -23,7 +23,7 @@ std::optional<Extent> Array::axis(unsigned k) const {
   for (const Piece &piece : pieces) {
     if (!piece.isGeneral() || !piece.places[k].var->extent)
       continue;
-    return *piece.places[k].var->extent + Extent(piece.places[k].shift);
+    return piece.places[k].var->extent;
   }
   return std::nullopt;
 }
@@ -86,6 +86,14 @@ private:
     var->originLoc = use.loc;
     var->origin = termText(*use.read);
     changed = true;
+    // A nested extent W[m] comes with the index of its parent.
+    const Atom *length = extent.length();
+    if (!length || length->parent.empty() || use.read->kind != TermKind::Read)
+      return;
+    for (unsigned k = 0; k < use.axis && k < use.read->args.size(); ++k)
+      if (auto size = use.read->array->axis(k);
+          size && size->text() == length->parent)
+        var->parentIndex = use.read->args[k];
   }
 
   Elaborated &model;
@@ -106,10 +114,13 @@ void Inference::useIndex(const IndexUse &use, int strength) {
     extent = (*use.read->args[0]->shape)[use.axis];
   if (!use.var->extent && extent) {
     bool self = isSelfRead(use);
-    if (use.shift == 0 && !self)
-      set(use.var, *extent, 3, use);
-    else if (strength >= 4 && use.shift < 0 && !self)
-      set(use.var, *extent, 4, use);
+    // The shift as it is written: in x[k+1] = x[k], k reads without one.
+    int64_t shift = use.shift + use.var->shift;
+    Extent own = *extent + Extent(use.var->shift);
+    if (shift == 0 && !self)
+      set(use.var, own, 3, use);
+    else if (strength >= 4 && shift < 0 && !self)
+      set(use.var, own, 4, use);
     return;
   }
   // What a reader demands of an array whose index nothing else bounds.
@@ -119,8 +130,7 @@ void Inference::useIndex(const IndexUse &use, int strength) {
       use.axis < use.read->array->numPlaces)
     for (Piece &piece : use.read->array->pieces)
       if (piece.isGeneral() && !piece.places[use.axis].var->extent)
-        set(piece.places[use.axis].var,
-            *use.var->extent - Extent(piece.places[use.axis].shift), 5, use);
+        set(piece.places[use.axis].var, *use.var->extent, 5, use);
 }
 
 void Inference::bind(const SizeBinding &binding) {
@@ -200,7 +210,7 @@ void Inference::step(int strength) {
       for (const Piece &piece : array->pieces)
         if (const PiecePlace &place = piece.places[k];
             place.var && place.var->extent && !extent) {
-          extent = *place.var->extent + Extent(place.shift);
+          extent = place.var->extent;
           source = place.var;
         }
       if (!extent)
@@ -209,7 +219,7 @@ void Inference::step(int strength) {
         PiecePlace &place = piece.places[k];
         if (!place.var || place.var->extent)
           continue;
-        place.var->extent = *extent - Extent(place.shift);
+        place.var->extent = extent;
         place.var->strength = 3;
         place.var->originLoc = source ? source->originLoc : array->loc;
         place.var->origin = source ? source->origin : array->text;

@@ -205,10 +205,7 @@ Value Lowering::defineArray(Array &array) {
     if (all)
       inside.push_back(&piece);
   }
-  bool shifted = general && llvm::any_of(general->places, [](auto &place) {
-                   return place.shift != 0;
-                 });
-  if (general && inside.empty() && !shifted)
+  if (general && inside.empty())
     return pieceValue(array, *general, array.name);
 
   // One equation that selects among the places inside the range.
@@ -242,10 +239,6 @@ Value Lowering::defineArray(Array &array) {
         const PiecePlace &place = part.piece->places[k - first];
         if (!place.var)
           continue;
-        if (place.shift != 0)
-          index = arith::SubIOp::create(
-              at, loc, index,
-              arith::ConstantIndexOp::create(at, loc, place.shift));
       }
       indices.push_back(index);
     }
@@ -347,17 +340,10 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
 
   // A length is open when only generated data has it.
   if (model.decoding) {
-    auto lengthOf = [](const Extent &size) -> const Atom * {
-      const auto &terms = size.terms();
-      if (terms.size() == 1 && terms.begin()->first.size() == 1 &&
-          terms.begin()->first[0].first->kind == Atom::Length)
-        return terms.begin()->first[0].first;
-      return nullptr;
-    };
     llvm::SmallPtrSet<const Atom *, 8> given;
     for (Array *data : model.data)
       for (const Extent &size : data->extents)
-        if (const Atom *length = lengthOf(size))
+        if (const Atom *length = size.length())
           (data->generated ? openLengths : given).insert(length);
     for (const Atom *length : given)
       openLengths.erase(length);

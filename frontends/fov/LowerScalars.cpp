@@ -345,19 +345,10 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     if (axis >= term->args.size())
       return false;
     const Term *arg = term->args[axis];
-    const IndexVar *var = nullptr;
-    int64_t shift = 0;
-    if (arg->kind == TermKind::Index) {
-      var = arg->index;
-    } else if (arg->kind == TermKind::Map &&
-               (arg->fn == Fn::Add || arg->fn == Fn::Sub) &&
-               arg->args[0]->kind == TermKind::Index &&
-               arg->args[1]->kind == TermKind::Number) {
-      var = arg->args[0]->index;
-      shift = int64_t(arg->args[1]->number) * (arg->fn == Fn::Add ? 1 : -1);
-    } else if (arg->kind == TermKind::Number) {
+    if (arg->kind == TermKind::Number)
       return false;
-    }
+    auto [var, shift] =
+        affineIndex(*arg).value_or(std::pair<IndexVar *, int64_t>(nullptr, 0));
     if (!var)
       return true;
     // Values of the index: lower .. extent - 1, shifted.

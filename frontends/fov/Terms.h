@@ -47,6 +47,8 @@ struct IndexVar {
   int strength = 0;         // GRAMMAR 4: 1 stated .. 5 demanded; 0 none yet
   IndexVar *like = nullptr; // has the extent of this one
   int64_t lower = 0; // first value; a place inside the range covers below
+  /// `x[k+1] = ..`: this index is the place, and k stands for it minus 1.
+  int64_t shift = 0;
   Term *parentIndex = nullptr; // of a nested extent W[m]: m
 };
 
@@ -161,10 +163,9 @@ struct Term {
   const Array *positionOf = nullptr;      // of position(p)
 };
 
-/// One place on the left of a piece: an index (plus shift), or a constant.
+/// One place on the left of a piece: an index, or a constant.
 struct PiecePlace {
   IndexVar *var = nullptr;
-  int64_t shift = 0;
   Extent constant;
   SMLoc loc;
 };
@@ -178,6 +179,9 @@ struct Piece {
     return llvm::all_of(places, [](const PiecePlace &p) { return p.var; });
   }
 };
+
+/// A term as an index plus a number, when it is one: `i`, `i - 2`.
+std::optional<std::pair<IndexVar *, int64_t>> affineIndex(const Term &term);
 
 struct Array {
   enum Source { Equation, Data, Param } source;
