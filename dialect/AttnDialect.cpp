@@ -4,6 +4,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -32,7 +33,19 @@ struct KeepConstantsInBodies : DialectFoldInterface {
 
 } // namespace
 
+namespace {
+/// A constant stays in the body that uses it: a body is read, moved and
+/// differentiated as a whole.
+struct AttnFoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<ComputeOp>(region->getParentOp());
+  }
+};
+} // namespace
+
 void AttnDialect::initialize() {
+  addInterfaces<AttnFoldInterface>();
   addInterfaces<KeepConstantsInBodies>();
   addTypes<
 #define GET_TYPEDEF_LIST
