@@ -218,6 +218,7 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
   vocabulary->name = name;
   vocabulary->loc = loc;
   int64_t count = assumedVocabulary;
+  vocabulary->isAssumed = !call && !overrideOf(name + ".vocab");
   if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
       call->items[0].value->kind == ExprKind::Integer)
     count = call->items[0].value->integer;

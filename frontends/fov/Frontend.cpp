@@ -196,6 +196,13 @@ static void describe(const Elaborated &model, Model &result) {
   for (const Array *array : model.arrays)
     if (array->latent)
       result.latents.push_back(array->name);
+  for (const Vocabulary &vocabulary : model.vocabularies)
+    if (vocabulary.isAssumed)
+      result.assumedVocabularies.push_back(vocabulary.name);
+  for (const Array *data : model.data)
+    for (const Extent &size : data->extents)
+      if (!size.value() && !llvm::is_contained(result.lengths, size.text()))
+        result.lengths.push_back(size.text());
   result.refusals = model.refusals;
 }
 

@@ -58,6 +58,10 @@ struct Model {
   std::vector<ParameterInfo> parameters; // in file order
   std::vector<DataInfo> data;            // in file order
   std::vector<std::string> latents;
+  std::vector<std::string> lengths; // that come with the data, in file order
+  /// Vocabularies that neither the spec nor `--set` gives a size: what they
+  /// have here is a guess.
+  std::vector<std::string> assumedVocabularies;
   /// One sentence for each thing of the spec that cannot be executed yet.
   std::vector<std::string> refusals;
 };

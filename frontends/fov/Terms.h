@@ -35,6 +35,7 @@ struct Vocabulary {
   SMLoc loc;
   std::vector<std::string> labels; // of class("a", "b")
   bool isClass = false;
+  bool isAssumed = false; // nothing has fixed the size yet
 };
 
 /// An index of an equation or of a reduction.

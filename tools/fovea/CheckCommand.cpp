@@ -1,36 +1,119 @@
-//===- CheckCommand.cpp - fovea check, fovea compile ----------------------===//
+//===- CheckCommand.cpp - fovea check -------------------------------------===//
+//
+// Runs everything that can find a mistake of the user, and says what a spec
+// has: parameters, lengths, and what is given, observed, generated, latent.
+//
+//===----------------------------------------------------------------------===//
 
+#include "dialect/AttnDialect.h"
 #include "frontends/fov/Parser.h"
-#include "tools/fovea/Commands.h"
+#include "tools/fovea/Files.h"
+#include "tools/fovea/Session.h"
 
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
+#include <fmt/format.h>
 
 using namespace fovea;
-using namespace llvm;
+using namespace fovea::cli;
+using llvm::StringRef;
 
-/// Parses a file and reports its mistakes. Null when it has some.
-static std::unique_ptr<ast::File> parseFile(const std::string &path,
-                                            Diagnostics &diagnostics) {
-  std::unique_ptr<MemoryBuffer> input = readInput(path);
+/// `12,345`
+static std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(i, ",");
+  return digits;
+}
+
+/// `[3*H = 3072, 512]`
+static std::string extentsOf(const ParameterInfo &parameter) {
+  std::vector<std::string> parts;
+  for (auto [text, size] :
+       llvm::zip_equal(parameter.extents, parameter.shape)) {
+    std::string number = std::to_string(size);
+    parts.push_back(text == number ? text : text + " = " + number);
+  }
+  return "[" + llvm::join(parts, ", ") + "]";
+}
+
+static void printParameters(const Model &model, llvm::raw_ostream &out) {
+  int64_t count = 0;
+  size_t width = 0;
+  for (const ParameterInfo &parameter : model.parameters) {
+    int64_t size = 1;
+    for (int64_t extent : parameter.shape)
+      size *= extent;
+    count += size;
+    width = std::max(width, parameter.path.size());
+  }
+  out << "parameters: " << model.parameters.size();
+  if (!model.parameters.empty())
+    out << ", " << grouped(count) << " values";
+  out << '\n';
+  for (const ParameterInfo &parameter : model.parameters)
+    out << fmt::format("  {:<{}}  {}\n", parameter.path, width,
+                       extentsOf(parameter));
+}
+
+/// `tgt[T] : sentence`
+static std::string describe(const Model &model, const DataInfo &data) {
+  static constexpr StringRef kinds[] = {"real",  "int",   "bit",
+                                        "token", "class", "position"};
+  StringRef kind = data.isSentence ? StringRef("sentence") : kinds[data.kind];
+  std::string axes = llvm::join(data.extents, ", ");
+  std::string text =
+      data.name + (axes.empty() ? "" : "[" + axes + "]") + " : " + kind.str();
+  if (data.vocabularySize >= 0)
+    text += fmt::format(" of {}", data.vocabularySize);
+  if (llvm::is_contained(model.assumedVocabularies, data.vocabulary))
+    text += " (assumed)";
+  return text;
+}
+
+static void printList(StringRef what, llvm::ArrayRef<std::string> items,
+                      llvm::raw_ostream &out) {
+  out << what << ": " << (items.empty() ? "none" : llvm::join(items, ", "))
+      << '\n';
+}
+
+static void printModel(const Model &model, llvm::raw_ostream &out) {
+  out << "model " << model.name << '\n';
+  printParameters(model, out);
+  std::vector<std::string> given, chosen;
+  for (const DataInfo &data : model.data)
+    (data.isChosen ? chosen : given).push_back(describe(model, data));
+  printList("free lengths", model.lengths, out);
+  printList("given", given, out);
+  printList("observed in training, generated in decoding", chosen, out);
+  printList("latent", model.latents, out);
+  for (const std::string &refusal : model.refusals)
+    out << "not executed yet: " << refusal << '\n';
+}
+
+static int checkSyntax(const std::string &path) {
+  std::unique_ptr<llvm::MemoryBuffer> input = readInput(path);
   if (!input)
-    return nullptr;
-  StringRef text = diagnostics.addSource(path, input->getBuffer().str());
-  std::unique_ptr<ast::File> file = parse(text, diagnostics);
+    return badInput;
+  Diagnostics diagnostics(llvm::errs());
+  parse(diagnostics.addSource(path, input->getBuffer().str()), diagnostics);
   diagnostics.finish();
-  return diagnostics.failed() ? nullptr : std::move(file);
+  return diagnostics.failed() ? badInput : done;
 }
 
-int fovea::runCheck(const CheckOptions &options) {
-  Diagnostics diagnostics(errs());
-  return parseFile(options.spec, diagnostics) ? 0 : exitInput;
-}
-
-int fovea::runCompile(const CompileOptions &options) {
-  Diagnostics diagnostics(errs());
-  std::unique_ptr<ast::File> file = parseFile(options.spec, diagnostics);
-  if (!file)
-    return exitInput;
-  printAst(*file, outs());
-  return 0;
+int fovea::cli::runCheck(const Arguments &arguments) {
+  if (arguments.syntaxOnly)
+    return checkSyntax(arguments.spec());
+  Session session(arguments);
+  std::unique_ptr<Model> model = session.open();
+  if (!model)
+    return session.finish();
+  // The order of the equations, all of them, and whether the decoder is
+  // possible are found by passes. What cannot be executed yet has no order.
+  if (model->module && model->refusals.empty()) {
+    Request request;
+    request.gets = equationsOf(*model, "training");
+    if (!session.lower(*model, request))
+      return session.finish();
+  }
+  printModel(*model, llvm::outs());
+  return session.finish();
 }

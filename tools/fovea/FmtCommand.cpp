@@ -6,46 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Parser.h"
-#include "tools/fovea/Commands.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
+#include "tools/fovea/Arguments.h"
+#include "tools/fovea/Files.h"
 
 using namespace fovea;
+using namespace fovea::cli;
 using namespace llvm;
 
-/// Replaces a file at once: whoever reads it meanwhile has the old text or the
-/// new one. Permissions stay; of a symbolic link the target is replaced.
-static bool replaceFile(StringRef path, StringRef text) {
-  SmallString<128> real;
-  std::error_code failure = sys::fs::real_path(path, real);
-  Error error = Error::success();
-  if (!failure) {
-    ErrorOr<sys::fs::perms> permissions = sys::fs::getPermissions(real);
-    Error written = writeToOutput(real, [&](raw_ostream &out) {
-      out << text;
-      return Error::success();
-    });
-    error = joinErrors(std::move(error), std::move(written));
-    if (permissions)
-      (void)sys::fs::setPermissions(real, *permissions);
-  } else {
-    error = joinErrors(std::move(error), errorCodeToError(failure));
-  }
-  if (!error)
-    return true;
-  errs() << "error: '" << path
-         << "' cannot be written: " << toString(std::move(error)) << '\n';
-  return false;
-}
-
-int fovea::runFmt(const FmtOptions &options) {
-  int result = 0;
-  for (const std::string &path : options.files) {
+int fovea::cli::runFmt(const Arguments &arguments) {
+  int result = done;
+  for (const std::string &path : arguments.specs) {
     std::unique_ptr<MemoryBuffer> input = readInput(path);
     if (!input) {
-      result = std::max(result, exitInput);
+      result = std::max<int>(result, badInput);
       continue;
     }
     Diagnostics diagnostics(errs());
@@ -53,16 +26,16 @@ int fovea::runFmt(const FmtOptions &options) {
     std::string formatted = formatSource(text, diagnostics);
     diagnostics.finish();
     if (diagnostics.failed()) {
-      result = std::max(result, exitInput);
-    } else if (options.check) {
+      result = std::max<int>(result, badInput);
+    } else if (arguments.onlyCheck) {
       if (formatted != text) {
         errs() << "error: '" << path << "' is not as fovea fmt lays it out\n";
-        result = std::max(result, exitInput);
+        result = std::max<int>(result, badInput);
       }
-    } else if (!options.inPlace || path == "-") {
+    } else if (!arguments.inPlace || path == "-") {
       outs() << formatted;
-    } else if (formatted != text && !replaceFile(path, formatted)) {
-      result = exitMachine;
+    } else if (formatted != text) {
+      result = std::max(result, writeText(path, formatted));
     }
   }
   return result;

@@ -1,56 +1,63 @@
-//===- Main.cpp - the command line of fovea -------------------------------===//
+//===- Main.cpp - the command line of Fovea -------------------------------===//
 //
-// Turns arguments into the options of one command and runs it. The only file
-// of the program with exceptions: CLI11 reports wrong usage by them.
+// Dispatches to one file per command, and sees to it that whatever happens
+// ends with an exit code: running out of memory is 3, an interrupt 130.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/Commands.h"
+#include "tools/fovea/Arguments.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
-#include <CLI/CLI.hpp>
+#include <csignal>
+#include <new>
+#include <unistd.h>
 
-#include <cstdio>
-#include <functional>
+using namespace fovea::cli;
 
-using namespace fovea;
+/// Only what is safe in a signal handler, and when no memory is left.
+static void say(const char *text, size_t length) {
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
+}
+
+static void onInterrupt(int) { _exit(interrupted); }
+
+static void onOutOfMemory() {
+  constexpr char text[] = "error: out of memory\n";
+  say(text, sizeof(text) - 1);
+  _exit(badMachine);
+}
+
+static void onLLVMOutOfMemory(void *, const char *, bool) { onOutOfMemory(); }
+
+/// What was printed counts as done only when it could be written.
+static int flushOutput(int code) {
+  llvm::outs().flush();
+  bool failed = llvm::outs().has_error() || std::fflush(stdout) != 0;
+  llvm::outs().clear_error();
+  if (!failed)
+    return code;
+  constexpr char text[] = "error: cannot write to standard output\n";
+  say(text, sizeof(text) - 1);
+  return badMachine;
+}
 
 int main(int argc, char **argv) {
-  CLI::App app("Fovea compiles models with attention, written as equations.",
-               "fovea");
-  app.require_subcommand(1);
-  std::function<int()> run;
+  std::signal(SIGINT, onInterrupt);
+  std::set_new_handler(onOutOfMemory);
+  llvm::install_bad_alloc_error_handler(onLLVMOutOfMemory);
 
-  FmtOptions fmt;
-  CLI::App *command = app.add_subcommand("fmt", "lay out .fov files");
-  command->add_option("FILE", fmt.files, "files, or - for standard input")
-      ->required();
-  CLI::Option *inPlace =
-      command->add_flag("-i", fmt.inPlace, "rewrite the files");
-  command
-      ->add_flag("--check", fmt.check,
-                 "print nothing; exit with 1 when a file would change")
-      ->excludes(inPlace);
-  command->callback([&] { run = [&] { return runFmt(fmt); }; });
-
-  CheckOptions check;
-  command = app.add_subcommand("check", "say what is wrong with a model");
-  command->add_option("SPEC", check.spec, "a .fov file")->required();
-  command->add_flag("--syntax-only", check.syntaxOnly,
-                    "only parse: names, shapes and ranges are not checked");
-  command->callback([&] { run = [&] { return runCheck(check); }; });
-
-  CompileOptions compile;
-  command = app.add_subcommand("compile", "print a stage of the compilation");
-  command->add_option("SPEC", compile.spec, "a .fov file")->required();
-  command->add_option("--emit", compile.emit, "what to print: ast")
-      ->required()
-      ->check(CLI::IsMember({"ast"}));
-  command->callback([&] { run = [&] { return runCompile(compile); }; });
-
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : exitUsage;
-  }
-  return run();
+  int exitCode = done;
+  std::optional<Arguments> arguments = parseCommandLine(argc, argv, exitCode);
+  if (!arguments)
+    return flushOutput(exitCode);
+  using Command = int (*)(const Arguments &);
+  static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
+      {"check", runCheck},     {"params", runParams}, {"init", runInit},
+      {"run", runRun},         {"decode", runDecode}, {"score", runScore},
+      {"compile", runCompile}, {"fmt", runFmt}};
+  for (auto [name, command] : commands)
+    if (arguments->command == name)
+      return flushOutput(command(*arguments));
+  llvm_unreachable("the parser knows the commands");
 }

@@ -1,0 +1,80 @@
+//===- Arguments.h - what stands on the command line ----------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_ARGUMENTS_H
+#define FOVEA_TOOLS_FOVEA_ARGUMENTS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fovea::cli {
+
+/// How a command ends.
+enum ExitCode {
+  done = 0,
+  badInput = 1, // spec, data or weights are at fault
+  badUsage = 2,
+  badMachine = 3, // disk full, out of memory
+  interrupted = 130,
+};
+
+/// Every option of every command; a command reads its own. Lists of
+/// NAME=VALUE are split where they are used.
+struct Arguments {
+  std::string command;
+  std::vector<std::string> specs; // several for fmt only
+  std::vector<std::pair<std::string, std::string>> sets;
+
+  std::string weights;
+  std::string output; // empty: standard output
+  std::vector<std::string> data;
+  std::vector<std::string> vocabularies;
+  std::optional<uint64_t> seed;
+  std::string dtype = "f32";
+  std::string stopAfter;
+  bool quiet = false;
+
+  // run
+  std::vector<std::string> gets;
+
+  // decode
+  std::optional<int64_t> beam, nbest, maxLength, minLength, topK;
+  std::optional<double> temperature, topP;
+  std::string lengthNorm;
+  bool scores = false;
+  bool sample = false;
+  std::vector<std::string> shows;
+
+  // compile
+  std::string emit = "mlir";
+  std::vector<std::string> entries;
+  bool explain = false;
+
+  // check
+  bool syntaxOnly = false;
+
+  // fmt
+  bool inPlace = false;
+  bool onlyCheck = false;
+
+  const std::string &spec() const { return specs.front(); }
+};
+
+/// Reads a command line. Without a value the program ends with the exit code:
+/// help was asked for, or the usage is wrong and has been explained.
+std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
+
+int runCheck(const Arguments &arguments);
+int runCompile(const Arguments &arguments);
+int runDecode(const Arguments &arguments);
+int runFmt(const Arguments &arguments);
+int runInit(const Arguments &arguments);
+int runParams(const Arguments &arguments);
+int runRun(const Arguments &arguments);
+int runScore(const Arguments &arguments);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_ARGUMENTS_H

@@ -1,0 +1,328 @@
+//===- CommandLine.cpp - the commands and their options -------------------===//
+//
+// The only file that knows CLI11. What an option means is decided by the
+// command that reads it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Diagnostics.h"
+#include "tools/fovea/Arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+using namespace fovea::cli;
+
+namespace {
+
+/// Builds the commands over one Arguments.
+class CommandLine {
+public:
+  explicit CommandLine(Arguments &arguments) : arguments(arguments) {
+    app.require_subcommand(0, 1);
+    app.set_help_flag("-h,--help", "print this help");
+    app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
+               "3 the machine is, 130 interrupted");
+    addCheck();
+    addParams();
+    addInit();
+    addRun();
+    addDecode();
+    addScore();
+    addCompile();
+    addFmt();
+    addHelp();
+  }
+
+  CLI::App app{"Fovea: a compiler for attention models", "fovea"};
+  std::string helpFor;
+  CLI::App *help = nullptr;
+
+private:
+  CLI::App *addCommand(const std::string &name, const std::string &what) {
+    CLI::App *command = app.add_subcommand(name, what);
+    command->set_help_flag("-h,--help", "print this help");
+    return command;
+  }
+
+  /// A command on one spec.
+  CLI::App *addSpecCommand(const std::string &name, const std::string &what) {
+    CLI::App *command = addCommand(name, what);
+    command->add_option("SPEC", arguments.specs, "the model, a .fov file")
+        ->required()
+        ->expected(1);
+    auto *set = command->add_option_function<std::vector<std::string>>(
+        "--set",
+        [this](const std::vector<std::string> &texts) {
+          for (const std::string &text : texts) {
+            size_t equals = text.find('=');
+            if (equals == 0 || equals == std::string::npos)
+              throw CLI::ValidationError("--set",
+                                         "takes K=V, not '" + text + "'");
+            arguments.sets.push_back(
+                {text.substr(0, equals), text.substr(equals + 1)});
+          }
+        },
+        "overrides a dim, a const, a vocabulary size (src.vocab=97) or an "
+        "entry of a block (train.smooth=0)");
+    set->type_name("K=V")->allow_extra_args(false);
+    return command;
+  }
+
+  void addWeights(CLI::App *command) {
+    command
+        ->add_option("--weights", arguments.weights,
+                     "the parameters, a safetensors file")
+        ->type_name("FILE");
+  }
+
+  void addData(CLI::App *command, bool asText) {
+    command
+        ->add_option(
+            "--data", arguments.data,
+            asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
+                     "or one batch as FILE.safetensors"
+                   : "the batch, a safetensors file")
+        ->type_name(asText ? "NAME=FILE" : "FILE")
+        ->required();
+    if (!asText)
+      return;
+    command
+        ->add_option("--vocab", arguments.vocabularies,
+                     "the words of a vocabulary, or of a data name, one per "
+                     "line from id 0; without it text holds ids")
+        ->type_name("NAME=FILE");
+  }
+
+  void addOutput(CLI::App *command, const std::string &what) {
+    command->add_option("-o,--output", arguments.output, what)
+        ->type_name("FILE");
+  }
+
+  void addSeed(CLI::App *command, const std::string &what) {
+    command->add_option("--seed", arguments.seed, what)->type_name("N");
+  }
+
+  /// Options of the commands that execute. Until there is compiled code all
+  /// of them run by the reference interpreter.
+  void addExecution(CLI::App *command) {
+    command->add_flag("--reference", always,
+                      "run by the reference interpreter, in float64 (there is "
+                      "no compiled code yet: this is always so)");
+    command->add_option("--threads", threads, "accepted, and changes nothing")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command
+        ->add_option("--dtype", arguments.dtype,
+                     "f32 or f64; the reference interpreter always computes "
+                     "in, and returns, f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
+    addStopAfter(command, "the phase whose IR is interpreted");
+    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+  }
+
+  void addStopAfter(CLI::App *command, const std::string &what) {
+    command->add_option("--stop-after", arguments.stopAfter, what)
+        ->type_name("PHASE");
+  }
+
+  void addCheck() {
+    CLI::App *command = addSpecCommand(
+        "check", "parse and check a spec, and say what is in it");
+    command->add_flag("--syntax-only", arguments.syntaxOnly,
+                      "only parse: names, shapes and ranges are not checked");
+  }
+
+  void addParams() {
+    addSpecCommand("params", "list the parameters: name, type, extents");
+  }
+
+  void addInit() {
+    CLI::App *command =
+        addSpecCommand("init", "write weights to begin training with");
+    addOutput(command, "where the weights go");
+    command->get_option("-o")->required();
+    addSeed(command, "of the random numbers (0)");
+    command->add_option("--dtype", arguments.dtype, "f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
+  }
+
+  void addRun() {
+    CLI::App *command = addSpecCommand(
+        "run", "evaluate one batch: loss, log p, gradients, equations");
+    addWeights(command);
+    addData(command, /*asText=*/false);
+    command
+        ->add_option("--get", arguments.gets,
+                     "loss, logp, grads, or names of equations")
+        ->type_name("NAME")
+        ->required();
+    addOutput(command, "where the results go, a safetensors file");
+    command->get_option("-o")->required();
+    addSeed(command, "turns dropout and weight noise on");
+    addExecution(command);
+  }
+
+  void addDecode() {
+    CLI::App *command =
+        addSpecCommand("decode", "generate: one line per example");
+    addWeights(command);
+    addData(command, /*asText=*/true);
+    command->add_option("--beam", arguments.beam, "hypotheses that are kept")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--nbest", arguments.nbest,
+                     "hypotheses that are printed; each line then begins with "
+                     "the number of its example and a tab")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--max-length", arguments.maxLength,
+                     "the largest number of steps")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--min-length", arguments.minLength,
+                     "steps before which nothing ends")
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--length-norm", arguments.lengthNorm,
+                        "none, per_symbol or gnmt(A)");
+    command->add_flag("--scores", arguments.scores,
+                      "print log p and a tab before the text");
+    command->add_flag("--sample", arguments.sample, "draw instead of search");
+    command
+        ->add_option("--temperature", arguments.temperature,
+                     "divides the logits of a draw (1)")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--top-k", arguments.topK, "draw among the K likeliest")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--top-p", arguments.topP,
+                     "draw among the likeliest that have probability P")
+        ->check(CLI::Range(0.0, 1.0));
+    addSeed(command, "of the draws (0)");
+    command
+        ->add_option("--show", arguments.shows,
+                     "stores an equation of the best hypothesis, in a "
+                     "safetensors file")
+        ->type_name("NAME=FILE");
+    addExecution(command);
+  }
+
+  void addScore() {
+    CLI::App *command = addSpecCommand(
+        "score", "print log p of given outputs, one line per example");
+    addWeights(command);
+    addData(command, /*asText=*/true);
+    addExecution(command);
+  }
+
+  void addCompile() {
+    CLI::App *command = addSpecCommand(
+        "compile",
+        "print a model at any point of its way through the compiler");
+    command->add_option("--emit", arguments.emit,
+                        "ast: the parsed file; attn: what the front end "
+                        "gives; mlir (default): behind the phases");
+    command
+        ->add_option("--entry", arguments.entries,
+                     "what is wanted: loss, grad, encode, step, decode (all)")
+        ->delimiter(',');
+    addStopAfter(command, "the last phase: derive, differentiate or schedule");
+    command->add_flag("--explain", arguments.explain,
+                      "print what was decided, in words, instead of the IR");
+    addOutput(command, "where the text goes (standard output)");
+  }
+
+  void addFmt() {
+    CLI::App *command =
+        addCommand("fmt", "print specs in the project's layout");
+    command->add_option("SPEC", arguments.specs, "the .fov files")->required();
+    CLI::Option *inPlace = command->add_flag("-i,--in-place", arguments.inPlace,
+                                             "rewrite the files");
+    command
+        ->add_flag("--check", arguments.onlyCheck,
+                   "print nothing; the exit code is 1 when a file would change")
+        ->excludes(inPlace);
+  }
+
+  void addHelp() {
+    help = addCommand("help", "explain the commands, or one of them");
+    help->add_option("COMMAND", helpFor, "a command");
+  }
+
+  Arguments &arguments;
+  // Accepted without an effect.
+  int threads = 1;
+  bool always = true;
+};
+
+} // namespace
+
+static int explain(const std::string &text) {
+  std::fprintf(stderr, "error: %s\n", text.c_str());
+  return badUsage;
+}
+
+/// Without exceptions: does a command have this name?
+static CLI::App *findCommand(CLI::App &app, const std::string &name) {
+  for (CLI::App *command : app.get_subcommands(nullptr))
+    if (command->get_name() == name)
+      return command;
+  return nullptr;
+}
+
+static bool isPlanned(const std::string &name) {
+  return name == "train" || name == "eval" || name == "bench" || name == "plot";
+}
+
+/// The error for a word that is no command, with the nearest that is.
+static int explainCommand(CLI::App &app, const std::string &name) {
+  if (isPlanned(name))
+    return explain("'fovea " + name + "' does not exist yet");
+  std::vector<std::string> names;
+  for (CLI::App *command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  std::vector<llvm::StringRef> candidates(names.begin(), names.end());
+  std::string meant = fovea::nearest(name, candidates).str();
+  return explain("'" + name + "' is no command of fovea" +
+                 (meant.empty() ? "; 'fovea help' lists them"
+                                : "; did you mean '" + meant + "'?"));
+}
+
+std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
+                                                      int &exitCode) {
+  Arguments arguments;
+  CommandLine line(arguments);
+  auto end = [&](int code) {
+    exitCode = code;
+    return std::nullopt;
+  };
+  if (argc > 1 && argv[1][0] != '-' && !findCommand(line.app, argv[1]))
+    return end(explainCommand(line.app, argv[1]));
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    std::fputs(line.app.help().c_str(), stdout);
+    return end(done);
+  } catch (const CLI::Error &error) {
+    std::vector<CLI::App *> given = line.app.get_subcommands();
+    std::string command = given.empty() ? "" : " " + given.front()->get_name();
+    return end(explain(std::string(error.what()) + "; see 'fovea" + command +
+                       " --help'"));
+  }
+  if (line.app.get_subcommands().empty())
+    return end(explain("a command is missing; 'fovea help' lists them"));
+  arguments.command = line.app.get_subcommands().front()->get_name();
+  if (arguments.command != "help")
+    return arguments;
+  line.app.clear();
+  if (line.helpFor.empty()) {
+    std::fputs(line.app.help().c_str(), stdout);
+    return end(done);
+  }
+  CLI::App *about = findCommand(line.app, line.helpFor);
+  if (!about)
+    return end(explainCommand(line.app, line.helpFor));
+  std::fputs(about->help("fovea").c_str(), stdout);
+  return end(done);
+}

@@ -1,0 +1,184 @@
+//===- DecodeCommand.cpp - fovea decode -----------------------------------===//
+//
+// The options of the search, the lines that it prints and the equations that
+// it stores. The search itself is dialect/reference/Search.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/reference/Batch.h"
+#include "dialect/reference/Search.h"
+#include "tools/fovea/Execution.h"
+#include "tools/fovea/Files.h"
+#include "tools/fovea/TextData.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+namespace {
+
+/// `--show NAME=FILE`: the equations of one name, and the best hypothesis's
+/// value of each, one per example.
+struct Show {
+  std::string name, path;
+  std::vector<std::string> equations;
+  std::map<std::string, std::vector<runtime::DataValues>> values;
+};
+
+} // namespace
+
+/// Reads `none`, `per_symbol` or `gnmt(0.6)`.
+static bool readNormalise(const std::string &text,
+                          reference::SearchOptions &options) {
+  StringRef rest = text;
+  if (text.empty())
+    return true;
+  if (rest == "none")
+    options.normalise = reference::Normalise::None;
+  else if (rest == "per_symbol")
+    options.normalise = reference::Normalise::PerSymbol;
+  else if (rest.consume_front("gnmt(") && rest.consume_back(")") &&
+           !rest.getAsDouble(options.gnmt))
+    options.normalise = reference::Normalise::Gnmt;
+  else
+    return false;
+  return true;
+}
+
+/// What the command line says over what the spec says. False after an
+/// explanation of wrong usage.
+static bool applyOptions(const Arguments &arguments,
+                         reference::SearchOptions &options) {
+  if (!readNormalise(arguments.lengthNorm, options)) {
+    wrongUsage("'--length-norm' takes none, per_symbol or gnmt(A), not '" +
+               arguments.lengthNorm + "'");
+    return false;
+  }
+  if (arguments.beam)
+    options.beam = *arguments.beam;
+  if (arguments.maxLength)
+    options.longest = *arguments.maxLength;
+  options.shortest = arguments.minLength.value_or(options.shortest);
+  options.nbest = arguments.nbest.value_or(1);
+  options.sample = arguments.sample;
+  options.seed = arguments.seed.value_or(0);
+  options.temperature = arguments.temperature.value_or(1);
+  options.topK = arguments.topK.value_or(0);
+  options.topP = arguments.topP.value_or(1);
+  if (!options.sample && options.nbest > options.beam) {
+    wrongUsage(fmt::format("'--nbest {}' is more than the beam of {} keeps",
+                           options.nbest, options.beam));
+    return false;
+  }
+  return true;
+}
+
+static bool readShows(Session &session, const Arguments &arguments,
+                      Model &model, std::vector<Show> &shows) {
+  for (const std::string &text : arguments.shows) {
+    Show &show = shows.emplace_back();
+    if (!splitPair(text, show.name, show.path)) {
+      session.error("'--show' takes NAME=FILE, not '" + text + "'");
+      continue;
+    }
+    if (!StringRef(show.path).ends_with(".safetensors")) {
+      session.error("'" + show.path +
+                    "' has to end in .safetensors: nothing is drawn yet");
+      continue;
+    }
+    show.equations = equationsNamed(session, model, "decoding", show.name);
+  }
+  return !session.diagnostics().failed();
+}
+
+/// Stores what is shown as a batch file: padded arrays with their lengths.
+static int writeShow(const Show &show) {
+  runtime::TensorFile file;
+  for (const auto &[name, values] : show.values) {
+    file.tensors[name] = runtime::joinPadded(runtime::DType::F64, values);
+    size_t rank = values.empty() ? 0 : values.front().shape.size();
+    for (size_t axis = 0; axis < rank; ++axis) {
+      std::vector<double> lengths;
+      for (const runtime::DataValues &value : values)
+        lengths.push_back(static_cast<double>(value.shape[axis]));
+      std::string suffix = axis == 0 ? "" : "." + std::to_string(axis + 1);
+      file.tensors[name + ".length" + suffix] = runtime::Tensor::of(
+          runtime::DType::I64, {static_cast<int64_t>(values.size())}, lengths);
+    }
+  }
+  return writeTensors(show.path, file);
+}
+
+/// The generated names, in file order, with tabs between.
+static std::string lineOf(const Model &model,
+                          const reference::Hypothesis &hypothesis,
+                          const Vocabularies &vocabularies) {
+  std::string line;
+  for (const DataInfo &data : model.data) {
+    auto found = hypothesis.outputs.find(data.name);
+    if (!data.isChosen || found == hypothesis.outputs.end())
+      continue;
+    if (!line.empty())
+      line += '\t';
+    line += textOf(data, found->second, hypothesis.ended, vocabularies);
+  }
+  return line;
+}
+
+int fovea::cli::runDecode(const Arguments &arguments) {
+  Request request;
+  if (!readPhase(arguments.stopAfter, request.stopAfter))
+    return badUsage;
+  Session session(arguments);
+  Execution execution;
+  std::vector<Show> shows;
+  if (!openExecution(session, arguments, "decoding", execution) ||
+      !readShows(session, arguments, *execution.model, shows))
+    return session.finish();
+  mlir::ModuleOp module = *execution.model->module;
+  reference::SearchOptions options;
+  if (runtime::Status status = reference::readSearchOptions(module, options);
+      status.failed()) {
+    session.error(arguments.spec() + ": " + status.text());
+    return session.finish();
+  }
+  if (!applyOptions(arguments, options))
+    return badUsage;
+  for (const Show &show : shows)
+    llvm::append_range(request.shows, show.equations);
+  Vocabularies vocabularies;
+  if (!lowerAndRead(session, arguments, request, "decode", execution) ||
+      !vocabularies.read(session, arguments, *execution.model))
+    return session.finish();
+
+  mlir::Operation *decoder = reference::findContainer(module, "decode");
+  for (auto [number, example] : llvm::enumerate(execution.examples)) {
+    std::vector<reference::Hypothesis> hypotheses;
+    runtime::Status status = reference::decode(
+        decoder, reference::inputsOf(example, execution.parameters), options,
+        hypotheses);
+    if (status.failed()) {
+      session.error(fmt::format("example {}: {}", number + 1, status.text()));
+      return session.finish();
+    }
+    for (const reference::Hypothesis &hypothesis : hypotheses) {
+      if (arguments.nbest)
+        llvm::outs() << number + 1 << '\t';
+      if (arguments.scores)
+        llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
+      llvm::outs() << lineOf(*execution.model, hypothesis, vocabularies)
+                   << '\n';
+    }
+    for (Show &show : shows)
+      for (const std::string &name : show.equations) {
+        const reference::Array &array = hypotheses.front().outputs.at(name);
+        show.values[name].push_back({array.shape, array.values});
+      }
+  }
+  int code = session.finish();
+  for (const Show &show : shows)
+    code = std::max(code, writeShow(show));
+  return code;
+}

@@ -1,0 +1,41 @@
+//===- Execution.cpp - from a command line to an interpreted model --------===//
+
+#include "tools/fovea/Execution.h"
+#include "dialect/reference/Batch.h"
+
+using namespace fovea;
+using namespace fovea::cli;
+
+bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
+                               llvm::StringRef system, Execution &execution) {
+  runtime::TensorFile weights;
+  if (!readWeightsFile(session, arguments, weights))
+    return false;
+  execution.model = session.openToExecute(&weights);
+  if (!execution.model || !takeParameters(session, arguments, *execution.model,
+                                          weights, execution.parameters))
+    return false;
+  Model &model = *execution.model;
+  mlir::Operation *kept = model.module->lookupSymbol(system);
+  if (!kept) {
+    session.error(arguments.spec() + ": '" + model.name +
+                  "' generates nothing");
+    return false;
+  }
+  dropSystem(model, system == "training" ? "decoding" : "training");
+  execution.data.known = reference::describeData(kept);
+  return true;
+}
+
+bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
+                              const Request &request, llvm::StringRef container,
+                              Execution &execution) {
+  Model &model = *execution.model;
+  if (!session.lower(model, request))
+    return false;
+  mlir::Operation *op = reference::findContainer(*model.module, container);
+  assert(op && "the pipeline made what was requested");
+  execution.data.needed = reference::describeData(op);
+  return readExamples(session, arguments, model, execution.data,
+                      execution.examples);
+}

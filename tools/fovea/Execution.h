@@ -1,0 +1,35 @@
+//===- Execution.h - from a command line to an interpreted model ----------===//
+//
+// What run, decode and score share: weights, the model, its passes, its data.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_EXECUTION_H
+#define FOVEA_TOOLS_FOVEA_EXECUTION_H
+
+#include "tools/fovea/Inputs.h"
+
+namespace fovea::cli {
+
+/// A model that is ready to be interpreted.
+struct Execution {
+  std::unique_ptr<Model> model;
+  reference::Arrays parameters;
+  std::vector<runtime::Example> examples;
+  WantedData data;
+};
+
+/// Reads the weights and compiles the spec for one of its systems, "training"
+/// or "decoding"; the other is dropped. False when something is wrong.
+bool openExecution(Session &session, const Arguments &arguments,
+                   llvm::StringRef system, Execution &execution);
+
+/// Runs the pipeline, then reads the data that `container` (`loss`, `grad` or
+/// `decode`) needs.
+bool lowerAndRead(Session &session, const Arguments &arguments,
+                  const Request &request, llvm::StringRef container,
+                  Execution &execution);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_EXECUTION_H

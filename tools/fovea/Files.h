@@ -1,0 +1,26 @@
+//===- Files.h - whole files, read and written ----------------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_FILES_H
+#define FOVEA_TOOLS_FOVEA_FILES_H
+
+#include "runtime/SafeTensors.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace fovea::cli {
+
+/// The text of a file or of standard input ("-"); null, and said why, when it
+/// cannot be read.
+std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &path);
+
+/// Writes `text` to `path`, or to standard output when that is empty or `-`.
+/// Whoever reads the file meanwhile has the old text or the new one, and never
+/// half of it. Permissions stay; of a symbolic link the target is replaced.
+/// Returns an exit code; an error has been printed.
+int writeText(const std::string &path, llvm::StringRef text);
+
+/// The same for tensors.
+int writeTensors(const std::string &path, const runtime::TensorFile &file);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_FILES_H

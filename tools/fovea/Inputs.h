@@ -1,0 +1,42 @@
+//===- Inputs.h - weights and data of a command ---------------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_INPUTS_H
+#define FOVEA_TOOLS_FOVEA_INPUTS_H
+
+#include "dialect/reference/Array.h"
+#include "runtime/Batch.h"
+#include "tools/fovea/Session.h"
+
+namespace fovea::cli {
+
+/// Reads `--weights`; without the option `file` stays empty, which is right
+/// for models without parameters. False when it cannot be read (reported).
+bool readWeightsFile(Session &session, const Arguments &arguments,
+                     runtime::TensorFile &file);
+
+/// Takes the parameters of a model from a file. Everything that differs in
+/// name, extents or type is an error of its own.
+bool takeParameters(Session &session, const Arguments &arguments,
+                    const Model &model, const runtime::TensorFile &file,
+                    reference::Arrays &parameters);
+
+/// What of the model's data a command reads.
+struct WantedData {
+  /// What has to be given.
+  std::vector<runtime::DataSpec> needed;
+  /// What is read where it is given: it may give a length.
+  std::vector<runtime::DataSpec> known;
+};
+
+/// Reads the examples that `--data` gives: one batch file, or NAME=FILE with
+/// text or tensors.
+bool readExamples(Session &session, const Arguments &arguments,
+                  const Model &model, const WantedData &wanted,
+                  std::vector<runtime::Example> &examples);
+
+/// Splits NAME=VALUE. False when `text` has no such form.
+bool splitPair(const std::string &text, std::string &name, std::string &value);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_INPUTS_H

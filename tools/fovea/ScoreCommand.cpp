@@ -1,0 +1,33 @@
+//===- ScoreCommand.cpp - fovea score -------------------------------------===//
+
+#include "dialect/reference/Batch.h"
+#include "tools/fovea/Execution.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+
+int fovea::cli::runScore(const Arguments &arguments) {
+  Request request;
+  if (!readPhase(arguments.stopAfter, request.stopAfter))
+    return badUsage;
+  Session session(arguments);
+  Execution execution;
+  if (!openExecution(session, arguments, "training", execution) ||
+      !lowerAndRead(session, arguments, request, "loss", execution))
+    return session.finish();
+  reference::BatchRequest batch;
+  batch.gets = {"logp"};
+  std::map<std::string, runtime::Tensor> results;
+  runtime::Status status =
+      reference::runBatch(*execution.model->module, execution.parameters,
+                          execution.examples, batch, results);
+  if (status.failed()) {
+    session.error(status.text());
+    return session.finish();
+  }
+  for (double logp : results["logp"].toDoubles())
+    llvm::outs() << fmt::format("{:.10g}\n", logp);
+  return session.finish();
+}

@@ -1,0 +1,158 @@
+//===- Session.cpp - one spec, its context and its errors -----------------===//
+
+#include "tools/fovea/Session.h"
+#include "dialect/AttnDialect.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::cli;
+
+Session::Session(const Arguments &arguments)
+    : arguments(arguments), errors(llvm::errs()),
+      mlirContext(MLIRContext::Threading::DISABLED) {
+  mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
+                          math::MathDialect, scf::SCFDialect>();
+  mlirContext.printOpOnDiagnostic(false);
+  handler = mlirContext.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { report(diagnostic); });
+}
+
+Session::~Session() { mlirContext.getDiagEngine().eraseHandler(handler); }
+
+llvm::SMLoc Session::placeOf(Location location) {
+  auto place = location->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return {};
+  llvm::SourceMgr &sources = errors.sources();
+  for (unsigned id = 1; id <= sources.getNumBuffers(); ++id)
+    if (sources.getMemoryBuffer(id)->getBufferIdentifier() ==
+        place.getFilename())
+      return sources.FindLocForLineAndColumn(id, place.getLine(),
+                                             place.getColumn());
+  return {};
+}
+
+void Session::report(Diagnostic &diagnostic) {
+  std::vector<Diagnostics::Note> notes;
+  for (Diagnostic &note : diagnostic.getNotes())
+    notes.push_back({placeOf(note.getLocation()), note.str()});
+  llvm::SMLoc place = placeOf(diagnostic.getLocation());
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    errors.error(place, diagnostic.str(), notes);
+  else if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+    errors.warning(place, diagnostic.str(), notes);
+}
+
+/// `src.vocab = 97` for each vocabulary without a size that is an extent of a
+/// parameter in `weights`.
+static std::vector<std::pair<std::string, std::string>>
+vocabularySizes(const Model &model, const runtime::TensorFile &weights) {
+  std::map<std::string, std::string> sizes;
+  for (const ParameterInfo &parameter : model.parameters) {
+    auto given = weights.tensors.find(parameter.path);
+    if (given == weights.tensors.end() ||
+        given->second.shape.size() != parameter.shape.size())
+      continue;
+    for (auto [name, size] :
+         llvm::zip_equal(parameter.extents, given->second.shape))
+      for (const std::string &vocabulary : model.assumedVocabularies)
+        if (name == vocabulary + ".vocab")
+          sizes.try_emplace(name, std::to_string(size));
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
+  FrontendOptions options{arguments.sets, /*includeDir=*/""};
+  std::unique_ptr<Model> model =
+      compileSpec(arguments.spec(), options, mlirContext, errors);
+  if (!model || !weights)
+    return model;
+  auto sizes = vocabularySizes(*model, *weights);
+  if (sizes.empty())
+    return model;
+  llvm::append_range(options.sets, sizes);
+  return compileSpec(arguments.spec(), options, mlirContext, errors);
+}
+
+std::unique_ptr<Model>
+Session::openToExecute(const runtime::TensorFile *weights) {
+  std::unique_ptr<Model> model = open(weights);
+  if (!model || model->refusals.empty())
+    return model;
+  for (const std::string &refusal : model->refusals)
+    error(arguments.spec() + ": " + refusal);
+  return nullptr;
+}
+
+bool Session::lower(Model &model, const Request &request) {
+  attn::PipelineOptions options;
+  for (const std::string &name : request.gets)
+    options.get.push_back(name);
+  for (const std::string &name : request.shows)
+    options.show.push_back(name);
+  options.gradients = request.gradients;
+  options.stopAfter = request.stopAfter;
+  PassManager manager(&mlirContext, ModuleOp::getOperationName());
+  attn::buildPipeline(manager, options);
+  if (succeeded(manager.run(*model.module)) && !errors.failed())
+    return true;
+  if (!errors.failed())
+    error(arguments.spec() + ": the compiler failed without saying why");
+  return false;
+}
+
+int Session::finish() {
+  errors.finish();
+  return errors.failed() ? badInput : done;
+}
+
+bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
+  if (name.empty())
+    return true;
+  if (std::optional<attn::Phase> found = attn::phaseNamed(name)) {
+    phase = *found;
+    return true;
+  }
+  wrongUsage("'" + name +
+             "' is no phase; there are derive, differentiate and schedule");
+  return false;
+}
+
+int fovea::cli::wrongUsage(const std::string &text) {
+  llvm::errs() << "error: " << text << "\n";
+  return badUsage;
+}
+
+void fovea::cli::dropSystem(Model &model, StringRef name) {
+  if (Operation *system = model.module->lookupSymbol(name))
+    system->erase();
+}
+
+std::vector<std::string> fovea::cli::equationsOf(Model &model,
+                                                 StringRef system) {
+  std::vector<std::string> names;
+  if (auto op = model.module->lookupSymbol<attn::SystemOp>(system))
+    for (auto equation : op.getOps<attn::EquationOp>())
+      names.push_back(equation.getTarget().str());
+  return names;
+}
+
+std::vector<std::string> fovea::cli::equationsNamed(Session &session,
+                                                    Model &model,
+                                                    StringRef system,
+                                                    const std::string &name) {
+  std::vector<std::string> all = equationsOf(model, system), found;
+  for (const std::string &equation : all)
+    if (equation == name || StringRef(equation).starts_with(name + "."))
+      found.push_back(equation);
+  if (found.empty()) {
+    std::vector<StringRef> candidates(all.begin(), all.end());
+    StringRef meant = nearest(name, candidates);
+    session.error(
+        "no equation is called '" + name + "'" +
+        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+  }
+  return found;
+}
