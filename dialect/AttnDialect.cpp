@@ -2,7 +2,6 @@
 
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,8 +20,8 @@ using namespace fovea::attn;
 
 namespace {
 
-/// Folding leaves a constant in the body that uses it: among the equations of
-/// a system stand arrays only.
+/// Folding leaves a constant in the body that uses it: a body is moved and
+/// differentiated as a whole, and among the equations stand arrays only.
 struct KeepConstantsInBodies : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 
@@ -33,19 +32,7 @@ struct KeepConstantsInBodies : DialectFoldInterface {
 
 } // namespace
 
-namespace {
-/// A constant stays in the body that uses it: a body is read, moved and
-/// differentiated as a whole.
-struct AttnFoldInterface : DialectFoldInterface {
-  using DialectFoldInterface::DialectFoldInterface;
-  bool shouldMaterializeInto(Region *region) const final {
-    return isa<ComputeOp>(region->getParentOp());
-  }
-};
-} // namespace
-
 void AttnDialect::initialize() {
-  addInterfaces<AttnFoldInterface>();
   addInterfaces<KeepConstantsInBodies>();
   addTypes<
 #define GET_TYPEDEF_LIST
