@@ -6,6 +6,7 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
+`fuzz` holds where fovea-fuzz-parse is built.
 """
 
 import os
@@ -39,6 +40,10 @@ if os.path.isdir(shared):
 
 if lit_config.params.get("slow", "0") != "0":
     config.available_features.add("slow")
+
+# Built with -DFOVEA_FUZZ=ON.
+if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
+    config.available_features.add("fuzz")
 
 # Every run of fovea-opt also prints what it read and reads it again.
 if lit_config.params.get("roundtrip", "1") != "0":

@@ -8,6 +8,7 @@
 #include "frontends/fov/ParserImpl.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace fovea;
 using namespace fovea::ast;

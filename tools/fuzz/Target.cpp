@@ -1,0 +1,99 @@
+//===- Target.cpp - what must hold for any text whatever ------------------===//
+
+#include "tools/fuzz/Target.h"
+
+#include "frontends/fov/Frontend.h"
+#include "frontends/fov/Lexer.h"
+#include "frontends/fov/Parser.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace fovea;
+using namespace llvm;
+
+/// Not an assertion: it must hold in every build.
+static void require(bool holds, const char *what) {
+  if (!holds)
+    report_fatal_error(what);
+}
+
+/// (F1)
+static void checkPrinted(StringRef printed, bool refused) {
+  auto *bytes = reinterpret_cast<const UTF8 *>(printed.begin());
+  require(
+      isLegalUTF8String(&bytes, reinterpret_cast<const UTF8 *>(printed.end())),
+      "a diagnostic is not UTF-8");
+  require(none_of(printed,
+                  [](char c) {
+                    return (c >= 0 && c < ' ' && c != '\n') || c == '\x7f';
+                  }),
+          "a diagnostic holds a control character");
+  require(!refused || printed.contains("error: "),
+          "a text is refused without an error");
+}
+
+static std::string astOf(const ast::File &file) {
+  std::string text;
+  raw_string_ostream out(text);
+  printAst(file, out);
+  return text;
+}
+
+static std::vector<StringRef> commentsOf(StringRef text,
+                                         Diagnostics &diagnostics) {
+  std::vector<StringRef> comments;
+  Lexer lexer(text, diagnostics, /*keepComments=*/true);
+  for (Token token = lexer.next(); !token.is(Token::EndOfFile);
+       token = lexer.next())
+    if (token.is(Token::Comment))
+      comments.push_back(token.text.rtrim());
+  return comments;
+}
+
+static void checkLayout(StringRef text, const ast::File &file) {
+  std::string printed;
+  raw_string_ostream out(printed);
+  Diagnostics diagnostics(out);
+  std::string formatted = formatSource(text, diagnostics);
+  std::unique_ptr<ast::File> again = parse(formatted, diagnostics);
+  require(!diagnostics.failed(), "a layout does not parse");
+  require(astOf(file) == astOf(*again), "a layout changes the meaning");
+  require(commentsOf(text, diagnostics) == commentsOf(formatted, diagnostics),
+          "a layout changes the comments");
+  require(formatSource(formatted, diagnostics) == formatted,
+          "a layout is laid out once more");
+}
+
+fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
+                            StringRef includeDir) {
+  std::string printed;
+  raw_string_ostream out(printed);
+  Diagnostics diagnostics(out);
+  StringRef source = diagnostics.addSource("fuzz.fov", text.str());
+  std::unique_ptr<ast::File> file = parse(source, diagnostics);
+  diagnostics.finish();
+  checkPrinted(printed, diagnostics.failed());
+  if (diagnostics.failed())
+    return Outcome::Refused;
+  checkLayout(source, *file);
+  if (!context)
+    return Outcome::Parsed;
+
+  printed.clear();
+  Diagnostics meaning(out);
+  FrontendOptions options;
+  options.includeDir = includeDir.str();
+  std::unique_ptr<Model> model =
+      compileText(text, "fuzz.fov", options, *context, meaning);
+  meaning.finish();
+  checkPrinted(printed, !model);
+  require(!model || !meaning.failed(), "a model compiles in spite of an error");
+  if (!model)
+    return Outcome::Parsed;
+  require(!model->module || succeeded(mlir::verify(*model->module)),
+          "a model compiles to IR that is not verified");
+  return Outcome::Compiled;
+}

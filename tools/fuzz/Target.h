@@ -1,0 +1,34 @@
+//===- Target.h - what must hold for any text whatever --------------------===//
+//
+// The one function that fuzzing calls: fovea-mutate with mutated models, and
+// libFuzzer (FuzzParse.cpp) with what its coverage suggests.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TOOLS_FUZZ_TARGET_H
+#define FOVEA_TOOLS_FUZZ_TARGET_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir {
+class MLIRContext;
+}
+
+namespace fovea::fuzz {
+
+/// How far a text came.
+enum class Outcome { Refused, Parsed, Compiled };
+
+/// Parses `text`, lays it out, and compiles it when there is a context. Aborts
+/// with a message when something does not hold:
+/// * (F1) what is printed is printable UTF-8, and a refusal prints an error;
+/// * (F2) a layout means what the text meant, with the same comments;
+/// * (F3) a layout is laid out already;
+/// * (F4) what compiles is verified IR.
+/// `includeDir` is where `use` looks.
+Outcome tryText(llvm::StringRef text, mlir::MLIRContext *context = nullptr,
+                llvm::StringRef includeDir = {});
+
+} // namespace fovea::fuzz
+
+#endif // FOVEA_TOOLS_FUZZ_TARGET_H
