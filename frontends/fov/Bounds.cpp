@@ -131,7 +131,7 @@ void Prover::raiseLowerBounds(Array &array) {
       for (unsigned k = 0; k < piece.places.size(); ++k) {
         const PiecePlace &place = piece.places[k];
         PiecePlace of = general->places[k];
-        if (place.var || !of.var)
+        if (place.var || !of.var || of.shift != 0)
           continue;
         bool others = true;
         for (unsigned j = 0; j < piece.places.size(); ++j)

@@ -63,6 +63,7 @@ private:
   void checkBinding(const SizeBinding &binding);
   void checkVocabulary(const Atom *atom, const Term &term);
   void pieces();
+  void shiftedPieces(const Array &array);
   void choices();
   void unknowns();
 
@@ -116,8 +117,7 @@ void Checker::indices() {
   }
   for (const IndexUse &use : model.uses) {
     // A stated or declared range is the range; the reads are proved.
-    if (use.shift + use.var->shift != 0 || !use.var->extent ||
-        use.read->fallback ||
+    if (use.shift != 0 || !use.var->extent || use.read->fallback ||
         use.var->strength != 3 || reported.count(use.var))
       continue;
     auto self = owners.find(use.var);
@@ -130,7 +130,7 @@ void Checker::indices() {
     else if (use.read->args[0]->shape &&
              use.axis < use.read->args[0]->shape->size())
       extent = (*use.read->args[0]->shape)[use.axis];
-    if (!extent || *extent + Extent(use.var->shift) == *use.var->extent)
+    if (!extent || *extent == *use.var->extent)
       continue;
     auto owner = owners.find(use.var);
     std::string left = owner == owners.end()
@@ -497,8 +497,26 @@ void Checker::checkVocabulary(const Atom *atom, const Term &term) {
         {{term.vocabulary->loc, "the second vocabulary is declared here"}});
 }
 
+/// `x[k+1] = ..` starts at 1: the places before it are given.
+void Checker::shiftedPieces(const Array &array) {
+  const Piece *general = array.general();
+  for (unsigned k = 0; general && k < general->places.size(); ++k)
+    for (int64_t place = 0; place < array.shift(k); ++place) {
+      bool given = llvm::any_of(array.pieces, [&](const Piece &piece) {
+        return !piece.places[k].var &&
+               piece.places[k].constant == Extent(place);
+      });
+      if (!given)
+        error(general->loc, "'" + array.text + "' starts at " +
+                                std::to_string(array.shift(k)) +
+                                " here; give its place " +
+                                std::to_string(place) + " as well");
+    }
+}
+
 void Checker::pieces() {
   for (Array *array : model.arrays) {
+    shiftedPieces(*array);
     if (!array->valueShape)
       continue;
     for (const Piece &piece : array->pieces) {

@@ -95,14 +95,14 @@ bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
   bindingStorage.push_back({bindings, value->name, var, std::nullopt, true});
   bindings = &bindingStorage.back();
   result.var = var;
-  var->shift = var->lower = shift;
+  result.shift = shift;
   return true;
 }
 
 void Elaborator::addPiece(Array *array, Piece piece) {
   auto same = [](const PiecePlace &a, const PiecePlace &b) {
     if (a.var || b.var)
-      return a.var && b.var;
+      return a.var && b.var && a.shift == b.shift;
     return a.constant == b.constant;
   };
   for (const Piece &other : array->pieces) {

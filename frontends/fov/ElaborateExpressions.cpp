@@ -147,9 +147,7 @@ Term *Elaborator::boundIndex(IndexVar *var, SMLoc loc) {
   Term *term = make(TermKind::Index, loc);
   term->index = var;
   computeFree(term);
-  if (var->shift == 0)
-    return term;
-  return map(Fn::Sub, {term, number(double(var->shift), loc, true)}, loc);
+  return term;
 }
 
 IndexVar *Elaborator::newIndex(StringRef name, SMLoc loc) {

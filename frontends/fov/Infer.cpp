@@ -23,7 +23,7 @@ std::optional<Extent> Array::axis(unsigned k) const {
   for (const Piece &piece : pieces) {
     if (!piece.isGeneral() || !piece.places[k].var->extent)
       continue;
-    return piece.places[k].var->extent;
+    return *piece.places[k].var->extent + Extent(piece.places[k].shift);
   }
   return std::nullopt;
 }
@@ -114,13 +114,10 @@ void Inference::useIndex(const IndexUse &use, int strength) {
     extent = (*use.read->args[0]->shape)[use.axis];
   if (!use.var->extent && extent) {
     bool self = isSelfRead(use);
-    // The shift as it is written: in x[k+1] = x[k], k reads without one.
-    int64_t shift = use.shift + use.var->shift;
-    Extent own = *extent + Extent(use.var->shift);
-    if (shift == 0 && !self)
-      set(use.var, own, 3, use);
-    else if (strength >= 4 && shift < 0 && !self)
-      set(use.var, own, 4, use);
+    if (use.shift == 0 && !self)
+      set(use.var, *extent, 3, use);
+    else if (strength >= 4 && use.shift < 0 && !self)
+      set(use.var, *extent, 4, use);
     return;
   }
   // What a reader demands of an array whose index nothing else bounds.
@@ -130,7 +127,8 @@ void Inference::useIndex(const IndexUse &use, int strength) {
       use.axis < use.read->array->numPlaces)
     for (Piece &piece : use.read->array->pieces)
       if (piece.isGeneral() && !piece.places[use.axis].var->extent)
-        set(piece.places[use.axis].var, *use.var->extent, 5, use);
+        set(piece.places[use.axis].var,
+            *use.var->extent - Extent(piece.places[use.axis].shift), 5, use);
 }
 
 void Inference::bind(const SizeBinding &binding) {
@@ -210,7 +208,7 @@ void Inference::step(int strength) {
       for (const Piece &piece : array->pieces)
         if (const PiecePlace &place = piece.places[k];
             place.var && place.var->extent && !extent) {
-          extent = place.var->extent;
+          extent = *place.var->extent + Extent(place.shift);
           source = place.var;
         }
       if (!extent)
@@ -219,7 +217,7 @@ void Inference::step(int strength) {
         PiecePlace &place = piece.places[k];
         if (!place.var || place.var->extent)
           continue;
-        place.var->extent = extent;
+        place.var->extent = *extent - Extent(place.shift);
         place.var->strength = 3;
         place.var->originLoc = source ? source->originLoc : array->loc;
         place.var->origin = source ? source->origin : array->text;

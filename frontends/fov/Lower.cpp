@@ -138,15 +138,22 @@ attn::ArrayType Lowering::arrayType(const Array &array) {
   SmallVector<Attribute> shape;
   for (IndexVar *var : array.context)
     shape.push_back(extent(*var->extent));
+  // x[k+1] = .. is stored over k: its first places are cases of its reads.
   std::optional<Shape> all = array.shape();
-  for (const Extent &size : *all)
-    shape.push_back(extent(size));
+  for (auto [k, size] : llvm::enumerate(*all))
+    shape.push_back(extent(size - Extent(array.shift(k))));
   return typeOf(shape, *array.kind);
 }
 
 //===----------------------------------------------------------------------===//
 // Arrays
 //===----------------------------------------------------------------------===//
+
+/// Whether a constant place is an element of the array as it is stored.
+bool Lowering::isStored(const Array &array, unsigned axis,
+                        const Extent &constant) {
+  return array.shift(axis) == 0 && isInside(array, axis, constant);
+}
 
 /// Whether a constant place lies inside its axis. Data extents are at least 1.
 bool Lowering::isInside(const Array &array, unsigned axis,
@@ -201,7 +208,7 @@ Value Lowering::defineArray(Array &array) {
     bool all = true;
     for (auto [k, place] : llvm::enumerate(piece.places))
       if (!place.var)
-        all &= isInside(array, k, place.constant);
+        all &= isStored(array, k, place.constant);
     if (all)
       inside.push_back(&piece);
   }
@@ -277,6 +284,41 @@ Value Lowering::defineArray(Array &array) {
   };
   attn::YieldOp::create(b, loc, emit(0, b));
   return op.getResult();
+}
+
+/// The array over all of its places, as the spec sees it.
+Value Lowering::visibleValue(Array &array) {
+  bool shifted = false;
+  for (unsigned k = 0; k < array.numPlaces; ++k)
+    shifted |= array.shift(k) != 0;
+  if (!shifted)
+    return arrays[&array];
+  model.terms.emplace_back();
+  Term *read = &model.terms.back();
+  read->kind = TermKind::Read;
+  read->loc = array.loc;
+  read->array = &array;
+  read->shape = *array.valueShape;
+  read->kindOf = array.kind;
+  SmallVector<IndexVar *, 2> order;
+  for (unsigned k = 0; k < array.numPlaces; ++k) {
+    model.indices.emplace_back();
+    IndexVar *var = &model.indices.back();
+    var->name = array.general()->places[k].var->name;
+    var->extent = array.axis(k);
+    order.push_back(var);
+    model.terms.emplace_back();
+    Term *index = &model.terms.back();
+    index->kind = TermKind::Index;
+    index->loc = array.loc;
+    index->index = var;
+    index->free = {var};
+    index->shape = Shape();
+    index->kindOf = Kind::Int;
+    read->args.push_back(index);
+    read->free.push_back(var);
+  }
+  return materialiseOver(read, order, *array.kind, array.name, array.loc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,7 +420,7 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
     if (arrays.count(array) && array->context.empty())
       attn::EquationOp::create(builder, location(array->loc),
                                builder.getStringAttr(array->name),
-                               arrays[array]);
+                               visibleValue(*array));
   for (auto &[array, placeholder] : placeholders) {
     auto it = arrays.find(array);
     if (it == arrays.end())

@@ -52,8 +52,10 @@ private:
   mlir::Value defineArray(Array &array);
   mlir::Value pieceValue(Array &array, const Piece &piece,
                          llvm::StringRef label);
+  mlir::Value visibleValue(Array &array);
   void emitChoice(const Choice &choice);
   void emitMarks();
+  bool isStored(const Array &array, unsigned axis, const Extent &constant);
   bool isInside(const Array &array, unsigned axis, const Extent &constant);
   mlir::Location location(SMLoc loc);
 

@@ -310,7 +310,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
       else if (arg && arg->kind == TermKind::Size && arg->args.empty())
         equal = place.constant == arg->extent;
       hits &= equal;
-      outside |= !isInside(array, k, place.constant);
+      outside |= !isStored(array, k, place.constant);
     }
     if (!hits || !outside)
       continue;
@@ -337,13 +337,18 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     indices.push_back(indexValue(body, arg));
   indices.append(position.begin(), position.end());
   unsigned first = array.context.size();
+  for (unsigned k = 0; k < array.numPlaces; ++k)
+    if (int64_t shift = array.shift(k))
+      indices[first + k] =
+          arith::SubIOp::create(b, loc, indices[first + k],
+                                arith::ConstantIndexOp::create(b, loc, shift));
 
   // Places outside the array that this read can reach.
   SmallVector<Attribute> cases;
   SmallVector<Value> alternatives;
   auto reaches = [&](unsigned axis, const Extent &place) {
     if (axis >= term->args.size())
-      return false;
+      return array.shift(axis) != 0; // the whole axis is read
     const Term *arg = term->args[axis];
     if (arg->kind == TermKind::Number)
       return false;
@@ -371,7 +376,8 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     SmallVector<Attribute> pairs;
     for (auto &[axis, place] : places)
       pairs.push_back(builder.getArrayAttr(
-          {builder.getI64IntegerAttr(first + axis), placeAttribute(place)}));
+          {builder.getI64IntegerAttr(first + axis),
+           placeAttribute(place - Extent(array.shift(axis)))}));
     cases.push_back(builder.getArrayAttr(pairs));
     alternatives.push_back(alternative);
   };
@@ -385,7 +391,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
         continue;
       places.push_back({unsigned(k), place.constant});
       possible &= reaches(k, place.constant);
-      outside |= !isInside(array, k, place.constant);
+      outside |= !isStored(array, k, place.constant);
     }
     if (outside && possible)
       addCase(places, boundaryValue(array, piece));

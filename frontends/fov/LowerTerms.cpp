@@ -199,7 +199,7 @@ Value Lowering::wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind) {
   for (auto [k, pair] : llvm::enumerate(llvm::zip(term->args, order))) {
     auto [arg, var] = pair;
     if (arg->kind != TermKind::Index || arg->index != var || var->lower != 0 ||
-        !(*term->array->axis(k) == *var->extent))
+        term->array->shift(k) != 0 || !(*term->array->axis(k) == *var->extent))
       return {};
   }
   return valueOf(term->array);

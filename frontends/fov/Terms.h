@@ -48,8 +48,6 @@ struct IndexVar {
   int strength = 0;         // GRAMMAR 4: 1 stated .. 5 demanded; 0 none yet
   IndexVar *like = nullptr; // has the extent of this one
   int64_t lower = 0; // first value; a place inside the range covers below
-  /// `x[k+1] = ..`: this index is the place, and k stands for it minus 1.
-  int64_t shift = 0;
   Term *parentIndex = nullptr; // of a nested extent W[m]: m
 };
 
@@ -164,9 +162,10 @@ struct Term {
   const Array *positionOf = nullptr;      // of position(p)
 };
 
-/// One place on the left of a piece: an index, or a constant.
+/// One place on the left of a piece: an index (plus shift), or a constant.
 struct PiecePlace {
   IndexVar *var = nullptr;
+  int64_t shift = 0; // of x[k+1] = ..
   Extent constant;
   SMLoc loc;
 };
@@ -217,6 +216,11 @@ struct Array {
       if (piece.isGeneral())
         return &piece;
     return nullptr;
+  }
+  /// How far the general equation is shifted along axis k: 1 for x[k+1] = ..
+  int64_t shift(unsigned k) const {
+    const Piece *piece = general();
+    return piece && k < piece->places.size() ? piece->places[k].shift : 0;
   }
   /// Extent of axis k (index axes, then value axes); empty while unknown.
   std::optional<Extent> axis(unsigned k) const;
