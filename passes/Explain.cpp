@@ -256,7 +256,9 @@ void Explanation::printStates(const Loop &loop, unsigned depth) {
 
 void fovea::attn::explainSchedule(ModuleOp module, llvm::raw_ostream &out) {
   for (auto system : module.getOps<SystemOp>()) {
-    Graph graph(system);
+    OwningOpRef<SystemOp> copy = system.clone();
+    alignRanges(*copy);
+    Graph graph(*copy);
     // The pass itself reports what has no schedule.
     ScopedDiagnosticHandler silence(module.getContext(),
                                     [](Diagnostic &) { return success(); });
@@ -268,7 +270,10 @@ void fovea::attn::explainSchedule(ModuleOp module, llvm::raw_ostream &out) {
 
 LogicalResult fovea::attn::checkOrder(ModuleOp module) {
   bool failedOnce = false;
-  for (auto system : module.getOps<SystemOp>())
-    failedOnce |= failed(makePlan(Graph(system)));
+  for (auto system : module.getOps<SystemOp>()) {
+    OwningOpRef<SystemOp> copy = system.clone();
+    alignRanges(*copy);
+    failedOnce |= failed(makePlan(Graph(*copy)));
+  }
   return failure(failedOnce);
 }

@@ -48,6 +48,10 @@ struct Plan {
   llvm::DenseSet<mlir::Operation *> generated;
 };
 
+/// Rewrites recurrences over n and n + 1 places (`x[k+1] = f(x[k])`) so that a
+/// loop over n steps computes them. Before the graph is made.
+void alignRanges(SystemOp system);
+
 /// The plan of a graph; failure after a diagnostic.
 mlir::FailureOr<Plan> makePlan(const Graph &graph);
 

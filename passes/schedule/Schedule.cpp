@@ -28,6 +28,7 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
     bool failedOnce = false;
     for (auto system :
          llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
+      schedule::alignRanges(system);
       schedule::Graph graph(system);
       FailureOr<schedule::Plan> plan = schedule::makePlan(graph);
       if (failed(plan)) {

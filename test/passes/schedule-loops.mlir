@@ -558,3 +558,78 @@ attn.system @prefers_parallel {
   } : !attn.array<["S", "T"], f64>
   attn.output "g" %g : !attn.array<["S", "T"], f64>
 }
+
+// -----
+
+// x[0] = start, x[k+1] = 2 * x[k]: a loop over K computes the first K places
+// of x, and x itself is computed behind it.
+
+// CHECK-LABEL: attn.program @image
+// CHECK:       %[[R:.*]]:2 = attn.scan "K" (%[[K:.*]]) carries (%[[BEFORE:.*]] =
+// CHECK:         attn.compute "x" ()
+// CHECK:           attn.read %[[BEFORE]][]
+// CHECK:         %[[TWICE:.*]] = attn.compute "twice" ()
+// CHECK:         attn.yield %[[TWICE]], %[[TWICE]]
+// CHECK:       %[[X:.*]] = attn.compute "x" (%{{.*}}: "K+1")
+// CHECK:         attn.read %[[R]]#1
+// CHECK:       attn.output "x" %[[X]] : !attn.array<["K+1"], f64>
+attn.system @image {
+  attn.length "K"
+  attn.length "K+1" is affine_map<()[s0] -> (s0 + 1)> ["K"]
+  %start = attn.data "start" : !attn.array<[], f64>
+  %twice = attn.compute "twice" (%k: "K") {
+    %0 = attn.read %x[%k] : !attn.array<["K+1"], f64>
+    %1 = arith.addf %0, %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["K"], f64>
+  %x = attn.compute "x" (%k: "K+1") {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %0 = arith.cmpi eq, %k, %c0 : index
+    %1 = scf.if %0 -> (f64) {
+      %2 = attn.read %start[] : !attn.array<[], f64>
+      scf.yield %2 : f64
+    } else {
+      %before = arith.subi %k, %c1 : index
+      %2 = attn.read %twice[%before] : !attn.array<["K"], f64>
+      scf.yield %2 : f64
+    }
+    attn.yield %1 : f64
+  } : !attn.array<["K+1"], f64>
+  attn.output "x" %x : !attn.array<["K+1"], f64>
+}
+
+// -----
+
+// Its adjoint, from the other end: the last K places of d.
+
+// CHECK-LABEL: attn.program @image_down
+// CHECK:       attn.scan "K" reverse
+// CHECK:       attn.compute "d" (%{{.*}}: "K+1")
+attn.system @image_down {
+  attn.length "K"
+  attn.length "K+1" is affine_map<()[s0] -> (s0 + 1)> ["K"]
+  %seed = attn.data "seed" : !attn.array<["K+1"], f64>
+  %twice = attn.compute "d twice" (%k: "K") {
+    %c1 = arith.constant 1 : index
+    %next = arith.addi %k, %c1 : index
+    %0 = attn.read %d[%next] : !attn.array<["K+1"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["K"], f64>
+  %d = attn.compute "d" (%k: "K+1") {
+    %K = attn.extent "K"
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi slt, %k, %K : index
+    %1 = scf.if %0 -> (f64) {
+      %2 = attn.read %twice[%k] : !attn.array<["K"], f64>
+      %3 = arith.addf %2, %2 : f64
+      scf.yield %3 : f64
+    } else {
+      scf.yield %zero : f64
+    }
+    %4 = attn.read %seed[%k] : !attn.array<["K+1"], f64>
+    %5 = arith.addf %1, %4 : f64
+    attn.yield %5 : f64
+  } : !attn.array<["K+1"], f64>
+  attn.output "d" %d : !attn.array<["K+1"], f64>
+}
