@@ -156,10 +156,10 @@ void Aligner::redirect(ComputeOp op, int64_t ownShift, int64_t shift) {
     for (auto pairs : read.getPlaces()->getAsRange<ArrayAttr>()) {
       SmallVector<Attribute> renamed;
       for (auto pair : pairs.getAsRange<ArrayAttr>())
-        renamed.push_back(
-            pair[1] == large && cast<IntegerAttr>(pair[0]).getInt() == axis
-                ? builder.getArrayAttr({pair[0], small})
-                : pair);
+        renamed.push_back(pair[1] == large &&
+                                  cast<IntegerAttr>(pair[0]).getInt() == axis
+                              ? builder.getArrayAttr({pair[0], small})
+                              : pair);
       places.push_back(builder.getArrayAttr(renamed));
     }
     read.setPlacesAttr(builder.getArrayAttr(places));
