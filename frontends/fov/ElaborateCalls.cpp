@@ -276,6 +276,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     --callDepth;
     return {};
   }
+  size_t firstTerm = model->terms.size();
   scopes.emplace_back();
   Scope *own = &scopes.back();
   own->isCall = true;
@@ -380,6 +381,11 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     if (!returned)
       error(def.nameLoc, "'" + def.name.str() + "' returns nothing");
   }
+  // What the prelude computes is said to stand where it is called.
+  auto known = preludeScope->symbols.find(def.name);
+  if (known != preludeScope->symbols.end() && known->second.statement == &def)
+    for (size_t k = firstTerm; k < model->terms.size(); ++k)
+      model->terms[k].loc = loc;
   --callDepth;
   return results;
 }
