@@ -230,6 +230,11 @@ void Explanation::printStates(const Loop &loop, unsigned depth) {
         windows[edge.target] =
             std::max(windows[edge.target], std::abs(index.offset));
     }
+  SmallVector<Operation *> before;
+  for (Operation *op : graph.getNodes())
+    if (!loop.contains(op) && !plan.generated.contains(op))
+      before.push_back(op);
+  printList(depth, "encoder", namesOf(before));
   Names temporary, states, reordered;
   for (auto [op, time] : loop.time) {
     if (!growing.contains(op) && !windows.contains(op))

@@ -196,7 +196,14 @@ Value Lowering::pieceValue(Array &array, const Piece &piece,
   for (const PiecePlace &place : piece.places)
     if (place.var)
       order.push_back(place.var);
-  return materialiseOver(piece.value, order, *array.kind, label, piece.loc);
+  Value value =
+      materialiseOver(piece.value, order, *array.kind, label, piece.loc);
+  // An equation stands where it is written, also where a def computes it.
+  Operation *op = value.getDefiningOp();
+  if (op && !label.empty() &&
+      op->getAttr("label") == builder.getStringAttr(label))
+    op->setLoc(location(piece.loc));
+  return value;
 }
 
 Value Lowering::defineArray(Array &array) {

@@ -81,6 +81,7 @@ attn.system @training {
 // CHECK-NEXT:   search over T, up: place, x, logits, y
 // CHECK-NEXT:     because: y[t-1] -> x -> logits -> y
 // CHECK-NEXT:     hoisted: begin
+// CHECK-NEXT:     encoder: begin
 // CHECK-NEXT:     per step: place, logits
 // CHECK-NEXT:     carried: y (last 1)
 // CHECK-NEXT:     growing: x
