@@ -69,9 +69,8 @@ Status Splitter::findBatch() {
           spec.name, spec.axes.size() + 1, shapeText(tensor->shape)));
     size_t count = tensor->shape[0];
     if (known && count != batch)
-      return Status::error(
-          fmt::format("'{}' has {} examples but '{}' has {}", specs[0].name,
-                      batch, spec.name, count));
+      return Status::error(fmt::format("'{}' has {} examples but '{}' has {}",
+                                       specs[0].name, batch, spec.name, count));
     batch = count;
     known = true;
   }
@@ -87,9 +86,9 @@ Status Splitter::checkNames() const {
     if (dot == std::string::npos)
       continue;
     std::string owner = name.substr(0, dot);
-    bool known = std::any_of(
-        specs.begin(), specs.end(),
-        [&](const DataSpec &spec) { return spec.name == owner; });
+    bool known =
+        std::any_of(specs.begin(), specs.end(),
+                    [&](const DataSpec &spec) { return spec.name == owner; });
     if (!known && !find(owner))
       return Status::error(
           fmt::format("'{}' is the length of no data '{}'", name, owner));
@@ -101,9 +100,9 @@ Status Splitter::takeIds() {
   for (size_t i = 0; i < batch; ++i)
     examples[i].id = static_cast<int64_t>(i);
   const Tensor *ids = find("example");
-  bool isData = std::any_of(
-      specs.begin(), specs.end(),
-      [](const DataSpec &spec) { return spec.name == "example"; });
+  bool isData =
+      std::any_of(specs.begin(), specs.end(),
+                  [](const DataSpec &spec) { return spec.name == "example"; });
   if (!ids || isData)
     return Status::success();
   if (!isWhole(*ids) || ids->shape != std::vector<int64_t>{int64_t(batch)})
@@ -122,10 +121,10 @@ Status Splitter::noteLength(const DataSpec &spec, const DataAxis &axis,
       examples[example].lengths.try_emplace(axis.length, values);
   if (isNew || entry->second.values == values.values)
     return Status::success();
-  return Status::error(fmt::format(
-      "example {} has the length {} = {} but '{}' has {}", example,
-      axis.length, fmt::join(entry->second.values, " "), spec.name,
-      fmt::join(values.values, " ")));
+  return Status::error(
+      fmt::format("example {} has the length {} = {} but '{}' has {}", example,
+                  axis.length, fmt::join(entry->second.values, " "), spec.name,
+                  fmt::join(values.values, " ")));
 }
 
 Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
@@ -171,8 +170,8 @@ Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
       auto value = static_cast<int64_t>(lengths->at(first + i));
       if (value < 0 || value > extent)
         return Status::error(fmt::format(
-            "'{}' of example {} is {}, outside 0..{}, the extent of '{}'",
-            name, example, value, extent, spec.name));
+            "'{}' of example {} is {}, outside 0..{}, the extent of '{}'", name,
+            example, value, extent, spec.name));
       if (value == 0 && !values.nested)
         return Status::error(
             fmt::format("example {} has no '{}': its length {} is 0", example,
@@ -214,19 +213,17 @@ Status Splitter::checkShape(const DataSpec &spec) const {
     int64_t extent = tensor.shape[axis + 1];
     if (what.length.empty()) {
       if (extent != what.size)
-        return Status::error(
-            fmt::format("'{}' has the extent {} at axis {} but is given {}",
-                        spec.name, what.size, axis + 1,
-                        shapeText(tensor.shape)));
+        return Status::error(fmt::format(
+            "'{}' has the extent {} at axis {} but is given {}", spec.name,
+            what.size, axis + 1, shapeText(tensor.shape)));
       continue;
     }
     for (size_t example = 0; example < batch; ++example) {
       int64_t largest = largestOf(examples[example].lengths.at(what.length));
       if (largest > extent)
-        return Status::error(
-            fmt::format("example {} has the length {} = {} but '{}' is {}",
-                        example, what.length, largest, spec.name,
-                        shapeText(tensor.shape)));
+        return Status::error(fmt::format(
+            "example {} has the length {} = {} but '{}' is {}", example,
+            what.length, largest, spec.name, shapeText(tensor.shape)));
     }
   }
   return Status::success();
@@ -263,15 +260,15 @@ Status Splitter::takeValues(const DataSpec &spec, size_t number) {
         if (spec.axes[i].length == what.parent ||
             (spec.axes[i].length.empty() &&
              std::to_string(spec.axes[i].size) == what.parent))
-          inside &= indices[axis] <
-                    example.lengths[what.length].values[indices[i]];
+          inside &=
+              indices[axis] < example.lengths[what.length].values[indices[i]];
     }
     if (!inside)
       continue;
     double value = tensor.at(source);
     bool fits = spec.kind == DataKind::Real ||
-                (value >= 0 && (spec.limit == 0 ||
-                                value < static_cast<double>(spec.limit)));
+                (value >= 0 &&
+                 (spec.limit == 0 || value < static_cast<double>(spec.limit)));
     if (spec.kind == DataKind::Whole && spec.limit == 0)
       fits = true;
     if (spec.kind == DataKind::Bit)

@@ -21,9 +21,9 @@ namespace fovea::runtime {
 /// One axis of data: a number, a length that comes with the data, or a length
 /// that each index of an earlier axis (`parent`) has of its own.
 struct DataAxis {
-  std::string length;  // empty: a number
-  int64_t size = 0;    // when it is a number
-  std::string parent;  // empty: not nested
+  std::string length; // empty: a number
+  int64_t size = 0;   // when it is a number
+  std::string parent; // empty: not nested
 };
 
 enum class DataKind { Real, Whole, Bit };

@@ -33,9 +33,9 @@ static constexpr struct {
   std::string_view name;
   size_t size;
 } types[] = {
-    {DType::F64, "F64", 8}, {DType::F32, "F32", 4}, {DType::I64, "I64", 8},
-    {DType::I32, "I32", 4}, {DType::I16, "I16", 2}, {DType::I8, "I8", 1},
-    {DType::U64, "U64", 8}, {DType::U32, "U32", 4}, {DType::U16, "U16", 2},
+    {DType::F64, "F64", 8}, {DType::F32, "F32", 4},  {DType::I64, "I64", 8},
+    {DType::I32, "I32", 4}, {DType::I16, "I16", 2},  {DType::I8, "I8", 1},
+    {DType::U64, "U64", 8}, {DType::U32, "U32", 4},  {DType::U16, "U16", 2},
     {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
 
 std::string_view fovea::runtime::nameOf(DType type) {
@@ -233,8 +233,8 @@ public:
                       : fmt::format("'{}' has '{}' twice", subject(), value));
     if (depth == 2 && !inMetadata && value != "dtype" && value != "shape" &&
         value != "data_offsets")
-      return fail(fmt::format("'{}' has an unknown entry '{}'", subject(),
-                              value));
+      return fail(
+          fmt::format("'{}' has an unknown entry '{}'", subject(), value));
     keyName = value;
     return true;
   }
@@ -284,11 +284,10 @@ static Status takeTensor(const Description &description, uint64_t available,
                          const std::byte *data, Tensor &tensor) {
   const std::string &name = description.name;
   if (!description.type || !description.shape || !description.offsets)
-    return Status::error(fmt::format(
-        "'{}' has no '{}'", name,
-        !description.type    ? "dtype"
-        : !description.shape ? "shape"
-                             : "data_offsets"));
+    return Status::error(fmt::format("'{}' has no '{}'", name,
+                                     !description.type    ? "dtype"
+                                     : !description.shape ? "shape"
+                                                          : "data_offsets"));
   const auto *entry =
       std::find_if(std::begin(types), std::end(types), [&](const auto &known) {
         return known.name == *description.type;
@@ -306,15 +305,14 @@ static Status takeTensor(const Description &description, uint64_t available,
                     begin, end, available));
   // An extent of 0 makes the others harmless, but they must still be numbers.
   uint64_t bytes = entry->size;
-  bool isEmpty = std::find(description.shape->begin(),
-                           description.shape->end(), 0) !=
-                 description.shape->end();
+  bool isEmpty = std::find(description.shape->begin(), description.shape->end(),
+                           0) != description.shape->end();
   for (uint64_t extent : *description.shape) {
     if (extent > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
         (!isEmpty && bytes > available / extent))
-      return Status::error(fmt::format(
-          "'{}' has extents [{}], more than the file has bytes", name,
-          fmt::join(*description.shape, ", ")));
+      return Status::error(
+          fmt::format("'{}' has extents [{}], more than the file has bytes",
+                      name, fmt::join(*description.shape, ", ")));
     bytes = isEmpty ? 0 : bytes * extent;
     tensor.shape.push_back(static_cast<int64_t>(extent));
   }
@@ -343,9 +341,9 @@ static Status checkPlaces(const std::vector<Description> &tensors,
       return Status::error(fmt::format("'{}' and '{}' lie in the same bytes",
                                        order[i - 1]->name, order[i]->name));
     if (begin > last)
-      return Status::error(fmt::format(
-          "no tensor has the bytes {} to {} before '{}'", last, begin,
-          order[i]->name));
+      return Status::error(
+          fmt::format("no tensor has the bytes {} to {} before '{}'", last,
+                      begin, order[i]->name));
     last = (*order[i]->offsets)[1];
   }
   if (last != available)
@@ -368,8 +366,8 @@ static Status parse(std::string_view bytes, TensorFile &file) {
         fmt::format("the header is {} bytes long, but the file has {}", length,
                     bytes.size() - 8));
   if (length > longestHeader)
-    return Status::error(fmt::format(
-        "the header is {} bytes long, over {}", length, longestHeader));
+    return Status::error(fmt::format("the header is {} bytes long, over {}",
+                                     length, longestHeader));
   HeaderReader reader;
   std::string_view header = bytes.substr(8, length);
   if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader))
@@ -480,8 +478,8 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
               std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   for (const auto *entry : order) {
     const std::vector<std::byte> &bytes = entry->second.bytes;
-    good = good && std::fwrite(bytes.data(), 1, bytes.size(), stream) ==
-                       bytes.size();
+    good = good &&
+           std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
   }
   good = good && std::fflush(stream) == 0 && fsync(fileno(stream)) == 0;
   int error = errno;

@@ -25,10 +25,9 @@ std::vector<runtime::DataSpec> reference::describeData(Operation *container) {
     runtime::DataSpec &spec = specs.emplace_back();
     spec.name = name.str();
     attn::ArrayType type = data.getResult().getType();
-    spec.kind = type.getElementType().isF64() ? runtime::DataKind::Real
-                : type.getElementType().isInteger(1)
-                    ? runtime::DataKind::Bit
-                    : runtime::DataKind::Whole;
+    spec.kind = type.getElementType().isF64()        ? runtime::DataKind::Real
+                : type.getElementType().isInteger(1) ? runtime::DataKind::Bit
+                                                     : runtime::DataKind::Whole;
     for (Attribute extent : type.getShape()) {
       runtime::DataAxis &axis = spec.axes.emplace_back();
       if (auto number = dyn_cast<IntegerAttr>(extent)) {
@@ -48,9 +47,8 @@ reference::describeParameters(Operation *container) {
   for (auto parameter : container->getRegion(0).getOps<attn::ParamOp>()) {
     std::vector<int64_t> shape;
     for (Attribute extent : parameter.getResult().getType().getShape())
-      shape.push_back(isa<IntegerAttr>(extent)
-                          ? cast<IntegerAttr>(extent).getInt()
-                          : -1);
+      shape.push_back(
+          isa<IntegerAttr>(extent) ? cast<IntegerAttr>(extent).getInt() : -1);
     result[parameter.getPath().str()] = std::move(shape);
   }
   return result;
@@ -66,10 +64,10 @@ Status reference::readWeights(Operation *container,
           fmt::format("the weights have no parameter '{}'", path));
     const Tensor &tensor = found->second;
     if (tensor.shape != shape || !tensor.isReal())
-      return Status::error(fmt::format(
-          "parameter '{}' is {} but the weights have {} {}", path,
-          runtime::shapeText(shape), runtime::nameOf(tensor.type),
-          runtime::shapeText(tensor.shape)));
+      return Status::error(
+          fmt::format("parameter '{}' is {} but the weights have {} {}", path,
+                      runtime::shapeText(shape), runtime::nameOf(tensor.type),
+                      runtime::shapeText(tensor.shape)));
     parameters[path] = {tensor.shape, tensor.toDoubles(), false};
   }
   return Status::success();
@@ -92,8 +90,7 @@ class BatchRun {
 public:
   BatchRun(ModuleOp module, const Arrays &parameters,
            const std::vector<runtime::Example> &examples,
-           const BatchRequest &request,
-           std::map<std::string, Tensor> &results)
+           const BatchRequest &request, std::map<std::string, Tensor> &results)
       : module(module), parameters(parameters), examples(examples),
         request(request), results(results) {}
   Status run();
@@ -152,12 +149,11 @@ Status BatchRun::evaluateLoss() {
   }
   for (const runtime::Example &example : examples) {
     Inputs inputs = inputsFor(example);
-    if (Status status =
-            evaluate(loss, inputs, outputs.emplace_back(), options);
+    if (Status status = evaluate(loss, inputs, outputs.emplace_back(), options);
         status.failed())
-      return Status::error(fmt::format("example {}: {}", example.id,
-                                       status.getMessage()),
-                           status.getWhere());
+      return Status::error(
+          fmt::format("example {}: {}", example.id, status.getMessage()),
+          status.getWhere());
   }
   return Status::success();
 }
@@ -178,9 +174,9 @@ Status BatchRun::evaluateGradients() {
     inputs.data["seed.penalty"] = Array::scalar(1 / count);
     Arrays gradients;
     if (Status status = evaluate(grad, inputs, gradients); status.failed())
-      return Status::error(fmt::format("example {}: {}", example.id,
-                                       status.getMessage()),
-                           status.getWhere());
+      return Status::error(
+          fmt::format("example {}: {}", example.id, status.getMessage()),
+          status.getWhere());
     for (auto &[name, array] : gradients) {
       if (!StringRef(name).starts_with("grad/"))
         continue;
@@ -206,8 +202,7 @@ Status BatchRun::storeEquation(const std::string &name) {
     parts.push_back({found->second.shape, found->second.values});
     integer = found->second.integer;
   }
-  results[name] =
-      runtime::joinPadded(integer ? DType::I64 : DType::F64, parts);
+  results[name] = runtime::joinPadded(integer ? DType::I64 : DType::F64, parts);
   return Status::success();
 }
 

@@ -32,11 +32,11 @@ ArrayRef<double> ChoiceDistribution::parameter(StringRef name) const {
   return {};
 }
 
-Status ChoiceDistribution::take(
-    attn::ChoiceOp op, int64_t group, ArrayRef<int64_t> indices,
-    const LengthTable &lengths,
-    llvm::function_ref<const Array &(Value)> arrayOf,
-    llvm::function_ref<int64_t(StringRef)> loopIndex) {
+Status
+ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
+                         ArrayRef<int64_t> indices, const LengthTable &lengths,
+                         llvm::function_ref<const Array &(Value)> arrayOf,
+                         llvm::function_ref<int64_t(StringRef)> loopIndex) {
   kind = op.getDistribution();
   name = op.getTarget().str();
   parameters.clear();
@@ -146,9 +146,8 @@ void ChoiceDistribution::findLogps() {
 }
 
 /// Graves (2013), equation 24.
-double
-ChoiceDistribution::componentLogDensity(size_t m,
-                                        ArrayRef<double> value) const {
+double ChoiceDistribution::componentLogDensity(size_t m,
+                                               ArrayRef<double> value) const {
   ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
   double rho = parameter("correlation")[m];
   double x = (value[0] - mean[2 * m]) / sd[2 * m];

@@ -14,8 +14,8 @@ class ChoiceDistribution {
 public:
   /// Takes the parameters of element `group` (its row-major number over the
   /// axes of the choice, at `indices`). `arrayOf` gives a parameter's array.
-  Status take(attn::ChoiceOp op, int64_t group,
-              llvm::ArrayRef<int64_t> indices, const LengthTable &lengths,
+  Status take(attn::ChoiceOp op, int64_t group, llvm::ArrayRef<int64_t> indices,
+              const LengthTable &lengths,
               llvm::function_ref<const Array &(mlir::Value)> arrayOf,
               llvm::function_ref<int64_t(llvm::StringRef)> loopIndex);
 
@@ -23,9 +23,7 @@ public:
     return kind == attn::Distribution::categorical ||
            kind == attn::Distribution::bernoulli;
   }
-  bool isCategorical() const {
-    return kind == attn::Distribution::categorical;
-  }
+  bool isCategorical() const { return kind == attn::Distribution::categorical; }
   /// How many numbers a value is: 2 for a mixture, otherwise 1.
   int64_t valueSize() const {
     return kind == attn::Distribution::mixture ? 2 : 1;

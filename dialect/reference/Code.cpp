@@ -112,12 +112,11 @@ Status Compiler::bound(Attribute extent, ArrayRef<Attribute> before,
   return Status::success();
 }
 
-Status Compiler::bounds(ArrayRef<Attribute> extents,
-                        ArrayRef<unsigned> indices, Region *scope,
-                        SmallVectorImpl<Bound> &bounds) {
+Status Compiler::bounds(ArrayRef<Attribute> extents, ArrayRef<unsigned> indices,
+                        Region *scope, SmallVectorImpl<Bound> &bounds) {
   for (size_t i = 0; i < extents.size(); ++i)
-    if (Status status = bound(extents[i], extents.take_front(i), indices,
-                              scope, bounds.emplace_back());
+    if (Status status = bound(extents[i], extents.take_front(i), indices, scope,
+                              bounds.emplace_back());
         status.failed())
       return status;
   return Status::success();
@@ -146,9 +145,8 @@ Status Compiler::outside(Value value) {
     Operation *op = top.getDefiningOp();
     if (!op) {
       auto argument = cast<BlockArgument>(top);
-      if (!top.getType().isIndex() ||
-          !isa<attn::ScanOp, attn::SearchOp>(
-              argument.getOwner()->getParentOp()))
+      if (!top.getType().isIndex() || !isa<attn::ScanOp, attn::SearchOp>(
+                                          argument.getOwner()->getParentOp()))
         return error(code.op, fmt::format("'{}' uses a block argument that is "
                                           "no index of a loop",
                                           labelOf(code.op)));
@@ -200,9 +198,8 @@ Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
       unsigned axis = cast<IntegerAttr>(both[0]).getInt();
       placed[axis] = true;
       Bound place;
-      if (Status status =
-              bound(both[1], extents.take_front(axis), plan.indices,
-                    op.getArray().getParentRegion(), place);
+      if (Status status = bound(both[1], extents.take_front(axis), plan.indices,
+                                op.getArray().getParentRegion(), place);
           status.failed())
         return status;
       one.places.push_back({axis, place});
@@ -240,8 +237,8 @@ Status Compiler::extent(attn::ExtentOp op, std::vector<Instruction> &out) {
   if (lengths.isNested(value.length)) {
     Value parent = op.getParent();
     if (!parent)
-      parent = findLoopIndex(op->getParentRegion(),
-                             lengths.parentOf(value.length));
+      parent =
+          findLoopIndex(op->getParentRegion(), lengths.parentOf(value.length));
     if (!parent)
       return error(op, fmt::format("the nested length '{}' needs an index "
                                    "over '{}'",
@@ -355,14 +352,6 @@ Status Compiler::compute(attn::ComputeOp op) {
   code.reducer = op.getReducer();
   code.lower.assign(op.getLower().begin(), op.getLower().end());
   code.wholeBody = !op.getYielded().getType().isF64();
-  using attn::Reducer;
-  if (code.wholeBody &&
-      (code.reducer == Reducer::mean || code.reducer == Reducer::logsumexp ||
-       code.reducer == Reducer::softmax ||
-       code.reducer == Reducer::log_softmax))
-    return error(op, fmt::format(
-                         "'{}' takes a {} of whole numbers", labelOf(op),
-                         attn::stringifyReducer(code.reducer).str()));
   SmallVector<unsigned> indices;
   for (BlockArgument index : op.getBody().getArguments())
     indices.push_back(define(index));
@@ -380,8 +369,8 @@ Status Compiler::compute(attn::ComputeOp op) {
     Block &condition = op.getCondition().front();
     if (Status status = block(condition, main); status.failed())
       return status;
-    if (Status status = operand(condition.getTerminator()->getOperand(0),
-                                number);
+    if (Status status =
+            operand(condition.getTerminator()->getOperand(0), number);
         status.failed())
       return status;
     main.push_back({Instruction::Require, 0, number});
@@ -405,8 +394,8 @@ Status Compiler::scalar(Value value) {
   return Status::success();
 }
 
-Status reference::compileCompute(attn::ComputeOp op,
-                                 const LengthTable &lengths, Code &code) {
+Status reference::compileCompute(attn::ComputeOp op, const LengthTable &lengths,
+                                 Code &code) {
   return Compiler(code, lengths).compute(op);
 }
 
@@ -433,9 +422,8 @@ static Status outOfBounds(const Code &code, const ReadPlan &plan,
                           ? name
                           : fmt::format("{} = {}", name, size));
   }
-  std::string source = array.getDefiningOp()
-                           ? labelOf(array.getDefiningOp())
-                           : "the state of a loop";
+  std::string source = array.getDefiningOp() ? labelOf(array.getDefiningOp())
+                                             : "the state of a loop";
   return Status::error(
       fmt::format("'attn.read' in '{}' reads '{}' at [{}], outside its extents "
                   "[{}]",
@@ -463,8 +451,8 @@ static bool locate(const View &view, ArrayRef<unsigned> indices,
 }
 
 static Outcome runRead(const Code &code, const ReadPlan &plan,
-                       const std::vector<Slot> &registers,
-                       RunContext &context, Slot &result) {
+                       const std::vector<Slot> &registers, RunContext &context,
+                       Slot &result) {
   const LengthTable &lengths = *context.lengths;
   int64_t offset;
   unsigned array = plan.array;
@@ -515,11 +503,11 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       registers[now.dest] = now.function(registers[now.a], registers[now.b],
                                          registers[now.c], fault);
       if (fault) {
-        context.error = Status::error(
-            fmt::format("'{}' in '{}' {}",
-                        now.op->getName().getStringRef().str(),
-                        labelOf(code.op), fault),
-            placeOf(now.op));
+        context.error =
+            Status::error(fmt::format("'{}' in '{}' {}",
+                                      now.op->getName().getStringRef().str(),
+                                      labelOf(code.op), fault),
+                          placeOf(now.op));
         return Outcome::Failed;
       }
       break;

@@ -78,7 +78,7 @@ struct Code {
   std::vector<Instruction> instructions;
   std::vector<Slot> registers; // as a run finds them: constants are set
   std::vector<ReadPlan> reads;
-  std::vector<Bound> extents;     // of attn.extent
+  std::vector<Bound> extents;      // of attn.extent
   std::vector<mlir::Value> arrays; // what the reads' numbers mean
   /// Loop indices from outside the body, and their registers.
   std::vector<std::pair<mlir::Value, unsigned>> captures;
@@ -96,8 +96,7 @@ Status compileCompute(attn::ComputeOp op, const LengthTable &lengths,
                       Code &code);
 /// Compiles one scalar that stands outside any compute (the place of an
 /// append).
-Status compileScalar(mlir::Value value, const LengthTable &lengths,
-                     Code &code);
+Status compileScalar(mlir::Value value, const LengthTable &lengths, Code &code);
 
 enum class Outcome { Done, Excluded, Missing, Failed };
 

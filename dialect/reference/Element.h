@@ -61,7 +61,7 @@ private:
   std::vector<Slot> registers;
   unsigned next = 0;
   bool empty = false;
-  int64_t lastPlace = -1; // of cumsum
+  int64_t lastPlace = -1;      // of cumsum
   std::vector<Slot> terms;     // what is reduced
   std::vector<int64_t> places; // and, where it matters, their places
   std::vector<double> row;

@@ -105,8 +105,8 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
     auto choice = dyn_cast<attn::ChoiceOp>(op);
     if (isa<attn::OutputOp>(op) ||
         (equation && wanted.equation(equation.getTarget()))) {
-      results.push_back({op.getAttrOfType<StringAttr>("target").str(),
-                         op.getOperand(0)});
+      results.push_back(
+          {op.getAttrOfType<StringAttr>("target").str(), op.getOperand(0)});
       arrays.push_back(op.getOperand(0));
     } else if (isa<attn::PenaltyOp>(op) && options.objective) {
       penalties.push_back(op.getOperand(0));
@@ -160,8 +160,7 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
 }
 
 static Status evaluateProgram(Operation *container, const Inputs &inputs,
-                              Arrays &outputs,
-                              const EvaluateOptions &options) {
+                              Arrays &outputs, const EvaluateOptions &options) {
   Wanted wanted{options};
   Machine machine(container, inputs);
   machine.isWanted = [&](StringRef name) { return wanted.equation(name); };
@@ -180,8 +179,7 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
   if (Status status = machine.start(environment); status.failed())
     return status;
   Block &block = container->getRegion(0).front();
-  if (Status status = machine.executeBlock(block, environment);
-      status.failed())
+  if (Status status = machine.executeBlock(block, environment); status.failed())
     return status;
   outputs.merge(environment.outputs);
   if (!options.objective)
@@ -199,8 +197,7 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
     auto choice = dyn_cast<attn::ChoiceOp>(op);
     if (!choice || !choice.getObserved())
       continue;
-    if (Status status =
-            machine.find(choice.getObserved(), environment, array);
+    if (Status status = machine.find(choice.getObserved(), environment, array);
         status.failed())
       return status;
     if (Status status = machine.eachChoice(

@@ -66,14 +66,13 @@ Status LengthTable::take(Entry &entry, const Inputs &inputs,
     if (given->second.nested != !entry.parent.empty())
       return Status::error(fmt::format(
           "length '{}' is {} but is given {}", entry.name,
-          entry.parent.empty() ? "one number" : "nested in '" + entry.parent +
-                                                    "'",
+          entry.parent.empty() ? "one number"
+                               : "nested in '" + entry.parent + "'",
           given->second.nested ? "one for each index" : "as one number"));
     entry.value = given->second;
     if (!entry.value.nested && entry.value.values.size() != 1)
       return Status::error(fmt::format("length '{}' is given {} values",
-                                       entry.name,
-                                       entry.value.values.size()));
+                                       entry.name, entry.value.values.size()));
   } else if (!entry.parent.empty()) {
     return Status::error(
         fmt::format("length '{}', one for each index of '{}', is not given",
@@ -239,9 +238,8 @@ Status LengthTable::checkedShape(attn::ArrayType type,
                                        name.getValue().str()));
     shape.push_back(sizeOf(extent));
     if (shape.back() != 0 && count > mostElements / shape.back())
-      return Status::error(
-          fmt::format("an array of {} does not fit in memory",
-                      runtime::shapeText(shapeOf(type))));
+      return Status::error(fmt::format("an array of {} does not fit in memory",
+                                       runtime::shapeText(shapeOf(type))));
     count *= shape.back();
   }
   return Status::success();

@@ -91,7 +91,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
   std::string name = labelOf(op);
   auto type = cast<attn::ArrayType>(op->getResult(0).getType());
   const Arrays none;
-  const Arrays &given = !isParameter         ? inputs.data
+  const Arrays &given = !isParameter        ? inputs.data
                         : inputs.parameters ? *inputs.parameters
                                             : none;
   auto found = given.find(name);
@@ -370,9 +370,8 @@ Status Machine::stack(attn::ArrayType type, int64_t axis, int64_t extent,
   for (const ArrayPtr &row : rows)
     for (size_t i = 0; i < shape.size(); ++i)
       if (static_cast<int64_t>(i) != axis)
-        shape[i] = std::max(shape[i],
-                            row->shape[static_cast<int64_t>(i) < axis ? i
-                                                                      : i - 1]);
+        shape[i] = std::max(
+            shape[i], row->shape[static_cast<int64_t>(i) < axis ? i : i - 1]);
   auto stacked = std::make_shared<Array>(
       Array::zeros(shape, !type.getElementType().isF64()));
   for (auto [row, place] : llvm::zip_equal(rows, places)) {
@@ -408,8 +407,8 @@ Status Machine::scan(attn::ScanOp op, Environment &environment) {
           status.failed())
         return status;
     for (unsigned i = 0; i < op.getNumStacked(); ++i)
-      if (Status status = find(op.getStackedValue(i), environment,
-                               rows[i].emplace_back());
+      if (Status status =
+              find(op.getStackedValue(i), environment, rows[i].emplace_back());
           status.failed())
         return status;
   }
@@ -418,9 +417,9 @@ Status Machine::scan(attn::ScanOp op, Environment &environment) {
     environment.arrays[op.getLast(i)] = carries[i];
   for (unsigned i = 0; i < op.getNumStacked(); ++i) {
     ArrayPtr stacked;
-    if (Status status = stack(
-            cast<attn::ArrayType>(op.getStacked(i).getType()),
-            op.getAxes()[i], 0, rows[i], places, environment, stacked);
+    if (Status status =
+            stack(cast<attn::ArrayType>(op.getStacked(i).getType()),
+                  op.getAxes()[i], 0, rows[i], places, environment, stacked);
         status.failed())
       return status;
     environment.arrays[op.getStacked(i)] = stacked;
@@ -433,8 +432,7 @@ Status Machine::eachChoice(
     llvm::function_ref<Status(int64_t, const ChoiceDistribution &)> take) {
   auto type = cast<attn::ArrayType>(chosenArray(op).getType());
   unsigned axes = numChoiceAxes(op);
-  auto choices =
-      type.withShape(type.getShape().getValue().take_front(axes));
+  auto choices = type.withShape(type.getShape().getValue().take_front(axes));
   std::vector<int64_t> shape;
   if (Status status = environment.lengths.checkedShape(choices, shape);
       status.failed())

@@ -9,6 +9,7 @@
 
 #include "dialect/reference/Runner.h"
 
+#include "llvm/ADT/SetVector.h"
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -61,6 +62,7 @@ protected:
 
 private:
   Status enter(Operation *loop);
+  Status findLongest();
   Status beginStep();
   Status endStep(bool &over);
   Status leave();
@@ -110,9 +112,9 @@ Status ProgramRunner::enter(Operation *loop) {
   auto name = dyn_cast<StringAttr>(extent);
   int id = name ? environment.lengths.find(name.getValue()) : -1;
   if (name && id < 0)
-    return Status::error(fmt::format("'{}' is no length of the model",
-                                     name.getValue().str()),
-                         placeOf(loop));
+    return Status::error(
+        fmt::format("'{}' is no length of the model", name.getValue().str()),
+        placeOf(loop));
   if (id >= 0 && environment.lengths.isOpen(id) && isa<attn::SearchOp>(loop) &&
       !loop->hasAttr("known"))
     level.length = id;
@@ -130,11 +132,46 @@ Status ProgramRunner::enter(Operation *loop) {
   level.carries = level.inits;
   levels.push_back(std::move(level));
   if (levels.size() == 2) {
+    if (Status status = findLongest(); status.failed())
+      return status;
     steps = 0;
     cut = false;
     score.reset();
   }
   return levels.back().extent == 0 ? leave() : beginStep();
+}
+
+/// The mark "longest" of the program, which may stand behind the search: what
+/// it needs is computed here.
+Status ProgramRunner::findLongest() {
+  Block &block = *levels.front().block;
+  for (auto mark : block.getOps<attn::MarkOp>()) {
+    if (mark.getTarget() != "longest")
+      continue;
+    llvm::SetVector<Operation *> needed;
+    needed.insert(mark);
+    for (size_t i = 0; i < needed.size(); ++i)
+      needed[i]->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *op = operand.getDefiningOp();
+              op && op->getBlock() == &block)
+            needed.insert(op);
+      });
+    Environment own = environment;
+    for (Operation &op : block)
+      if (&op != mark && needed.contains(&op))
+        if (Status status = machine->execute(&op, own); status.failed())
+          return status;
+    ArrayPtr array;
+    if (Status status = machine->find(mark.getValue(), own, array);
+        status.failed())
+      return status;
+    if (array->values.size() != 1)
+      return Status::error("the mark 'longest' is not one number",
+                           placeOf(mark));
+    longestMark = std::max<int64_t>(1, array->values[0]);
+  }
+  return Status::success();
 }
 
 Status ProgramRunner::beginStep() {
@@ -155,8 +192,8 @@ Status ProgramRunner::endStep(bool &over) {
   auto search = dyn_cast<attn::SearchOp>(level.loop);
   size_t numCarries = level.carries.size();
   for (size_t i = 0; i < numCarries; ++i) {
-    if (Status status = machine->find(yield->getOperand(i), environment,
-                                      level.carries[i]);
+    if (Status status =
+            machine->find(yield->getOperand(i), environment, level.carries[i]);
         status.failed())
       return status;
     auto state = search ? dyn_cast<DictionaryAttr>(search.getStates()[i])
@@ -179,10 +216,9 @@ Status ProgramRunner::endStep(bool &over) {
     steps = level.step;
   over = level.ended || level.step == level.extent ||
          (outermost && isForcedOver());
-  int64_t longest =
-      options->longest  ? *options->longest
-      : longestMark     ? *longestMark
-                        : 2 * environment.lengths.largestGiven() + 50;
+  int64_t longest = options->longest ? *options->longest
+                    : longestMark ? *longestMark
+                                  : 2 * environment.lengths.largestGiven() + 50;
   if (!over && level.extent < 0 && level.step >= longest) {
     over = true;
     cut = true;
@@ -224,17 +260,14 @@ Status ProgramRunner::mark(attn::MarkOp op, bool &rejected) {
   else if (target == "stop" && all)
     endSearch();
   else if (target != "stop" && array->values.size() != 1)
-    return Status::error(fmt::format("the mark '{}' is not one number",
-                                     target.str()),
-                         placeOf(op));
+    return Status::error(
+        fmt::format("the mark '{}' is not one number", target.str()),
+        placeOf(op));
   else if (target == "score")
     score = array->values[0];
-  else if (target == "longest")
-    longestMark = std::max<int64_t>(1, array->values[0]);
-  else if (target != "stop")
-    return Status::error(fmt::format("'{}' is no mark of a search",
-                                     target.str()),
-                         placeOf(op));
+  else if (target != "stop" && target != "longest")
+    return Status::error(
+        fmt::format("'{}' is no mark of a search", target.str()), placeOf(op));
   return Status::success();
 }
 
@@ -333,8 +366,8 @@ Status ProgramRunner::advance(Event &event) {
       }
       continue;
     }
-    bool loops = isa<attn::SearchOp>(op) ||
-                 (isa<attn::ScanOp>(op) && makesChoices(op));
+    bool loops =
+        isa<attn::SearchOp>(op) || (isa<attn::ScanOp>(op) && makesChoices(op));
     auto choiceOp = dyn_cast<attn::ChoiceOp>(op);
     if (loops) {
       ++level.at;

@@ -44,8 +44,8 @@ Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
 }
 
 Status Runner::give(ArrayRef<double> value) {
-  if (Status status = count(pending.distribution, pending.op.getTarget(),
-                            value);
+  if (Status status =
+          count(pending.distribution, pending.op.getTarget(), value);
       status.failed())
     return status;
   return store(value);
@@ -86,9 +86,9 @@ static std::vector<double> tempered(ArrayRef<double> logps,
   });
   double mass = 0;
   for (auto [rank, symbol] : llvm::enumerate(order)) {
-    bool keep = (options.topK <= 0 ||
-                 rank < static_cast<size_t>(options.topK)) &&
-                (rank == 0 || mass < options.topP);
+    bool keep =
+        (options.topK <= 0 || rank < static_cast<size_t>(options.topK)) &&
+        (rank == 0 || mass < options.topP);
     mass += std::exp(result[symbol]);
     if (!keep)
       result[symbol] = -std::numeric_limits<double>::infinity();
@@ -103,9 +103,9 @@ Status Runner::choose(const ChoiceDistribution &distribution, StringRef name,
   if (given != options->forced.end()) {
     size_t first = taken[name.str()] * value.size();
     if (first + value.size() > given->second.values.size())
-      return Status::error(
-          fmt::format("'{}' is given {} values but takes more", name.str(),
-                      given->second.values.size()));
+      return Status::error(fmt::format("'{}' is given {} values but takes more",
+                                       name.str(),
+                                       given->second.values.size()));
     for (size_t i = 0; i < value.size(); ++i)
       value[i] = given->second.values[first + i];
   } else if (options->sample) {
@@ -116,8 +116,8 @@ Status Runner::choose(const ChoiceDistribution &distribution, StringRef name,
       number = uniformAt(place);
     }
     if (distribution.isDiscrete())
-      value = {static_cast<double>(symbolAt(
-          tempered(distribution.symbols(), *options), uniform[0]))};
+      value = {static_cast<double>(
+          symbolAt(tempered(distribution.symbols(), *options), uniform[0]))};
     else
       value = distribution.draw(uniform);
   }
@@ -194,8 +194,7 @@ Status Search::symbolsOf(const Runner &runner, size_t parent,
       return status;
     if (std::isnan(logp))
       return Status::error(
-          fmt::format("log p of '{}' is not a number",
-                      runner.pending.name()),
+          fmt::format("log p of '{}' is not a number", runner.pending.name()),
           placeOf(runner.pending.op));
     // What is impossible is no candidate.
     if (std::isinf(logp) && logp < 0)
@@ -234,8 +233,7 @@ Status Search::expand(const std::vector<RunnerPtr> &live,
   bool byScore = false;
   for (auto [parent, runner] : llvm::enumerate(live)) {
     byScore |= runner->ranksByScore();
-    if (Status status = symbolsOf(*runner, parent, candidates);
-        status.failed())
+    if (Status status = symbolsOf(*runner, parent, candidates); status.failed())
       return status;
   }
   for (Candidate &candidate : candidates) {
@@ -344,10 +342,9 @@ static Status follow(RunnerPtr &runner, Event &event) {
           break;
         }
         if (!distribution.isDiscrete() || !distribution.exclude(value[0]))
-          return Status::error(
-              fmt::format("no value of '{}' is allowed",
-                          runner->pending.name()),
-              placeOf(runner->pending.op));
+          return Status::error(fmt::format("no value of '{}' is allowed",
+                                           runner->pending.name()),
+                               placeOf(runner->pending.op));
       }
     } else if (Status status = runner->advance(event); status.failed()) {
       return status;
@@ -378,8 +375,7 @@ static Status runToEnd(Search &search, const SearchOptions &options,
         if (Status status = follow(results.front(), now); status.failed())
           return status;
       } else if (now == Event::Choice) {
-        if (Status status = search.run(results, options.beam);
-            status.failed())
+        if (Status status = search.run(results, options.beam); status.failed())
           return status;
         results.resize(
             std::min<size_t>(results.size(), first ? options.nbest : 1));
@@ -411,16 +407,15 @@ Status reference::decode(Operation *container, const Inputs &inputs,
     return Status::error(fmt::format(
         "the largest length is {}, but it is at least 1", *options.longest));
   if (!(options.temperature > 0))
-    return Status::error(fmt::format(
-        "the temperature is {}, but it is above 0", options.temperature));
+    return Status::error(fmt::format("the temperature is {}, but it is above 0",
+                                     options.temperature));
   Search search(options);
   std::vector<RunnerPtr> runners;
   for (int64_t draw = 0; draw < (options.sample ? options.nbest : 1); ++draw) {
     RunnerPtr runner;
-    Status status =
-        isa<attn::SystemOp>(container)
-            ? makeSystemRunner(container, inputs, options, runner)
-            : makeProgramRunner(container, inputs, options, runner);
+    Status status = isa<attn::SystemOp>(container)
+                        ? makeSystemRunner(container, inputs, options, runner)
+                        : makeProgramRunner(container, inputs, options, runner);
     if (status.failed())
       return status;
     runner->draw = draw;
@@ -464,21 +459,19 @@ Status reference::readSearchOptions(ModuleOp module, SearchOptions &options) {
   if (!normalise)
     return Status::success();
   StringRef text = normalise.getValue();
-  if (text == "none") {
-    options.normalise = Normalise::None;
-  } else if (text == "per_symbol") {
-    options.normalise = Normalise::PerSymbol;
-  } else if (text == "gnmt" || text.consume_front("gnmt(")) {
+  bool hasPower = text.consume_front("gnmt(") && text.consume_back(")");
+  if (hasPower && !text.trim().getAsDouble(options.gnmt))
     options.normalise = Normalise::Gnmt;
-    if (text != "gnmt" &&
-        (!text.consume_back(")") || text.trim().getAsDouble(options.gnmt)))
-      return Status::error(fmt::format("'{}' is no length normalisation",
-                                       normalise.str()));
-  } else {
+  else if (normalise == "gnmt")
+    options.normalise = Normalise::Gnmt;
+  else if (normalise == "per_symbol")
+    options.normalise = Normalise::PerSymbol;
+  else if (normalise == "none")
+    options.normalise = Normalise::None;
+  else
     return Status::error(
         fmt::format("'{}' is no length normalisation: none, per_symbol or "
                     "gnmt(0.6)",
                     normalise.str()));
-  }
   return Status::success();
 }

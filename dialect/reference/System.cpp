@@ -118,8 +118,7 @@ Status SystemEvaluator::cycle(unsigned node, int64_t offset) const {
   }
   std::vector<std::string> names;
   for (size_t i = begin + 1; i < tasks.size() && names.size() < 8; ++i)
-    names.push_back(
-        elementText(*nodes[tasks[i]->node], tasks[i]->offset));
+    names.push_back(elementText(*nodes[tasks[i]->node], tasks[i]->offset));
   std::string through =
       names.empty() ? "" : fmt::format(" through {}", fmt::join(names, ", "));
   return Status::error(fmt::format("{} is defined by itself{}",
@@ -169,8 +168,8 @@ Outcome SystemEvaluator::resumeCompute(Task &task, Node &node, Need &need,
   if (outcome != Outcome::Done)
     return outcome;
   if (ElementTask::givesRow(node.code)) {
-    for (auto [place, value] : llvm::zip_equal(task.element.rowPlaces(),
-                                               task.element.rowValues()))
+    for (auto [place, value] :
+         llvm::zip_equal(task.element.rowPlaces(), task.element.rowValues()))
       node.own.values[task.first + place] = value;
   } else {
     node.own.values[task.offset] = task.element.element();

@@ -36,9 +36,8 @@ public:
   }
   Status advance(Event &event) override;
   bool ranksByScore() const override {
-    return llvm::any_of(marks, [](attn::MarkOp mark) {
-      return mark.getTarget() == "score";
-    });
+    return llvm::any_of(
+        marks, [](attn::MarkOp mark) { return mark.getTarget() == "score"; });
   }
   void shareStates(const Runner &) override {}
   Arrays outputs() const override { return results; }
@@ -109,8 +108,7 @@ Status SystemRunner::start() {
   Array value;
   if (Status status = evaluator.start({longestMark}); status.failed())
     return status;
-  if (Status status = evaluator.demandAll(longestMark, value);
-      status.failed())
+  if (Status status = evaluator.demandAll(longestMark, value); status.failed())
     return status;
   if (value.values.size() != 1)
     return Status::error("the mark 'longest' is not one number");
@@ -119,8 +117,7 @@ Status SystemRunner::start() {
 }
 
 /// An evaluator that knows the values chosen so far.
-Status
-SystemRunner::evaluate(std::unique_ptr<SystemEvaluator> &evaluator) {
+Status SystemRunner::evaluate(std::unique_ptr<SystemEvaluator> &evaluator) {
   evaluator = std::make_unique<SystemEvaluator>(system, *inputs);
   evaluator->openLengths = found;
   if (plan < plans.size() && plans[plan].open)
@@ -135,8 +132,8 @@ SystemRunner::evaluate(std::unique_ptr<SystemEvaluator> &evaluator) {
   for (Operation &op : system->getRegion(0).getOps()) {
     bool asked = isa<attn::OutputOp, attn::MarkOp>(op);
     if (auto equation = dyn_cast<attn::EquationOp>(op))
-      asked = llvm::is_contained(options->equations,
-                                 equation.getTarget().str());
+      asked =
+          llvm::is_contained(options->equations, equation.getTarget().str());
     if (asked)
       wanted.append(op.operand_begin(), op.operand_end());
     if (auto choice = dyn_cast<attn::ChoiceOp>(op);
@@ -161,13 +158,11 @@ bool SystemRunner::answer(attn::ChoiceOp op, int64_t number,
     chosen[{op, number}] = value;
     return problem.succeeded();
   }
-  if (plan == plans.size() ||
-      !llvm::is_contained(plans[plan].choices, op) ||
+  if (plan == plans.size() || !llvm::is_contained(plans[plan].choices, op) ||
       number / rows.lookup(op) != steps) {
-    problem = Status::error(
-        fmt::format("'{}' is needed before it is generated",
-                    op.getTarget().str()),
-        placeOf(op));
+    problem = Status::error(fmt::format("'{}' is needed before it is generated",
+                                        op.getTarget().str()),
+                            placeOf(op));
     return false;
   }
   waits = true;
@@ -227,8 +222,7 @@ Status SystemRunner::readMarks(SystemEvaluator &evaluator, bool &rejected) {
     bool all = true;
     double value = 0;
     for (int64_t i = steps * row; i < (steps + 1) * row; ++i) {
-      if (Status status = evaluator.demand(mark.getValue(), i);
-          status.failed())
+      if (Status status = evaluator.demand(mark.getValue(), i); status.failed())
         return status;
       value = evaluator.at(mark.getValue(), i);
       all &= value != 0;
@@ -305,8 +299,7 @@ Status SystemRunner::advance(Event &event) {
   std::unique_ptr<SystemEvaluator> evaluator;
   if (Status status = evaluate(evaluator); status.failed())
     return status;
-  if (!plans[plan].open &&
-      evaluator->lengths.sizeOf(plans[plan].extent) == 0) {
+  if (!plans[plan].open && evaluator->lengths.sizeOf(plans[plan].extent) == 0) {
     ++plan;
     return advance(event);
   }

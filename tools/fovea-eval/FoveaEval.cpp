@@ -19,6 +19,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -114,9 +115,12 @@ static bool parseArray(StringRef text, std::string &name, Array &array) {
 static void print(const Arrays &outputs) {
   for (const auto &[name, array] : outputs) {
     llvm::outs() << name << " " << runtime::shapeText(array.shape) << ":";
+    // A zero or a NaN has no sign here: it is not what a test is about.
     for (double value : array.values)
-      // A zero has no sign here: it is not what a test is about.
-      llvm::outs() << llvm::format(" %.10g", value == 0 ? 0.0 : value);
+      if (std::isnan(value))
+        llvm::outs() << " nan";
+      else
+        llvm::outs() << llvm::format(" %.10g", value == 0 ? 0.0 : value);
     llvm::outs() << "\n";
   }
 }
@@ -147,8 +151,7 @@ static int runDecode(Operation *container, const Inputs &inputs) {
     options.forced[name] = std::move(array);
   }
   std::vector<Hypothesis> hypotheses;
-  Status status =
-      reference::decode(container, inputs, options, hypotheses);
+  Status status = reference::decode(container, inputs, options, hypotheses);
   if (status.failed())
     return fail(status.text());
   for (const Hypothesis &hypothesis : hypotheses) {
@@ -171,8 +174,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "evaluates attn IR\n");
   MLIRContext context;
-  context.loadDialect<attn::AttnDialect, arith::ArithDialect,
-                      math::MathDialect, scf::SCFDialect>();
+  context.loadDialect<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
+                      scf::SCFDialect>();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
   if (!module)
     return 1;

@@ -1,0 +1,185 @@
+//===- SafeTensorsTest.cpp - good files, and hostile ones -----------------===//
+
+#include "runtime/SafeTensors.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace fovea::runtime;
+
+/// A file with this header and so many bytes of data.
+static std::string fileOf(const std::string &header, size_t data) {
+  std::string bytes(8, '\0');
+  for (int i = 0; i < 8; ++i)
+    bytes[i] = static_cast<char>(header.size() >> (8 * i));
+  return bytes + header + std::string(data, '\0');
+}
+
+static std::string errorOf(const std::string &bytes) {
+  TensorFile file;
+  file.tensors["left over"];
+  Status status = parseSafeTensors(bytes, "w.safetensors", file);
+  EXPECT_TRUE(status.failed());
+  EXPECT_TRUE(file.tensors.empty());
+  EXPECT_EQ(status.getWhere(), "w.safetensors");
+  return status.getMessage();
+}
+
+static std::string tensor(const std::string &type, const std::string &shape,
+                          const std::string &offsets) {
+  return fmt::format(
+      R"({{"a": {{"dtype": "{}", "shape": {}, "data_offsets": {}}}}})", type,
+      shape, offsets);
+}
+
+TEST(SafeTensors, ReadsEveryType) {
+  for (DType type :
+       {DType::F64, DType::F32, DType::I64, DType::I32, DType::I16, DType::I8,
+        DType::U64, DType::U32, DType::U16, DType::U8, DType::Bool}) {
+    std::vector<double> values = {0, 1, 1, 0, 1, 1};
+    if (type != DType::Bool)
+      values[2] = 100;
+    Tensor written = Tensor::of(type, {2, 3}, values);
+    EXPECT_EQ(written.bytes.size(), 6 * sizeOf(type));
+    std::string bytes =
+        fileOf(tensor(std::string(nameOf(type)), "[2, 3]",
+                      fmt::format("[0, {}]", written.bytes.size())),
+               written.bytes.size());
+    std::memcpy(bytes.data() + bytes.size() - written.bytes.size(),
+                written.bytes.data(), written.bytes.size());
+    TensorFile file;
+    Status status = parseSafeTensors(bytes, "w", file);
+    ASSERT_TRUE(status.succeeded()) << status.text();
+    EXPECT_EQ(file.tensors["a"].shape, (std::vector<int64_t>{2, 3}));
+    EXPECT_EQ(file.tensors["a"].toDoubles(), values);
+  }
+}
+
+TEST(SafeTensors, WritesWhatItReads) {
+  TensorFile file;
+  file.metadata["format"] = "a \"quoted\" text";
+  file.tensors["grad/a.weight"] = Tensor::of(DType::F64, {2}, {0.1, -1e300});
+  file.tensors["x"] = Tensor::of(DType::Bool, {3}, {1, 0, 1});
+  file.tensors["loss"] = Tensor::of(DType::F32, {}, {0.5});
+  file.tensors["none"] = Tensor::of(DType::I64, {0, 4}, {});
+  std::string path =
+      fmt::format("{}/fovea-unit-{}.safetensors", testing::TempDir(), getpid());
+  Status status = writeSafeTensors(path, file);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  TensorFile read;
+  status = readSafeTensors(path, read);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  EXPECT_EQ(read.metadata, file.metadata);
+  ASSERT_EQ(read.tensors.size(), 4u);
+  for (const auto &[name, tensor] : file.tensors) {
+    EXPECT_EQ(read.tensors[name].type, tensor.type);
+    EXPECT_EQ(read.tensors[name].shape, tensor.shape);
+    EXPECT_EQ(read.tensors[name].bytes, tensor.bytes);
+  }
+  unlink(path.c_str());
+}
+
+TEST(SafeTensors, NoFileIsAnError) {
+  TensorFile file;
+  EXPECT_EQ(readSafeTensors("/nowhere/w.safetensors", file).text(),
+            "cannot open '/nowhere/w.safetensors': No such file or directory");
+  EXPECT_EQ(readSafeTensors("/", file).text(), "'/' is a folder");
+  EXPECT_EQ(writeSafeTensors("/nowhere/w", file).text().substr(0, 12),
+            "cannot write");
+}
+
+TEST(SafeTensors, HeaderThatIsNone) {
+  EXPECT_EQ(errorOf("abc"),
+            "a header needs 8 bytes for its length, but the file has 3");
+  std::string long_ = fileOf("{}", 0);
+  long_[7] = '\x7f';
+  EXPECT_NE(errorOf(long_).find("the header is 9151314442816847874 bytes long"),
+            std::string::npos);
+  EXPECT_EQ(errorOf(fileOf("{", 0)), "the header is no JSON at byte 2");
+  EXPECT_EQ(errorOf(fileOf("", 0)), "the header is no JSON at byte 1");
+  EXPECT_EQ(errorOf(fileOf("[]", 0)), "the header is a list, not an object");
+  EXPECT_EQ(errorOf(fileOf("\"a\"", 0)), "the header is a text, not an object");
+  EXPECT_EQ(errorOf(fileOf(R"({"a": 3})", 0)),
+            "'a' has a number where none belongs");
+  // Brackets without end use no stack.
+  EXPECT_EQ(errorOf(fileOf(std::string(1000000, '['), 0)),
+            "the header is a list, not an object");
+  EXPECT_EQ(errorOf(fileOf(R"({"a": {"b": {"c": 1}}})", 0)),
+            "'a' has an unknown entry 'b'");
+}
+
+TEST(SafeTensors, EntriesThatAreWrong) {
+  EXPECT_EQ(
+      errorOf(fileOf(R"({"a": {"shape": [1], "data_offsets": [0, 8]}})", 8)),
+      "'a' has no 'dtype'");
+  EXPECT_EQ(errorOf(fileOf(tensor("F16", "[1]", "[0, 2]"), 2)),
+            "'a' has the unknown dtype 'F16'");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[-1]", "[0, 8]"), 8)),
+            "'a' has a negative number where none belongs");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1.5]", "[0, 8]"), 8)),
+            "'a' has a number with a fraction, or beyond 2^64 where none "
+            "belongs");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "3", "[0, 8]"), 8)),
+            "'a' has a number where none belongs");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[[1]]", "[0, 8]"), 8)),
+            "'a' has a list where none belongs");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0]"), 8)),
+            "'a' has 1 data offsets, not 2");
+  EXPECT_EQ(errorOf(fileOf(
+                R"({"a": {"dtype": "F64", "dtype": "F32", "shape": []}})", 8)),
+            "'a' has 'dtype' twice");
+}
+
+TEST(SafeTensors, ExtentsAndPlacesThatDoNotFit) {
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[2]", "[0, 16]"), 8)),
+            "'a' lies at bytes 0 to 16, but the file has 8");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[8, 0]"), 8)),
+            "'a' lies at bytes 8 to 0, but the file has 8");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0, 4]"), 4)),
+            "'a' has extents [1], more than the file has bytes");
+  EXPECT_EQ(errorOf(fileOf(tensor("F32", "[1]", "[0, 8]"), 8)),
+            "'a' has extents [1] of F32, 4 bytes, but lies in 8 bytes");
+  // Products that wrap around: 2^63, 2^32 * 2^32, 2^64 - 1.
+  for (const char *shape :
+       {"[9223372036854775808]", "[4294967296, 4294967296]",
+        "[18446744073709551615]", "[0, 9223372036854775808]"})
+    EXPECT_NE(errorOf(fileOf(tensor("F64", shape, "[0, 8]"), 8))
+                  .find("more than the file has bytes"),
+              std::string::npos);
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[0]", "[0, 8]"), 8)),
+            "'a' has extents [0] of F64, 0 bytes, but lies in 8 bytes");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0, 8]"), 16)),
+            "no tensor has the bytes behind 8, but the file has 16");
+  EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[8, 16]"), 16)),
+            "no tensor has the bytes 0 to 8 before 'a'");
+}
+
+TEST(SafeTensors, TensorsThatOverlap) {
+  std::string twice =
+      R"({"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]},)"
+      R"( "b": {"dtype": "F64", "shape": [2], "data_offsets": [8, 24]}})";
+  EXPECT_EQ(errorOf(fileOf(twice, 24)), "'a' and 'b' lie in the same bytes");
+  std::string same =
+      R"({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]},)"
+      R"( "a": {"dtype": "F64", "shape": [1], "data_offsets": [8, 16]}})";
+  EXPECT_EQ(errorOf(fileOf(same, 16)), "'a' stands in the header twice");
+}
+
+// Any byte of a file may be anything: an error, never a crash.
+TEST(SafeTensors, ChangedBytes) {
+  std::string good = fileOf(tensor("I16", "[2, 1]", "[0, 4]"), 4);
+  for (size_t place = 0; place < good.size(); ++place)
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string changed = good;
+      changed[place] = static_cast<char>(byte);
+      TensorFile file;
+      Status status = parseSafeTensors(changed, "w", file);
+      if (status.succeeded() && file.tensors.count("a"))
+        EXPECT_EQ(file.tensors["a"].toDoubles().size(),
+                  static_cast<size_t>(file.tensors["a"].numElements()));
+      changed.resize(place);
+      (void)parseSafeTensors(changed, "w", file).succeeded();
+    }
+}
