@@ -43,6 +43,15 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     lowest index among equals. With several reduction indices, `argmax`
     numbers them row-major.
 
+    The adjoint of an element that does not take part is 0. `max` and `min` give
+    all to the first extremal element, `prod` the product of the others without
+    a division, `logsumexp` exp(b - y) and 0 to what is -infinity. `argmax`,
+    `argmin`, `any` and `all` give nothing. Of the scalars in a body,
+    `maximumf(a, b)` gives to a where a >= b (so `maximumf(0, x)` has
+    derivative 0 at 0), `minimumf(a, b)` to a where a <= b; |x| has derivative 0
+    at 0, a power with respect to its exponent 0 where its base is 0, and sqrt
+    an infinite one at 0.
+
     * (C1) the regions have one `index` argument per index, `body` yields the
       result's element type (`argmax`, `argmin`: any number), `condition` i1.
     * (C2) the result's extents are those of the parallel indices, followed,
