@@ -161,11 +161,12 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
   let description = [{
         result = array[indices..]
 
-    `cases` give what stands at places outside the array: the first case all of
-    whose `axis = place` pairs hold decides, and reads its own array at the
-    remaining indices. A place is a number, or the name of a length (the value
+    `cases` give what stands at places outside the array (inside it they do not
+    count): the first case all of whose `axis = place` pairs hold decides, and
+    reads its own array at the remaining indices. A place is a number, or the name of a length (the value
     of that length: one behind the last element of its axis). An index outside
-    the array that no case covers gives `default`; without one it is an error
+    the array that no case covers, or for which the case's own array has no
+    element, gives `default`; without one it is an error
     of the program that emitted the read (the front end proves that it never
     happens, and the interpreter traps).
 

@@ -54,46 +54,65 @@ Value Conjunction::finish() {
   return current = result;
 }
 
+static auto pairsOf(ReadOp read, unsigned number) {
+  return cast<ArrayAttr>((*read.getPlaces())[number]).getAsRange<ArrayAttr>();
+}
+
+static int64_t axisOf(ArrayAttr pair) {
+  return cast<IntegerAttr>(pair[0]).getInt();
+}
+
 Value fovea::attn::atPlaces(OpBuilder &builder, ReadOp read, unsigned number,
-                            llvm::function_ref<Value(Value)> scalar) {
+                            ArrayRef<Value> indices) {
   Location loc = read.getLoc();
   Conjunction all(builder, loc);
-  for (Attribute pair : cast<ArrayAttr>((*read.getPlaces())[number])) {
-    auto both = cast<ArrayAttr>(pair);
-    Value index =
-        scalar(read.getIndices()[cast<IntegerAttr>(both[0]).getInt()]);
-    Value place;
-    if (auto name = dyn_cast<StringAttr>(both[1]))
-      place = ExtentOp::create(builder, loc, name, Value());
-    else
-      place = arith::ConstantIndexOp::create(
-          builder, loc, cast<IntegerAttr>(both[1]).getInt());
-    all.require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      index, place));
-  }
+  for (ArrayAttr pair : pairsOf(read, number))
+    all.require(arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, indices[axisOf(pair)],
+        extentValue(builder, loc, pair[1], Value())));
   return all.finish();
 }
 
-void fovea::attn::requireInside(OpBuilder &builder, ReadOp read,
-                                llvm::function_ref<Value(Value)> scalar,
-                                Conjunction &inside) {
-  Location loc = read.getLoc();
-  auto compute = read->getParentOfType<ComputeOp>();
-  ArrayRef<Attribute> extents = read.getArrayType().getShape().getValue();
+bool fovea::attn::isOutside(ReadOp read, unsigned number) {
+  return llvm::any_of(pairsOf(read, number), [&](ArrayAttr pair) {
+    Attribute extent = read.getArrayType().getExtent(axisOf(pair));
+    if (pair[1] == extent)
+      return true;
+    auto place = dyn_cast<IntegerAttr>(pair[1]);
+    auto size = dyn_cast<IntegerAttr>(extent);
+    return place && (place.getInt() < 0 ||
+                     (size && place.getInt() >= size.getInt()));
+  });
+}
+
+SmallVector<Value> fovea::attn::withoutPlaced(ReadOp read, unsigned number,
+                                              ArrayRef<Value> indices) {
+  llvm::DenseSet<int64_t> placed;
+  for (ArrayAttr pair : pairsOf(read, number))
+    placed.insert(axisOf(pair));
+  SmallVector<Value> rest;
+  for (auto [axis, index] : llvm::enumerate(indices))
+    if (!placed.contains(axis))
+      rest.push_back(index);
+  return rest;
+}
+
+void fovea::attn::requireInside(OpBuilder &builder, Location loc,
+                                ComputeOp compute, ArrayRef<Attribute> extents,
+                                ArrayRef<Value> indices, Conjunction &inside) {
   Lengths lengths(compute);
   for (auto [axis, extent] : llvm::enumerate(extents)) {
-    Value index = scalar(read.getIndices()[axis]);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     inside.require(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sge, index, zero));
+        builder, loc, arith::CmpIPredicate::sge, indices[axis], zero));
     Value parent;
     if (std::optional<unsigned> above = lengths.parentIndex(extents, axis)) {
       // A nested length exists only where its parent's index does.
       inside.guardRest();
-      parent = scalar(read.getIndices()[*above]);
+      parent = indices[*above];
     }
-    Value size = extentValue(builder, loc, extent, parent);
     inside.require(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, index, size));
+        builder, loc, arith::CmpIPredicate::slt, indices[axis],
+        extentValue(builder, loc, extent, parent)));
   }
 }

@@ -42,16 +42,25 @@ private:
   llvm::SmallVector<mlir::scf::IfOp> open;
 };
 
-/// Requires that the indices of a read stand inside its array. `scalar` gives
-/// the values of the body's scalars at the place of `builder`.
-void requireInside(mlir::OpBuilder &builder, ReadOp read,
-                   llvm::function_ref<mlir::Value(mlir::Value)> scalar,
-                   Conjunction &inside);
+/// Requires that `indices` stand inside an array with these extents. `compute`
+/// is the op in whose body this is.
+void requireInside(mlir::OpBuilder &builder, mlir::Location loc,
+                   ComputeOp compute, llvm::ArrayRef<mlir::Attribute> extents,
+                   llvm::ArrayRef<mlir::Value> indices, Conjunction &inside);
 
-/// The condition of case number `number` of a read alone: all its indices
-/// stand at their places.
+/// The condition of case number `number` of a read alone: the indices of the
+/// read, evaluated as `indices`, stand at its places.
 mlir::Value atPlaces(mlir::OpBuilder &builder, ReadOp read, unsigned number,
-                     llvm::function_ref<mlir::Value(mlir::Value)> scalar);
+                     llvm::ArrayRef<mlir::Value> indices);
+
+/// Whether the places of a case certainly stand outside the array: the case
+/// then decides without a look at the other indices.
+bool isOutside(ReadOp read, unsigned number);
+
+/// What is left of `indices` for the array of a case.
+llvm::SmallVector<mlir::Value>
+withoutPlaced(ReadOp read, unsigned number,
+              llvm::ArrayRef<mlir::Value> indices);
 
 } // namespace fovea::attn
 

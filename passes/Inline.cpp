@@ -80,6 +80,10 @@ Inline::readersOf(ComputeOp producer) {
     if (!read || use.getOperandNumber() != 0 ||
         producer->isAncestor(read) || !read->getParentOfType<ComputeOp>())
       return std::nullopt;
+    // Cases are looked at before the array, so they must not hide it.
+    for (unsigned i = 0; i < read.getAlternatives().size(); ++i)
+      if (!isOutside(read, i))
+        return std::nullopt;
     reads.push_back(read);
   }
   return reads;
@@ -161,24 +165,11 @@ static Value elementAt(OpBuilder &builder, ComputeOp producer, ValueRange at) {
   return choice.getResult(0);
 }
 
-/// The element that a case of a read gives.
-static Value alternativeOf(OpBuilder &builder, ReadOp read, unsigned number) {
-  llvm::DenseSet<int64_t> placed;
-  for (Attribute pair : cast<ArrayAttr>((*read.getPlaces())[number]))
-    placed.insert(cast<IntegerAttr>(cast<ArrayAttr>(pair)[0]).getInt());
-  SmallVector<Value> at;
-  for (auto [axis, index] : llvm::enumerate(read.getIndices()))
-    if (!placed.contains(axis))
-      at.push_back(index);
-  return ReadOp::create(builder, read.getLoc(), read.getAlternatives()[number],
-                        at);
-}
-
 void Inline::inlineAt(ReadOp read, ComputeOp producer) {
   OpBuilder builder(read);
   Location loc = read.getLoc();
   Type type = read.getResult().getType();
-  auto same = [](Value value) { return value; };
+  SmallVector<Value> indices(read.getIndices());
   // if case 0 then .. else if case 1 then .. else if inside then the element
   // else the default
   SmallVector<scf::IfOp> open;
@@ -193,17 +184,20 @@ void Inline::inlineAt(ReadOp read, ComputeOp producer) {
     scf::YieldOp::create(builder, loc, value);
     builder.setInsertionPointToStart(open.back().elseBlock());
   };
-  for (unsigned i = 0; i < read.getAlternatives().size(); ++i) {
-    choose(atPlaces(builder, read, i, same));
-    otherwise(alternativeOf(builder, read, i));
+  for (auto [i, alternative] : llvm::enumerate(read.getAlternatives())) {
+    choose(atPlaces(builder, read, i, indices));
+    otherwise(ReadOp::create(builder, loc, type, alternative,
+                             withoutPlaced(read, i, indices), ValueRange(),
+                             read.getOtherwise(), ArrayAttr()));
   }
   if (read.getOtherwise()) {
     Conjunction inside(builder, loc);
-    requireInside(builder, read, same, inside);
+    requireInside(builder, loc, read->getParentOfType<ComputeOp>(),
+                  read.getArrayType().getShape().getValue(), indices, inside);
     Value holds = inside.finish();
     choose(holds);
   }
-  Value value = elementAt(builder, producer, read.getIndices());
+  Value value = elementAt(builder, producer, indices);
   if (read.getOtherwise()) {
     otherwise(value);
     value = read.getOtherwise();

@@ -155,6 +155,31 @@ FailureOr<Value> BodyAdjoint::build(OpBuilder &builder, IRMapping &values,
   return adjoints.lookup(read.getResult());
 }
 
+/// Whether a read finds an element, and need not give its default.
+Value BodyAdjoint::finds(OpBuilder &builder, ReadOp other, IRMapping &values) {
+  Location loc = other.getLoc();
+  SmallVector<Value> indices;
+  for (Value index : other.getIndices())
+    indices.push_back(emit(builder, values, index));
+  auto isInside = [&](Value array, ArrayRef<Value> at) {
+    Conjunction inside(builder, loc);
+    requireInside(builder, loc, op,
+                  cast<ArrayType>(array.getType()).getShape().getValue(), at,
+                  inside);
+    return inside.finish();
+  };
+  // The first case that holds decides, found or not.
+  Value found = arith::ConstantOp::create(builder, loc,
+                                          builder.getBoolAttr(false));
+  for (unsigned i = other.getAlternatives().size(); i-- > 0;)
+    found = arith::SelectOp::create(
+        builder, loc, atPlaces(builder, other, i, indices),
+        isInside(other.getAlternatives()[i], withoutPlaced(other, i, indices)),
+        found);
+  return arith::OrIOp::create(builder, loc,
+                              isInside(other.getArray(), indices), found);
+}
+
 LogicalResult BodyAdjoint::sweep(OpBuilder &builder,
                                  ArrayRef<Operation *> ops, IRMapping &values,
                                  Adjoints &adjoints) {
@@ -174,21 +199,13 @@ LogicalResult BodyAdjoint::sweep(OpBuilder &builder,
       continue;
     }
     Value adjoint = adjoints.lookup(scalar->getResult(0));
-    // The default of a read gets the adjoint where the read finds nothing.
     if (auto other = dyn_cast<ReadOp>(scalar)) {
       Location loc = other.getLoc();
       Value zero = arith::ConstantOp::create(builder, loc,
                                              builder.getF64FloatAttr(0.0));
-      IRMapping local = values;
-      auto scalarAt = [&](Value value) { return emit(builder, local, value); };
-      Conjunction inside(builder, loc);
-      requireInside(builder, other, scalarAt, inside);
-      Value found = inside.finish();
-      for (unsigned i = 0; i < other.getAlternatives().size(); ++i)
-        found = arith::OrIOp::create(builder, loc, found,
-                                     atPlaces(builder, other, i, primal));
       add(other.getOtherwise(),
-          arith::SelectOp::create(builder, loc, found, zero, adjoint));
+          arith::SelectOp::create(builder, loc, finds(builder, other, values),
+                                  zero, adjoint));
       continue;
     }
     if (!differentiateScalar(builder, scalar, adjoint, primal, isActive, add))

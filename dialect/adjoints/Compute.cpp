@@ -290,8 +290,8 @@ private:
   void requireEquations(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
                         IRMapping &values, ValueRange at,
                         Conjunction &condition);
-  void excludeCases(OpBuilder &body, BodyAdjoint &scalars, IRMapping &values,
-                    ReadOp read, Target target, Conjunction &condition);
+  void requireCase(OpBuilder &body, BodyAdjoint &scalars, IRMapping &values,
+                   ReadOp read, Target target, Conjunction &condition);
 
   ComputeOp op;
   OpBuilder &builder;
@@ -405,47 +405,52 @@ void ComputeAdjoint::requireEquations(OpBuilder &body, ComputeOp sum,
   }
 }
 
-/// No case that stands before the target holds. The array itself is read at
-/// places inside it, and most cases stand outside.
-void ComputeAdjoint::excludeCases(OpBuilder &body, BodyAdjoint &scalars,
-                                  IRMapping &values, ReadOp read,
-                                  Target target, Conjunction &condition) {
-  auto placesOf = [&](unsigned number) {
+/// A case is what a read finds where it is outside the array and no case
+/// before it holds. The array itself is read at places inside it.
+void ComputeAdjoint::requireCase(OpBuilder &body, BodyAdjoint &scalars,
+                                 IRMapping &values, ReadOp read, Target target,
+                                 Conjunction &condition) {
+  if (!target.number)
+    return;
+  Location loc = op.getLoc();
+  unsigned mine = *target.number;
+  auto pairsOf = [&](unsigned number) {
     return cast<ArrayAttr>((*read.getPlaces())[number]).getAsRange<ArrayAttr>();
   };
+  // One axis cannot stand at two numbers.
   auto isExcluded = [&](unsigned number) {
-    return llvm::any_of(placesOf(number), [&](ArrayAttr pair) {
-      auto axis = cast<IntegerAttr>(pair[0]);
-      if (!target.number) {
-        Attribute extent = read.getArrayType().getExtent(axis.getInt());
-        auto place = dyn_cast<IntegerAttr>(pair[1]);
-        auto size = dyn_cast<IntegerAttr>(extent);
-        return pair[1] == extent || (place && place.getInt() < 0) ||
-               (place && size && place.getInt() >= size.getInt());
-      }
-      return llvm::any_of(placesOf(*target.number), [&](ArrayAttr mine) {
-        return mine[0] == axis && isa<IntegerAttr>(mine[1]) &&
-               isa<IntegerAttr>(pair[1]) && mine[1] != pair[1];
+    return llvm::any_of(pairsOf(number), [&](ArrayAttr pair) {
+      return llvm::any_of(pairsOf(mine), [&](ArrayAttr own) {
+        return own[0] == pair[0] && isa<IntegerAttr>(own[1]) &&
+               isa<IntegerAttr>(pair[1]) && own[1] != pair[1];
       });
     });
   };
-  unsigned before = target.number ? *target.number : read.getAlternatives().size();
-  for (unsigned number = 0; number < before; ++number) {
-    if (isExcluded(number))
-      continue;
-    bool fragile = llvm::any_of(read.getIndices(), [&](Value index) {
-      return scalars.isFragile(index);
-    });
-    if (fragile)
-      condition.guardRest();
-    Value holds = atPlaces(body, read, number, [&](Value value) {
-      return scalars.emit(body, values, value);
-    });
-    Value truth = arith::ConstantOp::create(body, op.getLoc(),
-                                            body.getBoolAttr(true));
-    condition.require(
-        arith::XOrIOp::create(body, op.getLoc(), holds, truth));
-  }
+  SmallVector<unsigned> before;
+  for (unsigned number = 0; number < mine; ++number)
+    if (!isExcluded(number))
+      before.push_back(number);
+  if (before.empty() && isOutside(read, mine))
+    return;
+  if (llvm::any_of(read.getIndices(),
+                   [&](Value index) { return scalars.isFragile(index); }))
+    condition.guardRest();
+  SmallVector<Value> indices;
+  for (Value index : read.getIndices())
+    indices.push_back(scalars.emit(body, values, index));
+  auto exclude = [&](Value other) {
+    Value truth =
+        arith::ConstantOp::create(body, loc, body.getBoolAttr(true));
+    condition.require(arith::XOrIOp::create(body, loc, other, truth));
+  };
+  for (unsigned number : before)
+    exclude(atPlaces(body, read, number, indices));
+  if (isOutside(read, mine))
+    return;
+  Conjunction inside(body, loc);
+  requireInside(body, loc, op, read.getArrayType().getShape().getValue(),
+                indices, inside);
+  exclude(inside.finish());
 }
 
 /// Everything under which the place takes part, the plainest first; what reads
@@ -485,7 +490,7 @@ void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
     condition.require(taken);
   }
   requireEquations(body, sum, scalars, values, at, condition);
-  excludeCases(body, scalars, values, read, target, condition);
+  requireCase(body, scalars, values, read, target, condition);
   reducer.require(body, at, condition);
 }
 

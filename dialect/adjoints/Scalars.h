@@ -62,6 +62,8 @@ private:
                             mlir::IRMapping &values, Adjoints &adjoints);
   mlir::LogicalResult sweepIf(mlir::OpBuilder &builder, mlir::scf::IfOp choice,
                               mlir::IRMapping &values, Adjoints &adjoints);
+  mlir::Value finds(mlir::OpBuilder &builder, ReadOp other,
+                    mlir::IRMapping &values);
   void accumulate(mlir::OpBuilder &builder, Adjoints &adjoints,
                   mlir::Value value, mlir::Value part);
 
