@@ -39,8 +39,7 @@ void Conjunction::guardRest() {
 
 Value Conjunction::finish() {
   auto truth = [&](bool value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getBoolAttr(value));
+    return arith::ConstantOp::create(builder, loc, builder.getBoolAttr(value));
   };
   Value result = current ? current : truth(true);
   for (scf::IfOp choice : llvm::reverse(open)) {
@@ -80,8 +79,8 @@ bool fovea::attn::isOutside(ReadOp read, unsigned number) {
       return true;
     auto place = dyn_cast<IntegerAttr>(pair[1]);
     auto size = dyn_cast<IntegerAttr>(extent);
-    return place && (place.getInt() < 0 ||
-                     (size && place.getInt() >= size.getInt()));
+    return place &&
+           (place.getInt() < 0 || (size && place.getInt() >= size.getInt()));
   });
 }
 

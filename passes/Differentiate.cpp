@@ -26,7 +26,8 @@ static bool isReal(Value value) {
 
 /// Calls `visit` with each array of f64 from which a change flows on through
 /// `op`: what its body reads, but not what its condition reads.
-static void forEachSource(Operation *op, llvm::function_ref<void(Value)> visit) {
+static void forEachSource(Operation *op,
+                          llvm::function_ref<void(Value)> visit) {
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     compute.getBody().walk([&](ReadOp read) {
       if (!isReal(read.getArray()))
@@ -104,10 +105,9 @@ void SystemAdjoint::findActive() {
 LogicalResult SystemAdjoint::contribute() {
   for (Value array : active) {
     Location loc = array.getLoc();
-    placeholders[array] =
-        UnrealizedConversionCastOp::create(builder, loc, array.getType(),
-                                           ValueRange())
-            .getResult(0);
+    placeholders[array] = UnrealizedConversionCastOp::create(
+                              builder, loc, array.getType(), ValueRange())
+                              .getResult(0);
   }
   for (auto &[root, name] : roots) {
     if (!active.contains(root))
@@ -193,9 +193,9 @@ LogicalResult SystemAdjoint::run() {
       continue;
     auto type = cast<ArrayType>(output.getValue().getType());
     if (type.getRank() != 0 || !type.getElementType().isF64())
-      return output.emitError() << "the objective's term '"
-                                << output.getTarget()
-                                << "' is one number, but this is " << type;
+      return output.emitError()
+             << "the objective's term '" << output.getTarget()
+             << "' is one number, but this is " << type;
     roots.push_back({output.getValue(), seed});
   }
   if (roots.empty())
@@ -209,8 +209,7 @@ LogicalResult SystemAdjoint::run() {
 }
 
 namespace {
-struct Differentiate
-    : fovea::attn::impl::DifferentiateBase<Differentiate> {
+struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
     auto loss = getOperation().lookupSymbol<SystemOp>("loss");
     if (!loss)

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Conditions.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/Access.h"
 #include "passes/Passes.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -166,8 +166,7 @@ static bool isRequired(ComputeOp op, ArrayRef<Value> parts,
 }
 
 namespace {
-struct InheritSupport
-    : fovea::attn::impl::InheritSupportBase<InheritSupport> {
+struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
   void runOnOperation() override {
     for (SystemOp system : getOperation().getOps<SystemOp>())
       for (ComputeOp op : system.getOps<ComputeOp>())

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Conditions.h"
-#include "passes/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -26,8 +26,8 @@ using namespace fovea::attn;
 static constexpr unsigned maxScalars = 4096;
 
 static unsigned numNamed(ArrayRef<Attribute> extents) {
-  return llvm::count_if(extents,
-                        [](Attribute extent) { return isa<StringAttr>(extent); });
+  return llvm::count_if(
+      extents, [](Attribute extent) { return isa<StringAttr>(extent); });
 }
 
 static unsigned numScalars(ComputeOp op) {
@@ -55,8 +55,7 @@ static unsigned numFreeIndices(ReadOp read, ComputeOp reader) {
 }
 
 namespace {
-struct Inline
-    : fovea::attn::impl::InlineBase<Inline> {
+struct Inline : fovea::attn::impl::InlineBase<Inline> {
   using InlineBase::InlineBase;
 
   void runOnOperation() override;
@@ -70,15 +69,14 @@ private:
 
 /// The reads of a producer that can be evaluated elsewhere; nothing when it
 /// cannot, or when something else needs the array.
-std::optional<SmallVector<ReadOp>>
-Inline::readersOf(ComputeOp producer) {
+std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
   if (producer.getReducer() != Reducer::none)
     return std::nullopt;
   SmallVector<ReadOp> reads;
   for (OpOperand &use : producer.getResult().getUses()) {
     auto read = dyn_cast<ReadOp>(use.getOwner());
-    if (!read || use.getOperandNumber() != 0 ||
-        producer->isAncestor(read) || !read->getParentOfType<ComputeOp>())
+    if (!read || use.getOperandNumber() != 0 || producer->isAncestor(read) ||
+        !read->getParentOfType<ComputeOp>())
       return std::nullopt;
     // Cases are looked at before the array, so they must not hide it.
     for (unsigned i = 0; i < read.getAlternatives().size(); ++i)

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "passes/Access.h"
 #include "passes/Passes.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_SPLITCONCAT
@@ -87,12 +87,13 @@ static ComputeOp sumOver(ComputeOp op, unsigned index, int64_t begin,
   SmallVector<int64_t> lower(op.getLower());
   extents[index] = builder.getI64IntegerAttr(end - begin);
   lower[index] = 0;
-  auto part = ComputeOp::create(
-      builder, loc, op.getLabel().value_or(""), op.getIndices().getValue(),
-      extents, lower, op.getNumParallel(), Reducer::sum, op.getElementType(),
-      op.hasCondition());
+  auto part = ComputeOp::create(builder, loc, op.getLabel().value_or(""),
+                                op.getIndices().getValue(), extents, lower,
+                                op.getNumParallel(), Reducer::sum,
+                                op.getElementType(), op.hasCondition());
   IRMapping reading;
-  for (auto [from, to] : llvm::zip_equal(op->getRegions(), part->getRegions())) {
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), part->getRegions())) {
     if (from.empty())
       continue;
     OpBuilder inner = OpBuilder::atBlockBegin(&to.front());
@@ -129,12 +130,12 @@ static ComputeOp addUp(ComputeOp op, ArrayRef<ComputeOp> parts) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   unsigned numParallel = op.getNumParallel();
-  auto total = ComputeOp::create(
-      builder, loc, op.getLabel().value_or(""),
-      op.getIndices().getValue().take_front(numParallel),
-      op.getExtents().getValue().take_front(numParallel),
-      op.getLower().take_front(numParallel), numParallel, Reducer::none,
-      op.getElementType());
+  auto total =
+      ComputeOp::create(builder, loc, op.getLabel().value_or(""),
+                        op.getIndices().getValue().take_front(numParallel),
+                        op.getExtents().getValue().take_front(numParallel),
+                        op.getLower().take_front(numParallel), numParallel,
+                        Reducer::none, op.getElementType());
   OpBuilder body = OpBuilder::atBlockBegin(&total.getBody().front());
   Value sum;
   for (ComputeOp part : parts) {

@@ -25,10 +25,10 @@ ConcatOp::buildAdjoint(OpBuilder &builder, Value adjoint,
     offset += cast<IntegerAttr>(extents.back()).getInt();
     if (!active(part))
       continue;
-    auto columns = ComputeOp::create(
-        builder, getLoc(), labelFor("d ", part), axisNames(part), extents,
-        ArrayRef<int64_t>(), extents.size(), Reducer::none,
-        type.getElementType());
+    auto columns =
+        ComputeOp::create(builder, getLoc(), labelFor("d ", part),
+                          axisNames(part), extents, ArrayRef<int64_t>(),
+                          extents.size(), Reducer::none, type.getElementType());
     OpBuilder body = OpBuilder::atBlockBegin(&columns.getBody().front());
     SmallVector<Value> at(columns.getBody().getArguments());
     if (begin != 0)

@@ -18,9 +18,9 @@ BodyAdjoint::BodyAdjoint(ComputeOp op, ReadOp read) : op(op), read(read) {
   }
   std::reverse(branches.begin(), branches.end());
   for (const Branch &branch : branches)
-    for (auto [result, yielded] :
-         llvm::zip_equal(branch.choice->getResults(),
-                         branch.region().front().getTerminator()->getOperands()))
+    for (auto [result, yielded] : llvm::zip_equal(
+             branch.choice->getResults(),
+             branch.region().front().getTerminator()->getOperands()))
       aliases[result] = yielded;
   unsigned number = 0;
   op.getBody().walk<WalkOrder::PreOrder>(
@@ -169,27 +169,27 @@ Value BodyAdjoint::finds(OpBuilder &builder, ReadOp other, IRMapping &values) {
     return inside.finish();
   };
   // The first case that holds decides, found or not.
-  Value found = arith::ConstantOp::create(builder, loc,
-                                          builder.getBoolAttr(false));
+  Value found =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
   for (unsigned i = other.getAlternatives().size(); i-- > 0;)
     found = arith::SelectOp::create(
         builder, loc, atPlaces(builder, other, i, indices),
         isInside(other.getAlternatives()[i], withoutPlaced(other, i, indices)),
         found);
-  return arith::OrIOp::create(builder, loc,
-                              isInside(other.getArray(), indices), found);
+  return arith::OrIOp::create(builder, loc, isInside(other.getArray(), indices),
+                              found);
 }
 
-LogicalResult BodyAdjoint::sweep(OpBuilder &builder,
-                                 ArrayRef<Operation *> ops, IRMapping &values,
-                                 Adjoints &adjoints) {
+LogicalResult BodyAdjoint::sweep(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                 IRMapping &values, Adjoints &adjoints) {
   auto primal = [&](Value value) { return emit(builder, values, value); };
   auto isActive = [&](Value value) { return active.contains(resolve(value)); };
   auto add = [&](Value value, Value part) {
     accumulate(builder, adjoints, value, part);
   };
   for (Operation *scalar : llvm::reverse(ops)) {
-    if (scalar == read || !llvm::any_of(scalar->getResults(), [&](Value result) {
+    if (scalar == read ||
+        !llvm::any_of(scalar->getResults(), [&](Value result) {
           return adjoints.lookup(result) && isActive(result);
         }))
       continue;
@@ -201,8 +201,8 @@ LogicalResult BodyAdjoint::sweep(OpBuilder &builder,
     Value adjoint = adjoints.lookup(scalar->getResult(0));
     if (auto other = dyn_cast<ReadOp>(scalar)) {
       Location loc = other.getLoc();
-      Value zero = arith::ConstantOp::create(builder, loc,
-                                             builder.getF64FloatAttr(0.0));
+      Value zero =
+          arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0.0));
       add(other.getOtherwise(),
           arith::SelectOp::create(builder, loc, finds(builder, other, values),
                                   zero, adjoint));

@@ -42,8 +42,7 @@ void LinearIndex::substitute(IndexSymbol symbol, const LinearIndex &value) {
   add(value, factor);
 }
 
-std::optional<LinearIndex> fovea::attn::linearIndex(Value value,
-                                                    ComputeOp op) {
+std::optional<LinearIndex> fovea::attn::linearIndex(Value value, ComputeOp op) {
   // Shared subexpressions are visited once per path; who doubles a value many
   // times over gets a condition instead of a solution.
   constexpr unsigned maxSteps = 256;
@@ -85,9 +84,9 @@ std::optional<LinearIndex> fovea::attn::linearIndex(Value value,
       worklist.push_back({cast.getIn(), factor});
     } else if (auto extent = dyn_cast<ExtentOp>(def);
                extent && !extent.getParent()) {
-      form.add(LinearIndex::of(
-                   {IndexSymbol::Length, 0, extent.getLengthAttr()}),
-               factor);
+      form.add(
+          LinearIndex::of({IndexSymbol::Length, 0, extent.getLengthAttr()}),
+          factor);
     } else {
       return std::nullopt;
     }
@@ -137,8 +136,8 @@ StringAttr Lengths::parentOf(Attribute extent) {
 std::optional<LinearIndex> Lengths::formOf(Attribute extent) {
   if (auto number = dyn_cast<IntegerAttr>(extent))
     return LinearIndex::of(number.getInt());
-  LinearIndex form = LinearIndex::of(
-      {IndexSymbol::Length, 0, cast<StringAttr>(extent)});
+  LinearIndex form =
+      LinearIndex::of({IndexSymbol::Length, 0, cast<StringAttr>(extent)});
   // A length that is given by others is replaced by them.
   for (unsigned i = 0, steps = 0; i < form.terms.size() && steps < maxSteps;) {
     IndexSymbol symbol = form.terms[i].first;
@@ -327,14 +326,14 @@ std::optional<LinearIndex> IndexSolver::lowest(LinearIndex form) {
     if (symbol.kind == IndexSymbol::Length)
       continue;
     bool isAxis = symbol.kind == IndexSymbol::Axis;
-    int64_t low = isAxis ? solution.lower[symbol.number]
-                         : op.getLower()[symbol.number];
+    int64_t low =
+        isAxis ? solution.lower[symbol.number] : op.getLower()[symbol.number];
     if (factor > 0) {
       form.substitute(symbol, LinearIndex::of(low));
       continue;
     }
-    std::optional<LinearIndex> high = lengths.formOf(
-        isAxis ? axes[symbol.number] : extents[symbol.number]);
+    std::optional<LinearIndex> high =
+        lengths.formOf(isAxis ? axes[symbol.number] : extents[symbol.number]);
     if (!high)
       return std::nullopt;
     high->constant -= 1;

@@ -72,8 +72,8 @@ public:
   std::optional<LinearIndex> formOf(mlir::Attribute extent);
   /// The position of the parent of index `i` of a list of extents: the last
   /// index before it that runs over the parent.
-  std::optional<unsigned>
-  parentIndex(llvm::ArrayRef<mlir::Attribute> extents, unsigned i);
+  std::optional<unsigned> parentIndex(llvm::ArrayRef<mlir::Attribute> extents,
+                                      unsigned i);
 
 private:
   LengthOp find(mlir::StringAttr name);

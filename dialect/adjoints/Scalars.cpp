@@ -133,9 +133,8 @@ bool fovea::attn::differentiateScalar(
       })
       .Case([&](math::Log1pOp log) {
         Value x = log.getOperand();
-        give(x, [&] {
-          return math.over(adjoint, math.plus(one(), primal(x)));
-        });
+        give(x,
+             [&] { return math.over(adjoint, math.plus(one(), primal(x))); });
         return true;
       })
       .Case([&](math::TanhOp tanh) {
@@ -171,9 +170,9 @@ bool fovea::attn::differentiateScalar(
         Value x = abs.getOperand();
         give(x, [&] {
           Value at = primal(x);
-          Value below = math.select(
-              math.compare(arith::CmpFPredicate::OLT, at, zero()),
-              math.negative(adjoint), zero());
+          Value below =
+              math.select(math.compare(arith::CmpFPredicate::OLT, at, zero()),
+                          math.negative(adjoint), zero());
           return math.select(
               math.compare(arith::CmpFPredicate::OGT, at, zero()), adjoint,
               below);
@@ -185,9 +184,9 @@ bool fovea::attn::differentiateScalar(
         give(base, [&] {
           Value b = primal(exponent);
           Value less = math.minus(b, one());
-          Value slope = math.times(
-              b, math::PowFOp::create(builder, op->getLoc(), primal(base),
-                                      less));
+          Value slope =
+              math.times(b, math::PowFOp::create(builder, op->getLoc(),
+                                                 primal(base), less));
           Value flat = math.compare(arith::CmpFPredicate::OEQ, b, zero());
           return math.times(adjoint, math.select(flat, zero(), slope));
         });
@@ -206,8 +205,8 @@ bool fovea::attn::differentiateScalar(
           Value at = primal(x);
           Value bell = math::ExpOp::create(builder, op->getLoc(),
                                            math.negative(math.times(at, at)));
-          Value slope = math.times(
-              math.number(2.0 * std::numbers::inv_sqrtpi), bell);
+          Value slope =
+              math.times(math.number(2.0 * std::numbers::inv_sqrtpi), bell);
           return math.times(adjoint, slope);
         });
         return true;
@@ -215,8 +214,7 @@ bool fovea::attn::differentiateScalar(
       .Case([&](SigmoidOp sigmoid) {
         give(sigmoid.getOperand(), [&] {
           Value y = result();
-          return math.times(adjoint,
-                            math.times(y, math.minus(one(), y)));
+          return math.times(adjoint, math.times(y, math.minus(one(), y)));
         });
         return true;
       })

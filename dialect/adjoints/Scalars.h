@@ -46,8 +46,7 @@ public:
   /// The adjoint of the read, from that of the body's value. Fails where a
   /// scalar has no derivative, and says so there.
   mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
-                                     mlir::IRMapping &values,
-                                     mlir::Value seed);
+                                     mlir::IRMapping &values, mlir::Value seed);
 
 private:
   using Adjoints = llvm::DenseMap<mlir::Value, mlir::Value>;
