@@ -70,6 +70,23 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
   ];
 }
 
+def ShareArrays : Pass<"attn-share-arrays", "::mlir::ModuleOp"> {
+  let summary = "equal equations become one";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, in which no two arrays are given by the same
+      equation of the same arrays (up to the names of indices), and no body
+      computes a scalar twice. Two arrays that both have a label keep them.
+    * Not: recurrences that are equal only as wholes.
+
+    Example: `key(h[i])`, written in two equations, is one array afterwards.
+  }];
+  let statistics = [
+    Statistic<"numArrays", "arrays", "arrays that another one gave as well">,
+    Statistic<"numScalars", "scalars", "scalars of a body that it had already">
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // differentiate
 //===----------------------------------------------------------------------===//

@@ -24,7 +24,7 @@ static void derive(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createDeriveDecoder(decoder));
   // Folds what `--set` made constant, so that no later pass sees it.
   manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  manager.addPass(createShareArrays());
 }
 
 /// @loss -> also @grad.
@@ -44,7 +44,7 @@ static void differentiate(OpPassManager &manager,
     manager.addPass(createInline({InlineMode::expansions}));
   }
   // Adjoints repeat subexpressions of the forward equations.
-  manager.addPass(createCSEPass());
+  manager.addPass(createShareArrays());
 }
 
 /// Systems -> programs.
