@@ -1,9 +1,9 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
 #include "dialect/AttnDialect.h"
-#include "passes/Pipeline.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Pipeline.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
