@@ -1,0 +1,229 @@
+//===- DecoderTest.cpp - derived decoders of published models -------------===//
+//
+// For small instances of the models of models/: log p that the derived decoder
+// gives to an output, choice by choice, is log p of the whole model with that
+// output observed; and each state that the decoder keeps is needed, because
+// leaving it out changes log p. Constants that `decode { set .. }` replaces
+// have its value in training, too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/reference/Batch.h"
+#include "dialect/reference/Compare.h"
+#include "dialect/reference/Search.h"
+#include "frontends/fov/Frontend.h"
+#include "passes/Pipeline.h"
+#include "runtime/Philox.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace fovea;
+using namespace fovea::reference;
+
+namespace {
+struct Published {
+  const char *name;
+  std::vector<std::pair<std::string, std::string>> sets;
+};
+
+std::ostream &operator<<(std::ostream &out, const Published &model) {
+  return out << model.name;
+}
+
+/// Numbers in [-1, 1), the same on every machine.
+class Numbers {
+public:
+  double next() {
+    return runtime::philox({count++, 0, 0, 0}, {3, 4})[0] / 2147483648.0 - 1;
+  }
+  int64_t below(int64_t bound) {
+    return static_cast<int64_t>((next() + 1) / 2 * bound);
+  }
+
+private:
+  uint32_t count = 0;
+};
+
+class DecoderTest : public testing::TestWithParam<Published> {
+protected:
+  void SetUp() override {
+    context.loadDialect<attn::AttnDialect, mlir::arith::ArithDialect,
+                        mlir::math::MathDialect, mlir::scf::SCFDialect>();
+    FrontendOptions options;
+    options.sets = GetParam().sets;
+    Diagnostics diagnostics(llvm::errs());
+    model =
+        compileSpec(std::string(FOVEA_MODELS "/") + GetParam().name + ".fov",
+                    options, context, diagnostics);
+    diagnostics.finish();
+    ASSERT_TRUE(model && model->module);
+    training = mlir::OwningOpRef<mlir::ModuleOp>(
+        mlir::cast<mlir::ModuleOp>(model->module->clone()));
+    attn::PipelineOptions pipeline;
+    pipeline.gradients = false;
+    mlir::PassManager manager(&context);
+    attn::buildPipeline(manager, pipeline);
+    ASSERT_TRUE(mlir::succeeded(manager.run(*model->module)));
+    decoder = findContainer(*model->module, "decode");
+    ASSERT_TRUE(decoder);
+    makeInputs();
+  }
+
+  /// Data of every name: 5 places of what is given, 4 of what is generated.
+  void makeInputs() {
+    mlir::Operation *system = findContainer(*training, "training");
+    for (const auto &[path, shape] : describeParameters(system)) {
+      Array &array = parameters[path] = Array::zeros(shape);
+      for (double &value : array.values)
+        value = numbers.next();
+    }
+    inputs.parameters = &parameters;
+    for (const DataInfo &data : model->data)
+      for (const std::string &extent : data.extents)
+        if (llvm::is_contained(model->lengths, extent) &&
+            !inputs.lengths.count(extent))
+          inputs.lengths[extent] = Length::of(data.isChosen ? 4 : 5);
+    for (const runtime::DataSpec &spec : describeData(system)) {
+      const DataInfo &info =
+          *llvm::find_if(model->data, [&](const DataInfo &data) {
+            return data.name == spec.name;
+          });
+      std::vector<int64_t> shape;
+      for (const runtime::DataAxis &axis : spec.axes)
+        shape.push_back(axis.length.empty()
+                            ? axis.size
+                            : inputs.lengths[axis.length].values[0]);
+      Array &array = inputs.data[spec.name] = Array::zeros(shape);
+      // No value is the one that ends the sequence before the last; bits
+      // alternate, so that no state of them stays as it begins.
+      double bit = 1;
+      for (double &value : array.values)
+        value = info.kind == DataInfo::Real  ? numbers.next()
+                : info.kind == DataInfo::Bit ? (bit = 1 - bit)
+                : info.kind == DataInfo::Position
+                    ? numbers.below(5)
+                    : 2 + numbers.below(info.vocabularySize - 2);
+      if (info.isSentence)
+        array.values.back() = 1;
+      if (info.isChosen)
+        outputs[spec.name] = array;
+    }
+  }
+
+  /// log p of each choice of the given outputs; empty when there is an error.
+  std::vector<double> logps(const std::string &dropped) {
+    SearchOptions options;
+    options.forced = outputs;
+    options.dropState = dropped;
+    Inputs given = inputs;
+    for (const auto &[name, array] : outputs)
+      given.data.erase(name);
+    for (mlir::Operation &op : decoder->getRegion(0).getOps())
+      if (auto length = mlir::dyn_cast<attn::LengthOp>(op);
+          length && length.getOpen())
+        given.lengths.erase(length.getLength().str());
+    std::vector<Hypothesis> found;
+    Status status = decode(decoder, given, options, found);
+    if (dropped.empty())
+      EXPECT_TRUE(status.succeeded()) << status.text();
+    return found.empty() ? std::vector<double>() : found[0].stepLogp;
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  std::unique_ptr<Model> model;
+  mlir::OwningOpRef<mlir::ModuleOp> training;
+  mlir::Operation *decoder = nullptr;
+  Numbers numbers;
+  Arrays parameters, outputs;
+  Inputs inputs;
+};
+} // namespace
+
+TEST_P(DecoderTest, LogpIsThatOfTheWholeModel) {
+  std::vector<double> steps = logps("");
+  ASSERT_FALSE(steps.empty());
+  Arrays whole;
+  EvaluateOptions options;
+  options.objective = true;
+  Status status =
+      evaluate(findContainer(*training, "training"), inputs, whole, options);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  EXPECT_EQ(whole["choices"].values[0], steps.size());
+  double total = std::accumulate(steps.begin(), steps.end(), 0.0);
+  EXPECT_TRUE(agree(Array::scalar(total), whole["logp"], 1e-10))
+      << total << " but " << whole["logp"].values[0];
+}
+
+TEST_P(DecoderTest, EveryStateIsNeeded) {
+  Array all{{}, logps(""), false};
+  decoder->walk([&](attn::SearchOp search) {
+    for (auto state : search.getStates().getAsRange<mlir::DictionaryAttr>()) {
+      std::string name = state.getAs<mlir::StringAttr>("name").str();
+      Array without{{}, logps(name), false};
+      EXPECT_FALSE(agree(all, without, 1e-9)) << name;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, DecoderTest,
+    testing::Values(
+        Published{"rnnsearch",
+                  {{"E", "3"},
+                   {"H", "4"},
+                   {"A", "3"},
+                   {"M", "3"},
+                   {"src.vocab", "6"},
+                   {"tgt.vocab", "7"}}},
+        Published{"seq2seq",
+                  {{"L", "2"},
+                   {"E", "3"},
+                   {"H", "4"},
+                   {"src.vocab", "6"},
+                   {"tgt.vocab", "7"}}},
+        Published{"transformer",
+                  {{"L", "2"},
+                   {"D", "8"},
+                   {"K", "2"},
+                   {"F", "6"},
+                   {"joint.vocab", "7"}}},
+        Published{"luong_local_p",
+                  {{"L", "2"},
+                   {"E", "3"},
+                   {"H", "4"},
+                   {"D", "1"},
+                   {"src.vocab", "6"},
+                   {"tgt.vocab", "7"}}},
+        Published{"speech",
+                  {{"I", "3"},
+                   {"H", "3"},
+                   {"A", "3"},
+                   {"E", "3"},
+                   {"M", "3"},
+                   {"K", "2"},
+                   {"R", "5"},
+                   {"sharp", "2"},
+                   {"tgt.vocab", "7"}}},
+        Published{"caption_soft",
+                  {{"D", "4"},
+                   {"E", "3"},
+                   {"H", "4"},
+                   {"A", "3"},
+                   {"tgt.vocab", "7"}}},
+        Published{"pointer", {{"H", "4"}}},
+        Published{"decoder_lm",
+                  {{"L", "2"},
+                   {"D", "8"},
+                   {"K", "2"},
+                   {"N", "8"},
+                   {"word.vocab", "7"}}},
+        Published{"rnnlm",
+                  {{"L", "2"}, {"E", "3"}, {"H", "4"}, {"word.vocab", "7"}}},
+        Published{"graves",
+                  {{"H", "4"},
+                   {"K", "2"},
+                   {"M", "2"},
+                   {"text.vocab", "6"},
+                   {"bias", "0.5"}}}),
+    [](const auto &info) { return std::string(info.param.name); });
