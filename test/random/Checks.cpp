@@ -1,0 +1,352 @@
+//===- Checks.cpp - what must hold of every random spec -------------------===//
+//
+// Compiles the spec, runs the pipeline, and evaluates behind every pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/random/Checks.h"
+#include "dialect/reference/Compare.h"
+#include "frontends/fov/Parser.h"
+#include "passes/Passes.h"
+#include "passes/Pipeline.h"
+#include "test/random/Data.h"
+
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace fovea;
+using namespace fovea::random;
+using namespace fovea::reference;
+using namespace mlir;
+using fovea::runtime::Status;
+
+std::unique_ptr<Model> fovea::random::compileText(const std::string &text,
+                                                  const Spec &spec,
+                                                  MLIRContext &context,
+                                                  Failures &failures) {
+  SmallString<128> path;
+  int file;
+  if (llvm::sys::fs::createTemporaryFile("random", "fov", file, path)) {
+    failures.push_back("no temporary file can be written");
+    return nullptr;
+  }
+  llvm::FileRemover remover(path);
+  {
+    llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
+    out << text;
+  }
+  std::string messages;
+  llvm::raw_string_ostream out(messages);
+  Diagnostics diagnostics(out);
+  FrontendOptions options;
+  options.sets = spec.sets;
+  std::unique_ptr<Model> model =
+      compileSpec(path.str(), options, context, diagnostics);
+  diagnostics.finish();
+  if (!model || !model->module || diagnostics.failed()) {
+    failures.push_back("the front end refuses it: " + messages);
+    return nullptr;
+  }
+  if (!model->refusals.empty()) {
+    failures.push_back("not executable: " + model->refusals.front());
+    return nullptr;
+  }
+  return model;
+}
+
+Status fovea::random::objective(ModuleOp module, const Inputs &inputs,
+                                Arrays &outputs, bool equations) {
+  EvaluateOptions options;
+  options.objective = true;
+  options.everyEquation = equations;
+  return evaluate(findContainer(module, "training"), inputs, outputs, options);
+}
+
+static Inputs withSeeds(const Inputs &inputs) {
+  Inputs result = inputs;
+  result.data["seed.nll"] = Array::scalar(nllSeed);
+  result.data["seed.penalty"] = Array::scalar(penaltySeed);
+  return result;
+}
+
+/// The names that both have agree; `what` says where they were computed.
+static void compareCommon(const Arrays &want, const Arrays &got,
+                          const std::string &what, Failures &failures) {
+  Arrays left, right;
+  for (const auto &[name, array] : got)
+    if (auto found = want.find(name); found != want.end()) {
+      left[name] = found->second;
+      right[name] = array;
+    }
+  std::string difference = explainDifference(left, right, tolerance);
+  if (!difference.empty())
+    failures.push_back(what + ": " + difference);
+}
+
+namespace {
+/// What was first seen of it, and is what later passes have to keep.
+struct Observed {
+  Arrays gradients;
+  std::vector<Hypothesis> hypotheses;
+};
+
+/// Evaluates the module behind every pass.
+class Evaluation : public PassInstrumentation {
+public:
+  Evaluation(const Subject &subject, const Arrays &want, Observed &observed,
+             Failures &failures, Statistics &statistics)
+      : subject(subject), want(want), observed(observed), failures(failures),
+        statistics(statistics) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module || pass->getArgument() == "attn-check-phase" ||
+        failures.size() > 3)
+      return;
+    ++statistics.passes;
+    std::string behind = "behind " + pass->getArgument().str();
+    if (Operation *loss = findContainer(module, "loss")) {
+      Arrays got;
+      Status status = evaluate(loss, subject.example, got);
+      if (status.failed())
+        failures.push_back(behind + ", @loss: " + status.text());
+      else if (!got.count("nll") || !got.count("penalty"))
+        failures.push_back(behind + ", @loss has no nll or penalty");
+      else
+        compareCommon(want, got, behind + ", @loss", failures);
+    }
+    if (Operation *grad = findContainer(module, "grad")) {
+      Arrays got;
+      Status status = evaluate(grad, withSeeds(subject.example), got);
+      if (status.failed())
+        failures.push_back(behind + ", @grad: " + status.text());
+      else if (observed.gradients.empty())
+        observed.gradients = got; // judged by central differences
+      else
+        compareCommon(observed.gradients, got, behind + ", @grad", failures);
+    }
+    if (Operation *decoder = findContainer(module, "decode"))
+      decodeBoth(decoder, module, behind);
+  }
+
+  void decodeBoth(Operation *decoder, ModuleOp module,
+                  const std::string &behind) {
+    SearchOptions options;
+    Status status = readSearchOptions(module, options);
+    std::vector<Hypothesis> got;
+    if (status.succeeded())
+      status = decode(decoder, withoutGenerated(*subject.spec, subject.example),
+                      options, got);
+    if (status.failed() || got.empty()) {
+      failures.push_back(behind + ", @decode: " +
+                         (status.failed() ? status.text() : "no hypothesis"));
+      return;
+    }
+    const std::vector<Hypothesis> &hypotheses = observed.hypotheses;
+    if (hypotheses.empty()) {
+      observed.hypotheses = got;
+      return;
+    }
+    std::string difference = got.size() != hypotheses.size()
+                                 ? "the number of hypotheses differs"
+                                 : explainDifference(hypotheses[0].outputs,
+                                                     got[0].outputs, tolerance);
+    if (difference.empty() && !agree(Array::scalar(hypotheses[0].logp),
+                                     Array::scalar(got[0].logp), tolerance))
+      difference = "log p differs";
+    if (!difference.empty())
+      failures.push_back(behind + ", @decode: " + difference);
+  }
+
+private:
+  const Subject &subject;
+  const Arrays &want;
+  Observed &observed;
+  Failures &failures;
+  Statistics &statistics;
+};
+} // namespace
+
+/// Weights in the order of declaration, so that both namings get the same.
+static Arrays weightsFor(const Model &model, uint64_t seed) {
+  Rng random(seed, 2);
+  Arrays parameters;
+  for (const ParameterInfo &info : model.parameters)
+    parameters[info.path] = randomWeights(
+        std::vector<int64_t>(info.shape.begin(), info.shape.end()), random);
+  return parameters;
+}
+
+static std::unique_ptr<Subject> makeSubject(const Spec &spec, uint64_t seed,
+                                            MLIRContext &context,
+                                            Failures &failures) {
+  auto subject = std::make_unique<Subject>();
+  subject->spec = &spec;
+  subject->seed = seed;
+  subject->model = compileText(spec.text, spec, context, failures);
+  if (!subject->model)
+    return nullptr;
+  subject->parameters = weightsFor(*subject->model, seed);
+  Rng random(seed, 3);
+  subject->example = randomExample(spec, random);
+  subject->example.parameters = &subject->parameters;
+  if (seed % 3 == 0) { // with dropout: the same draws in every phase
+    subject->example.seed = seed;
+    subject->example.update = 5;
+  }
+  return subject;
+}
+
+/// The whole pipeline, with an evaluation behind every pass.
+static bool runPipeline(const Subject &subject, const Arrays &want,
+                        bool allEquations, Observed &observed,
+                        Failures &failures, Statistics &statistics) {
+  ModuleOp module = *subject.model->module;
+  attn::PipelineOptions options;
+  if (allEquations)
+    if (Operation *training = findContainer(module, "training"))
+      training->walk([&](attn::EquationOp equation) {
+        options.get.push_back(equation.getTarget().str());
+      });
+  PassManager manager(module.getContext());
+  attn::buildPipeline(manager, options);
+  manager.addInstrumentation(std::make_unique<Evaluation>(
+      subject, want, observed, failures, statistics));
+  return succeeded(manager.run(module));
+}
+
+static std::string printed(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Renaming and formatting
+//===----------------------------------------------------------------------===//
+
+static void checkRenaming(const Subject &subject, const Spec &renamed,
+                          const Arrays &want, const Observed &observed,
+                          MLIRContext &context, Failures &failures) {
+  Failures local;
+  std::unique_ptr<Subject> other =
+      makeSubject(renamed, subject.seed, context, local);
+  Arrays got;
+  Status status = Status::success();
+  if (other)
+    status = objective(*other->model->module, other->example, got, false);
+  if (!other || status.failed()) {
+    failures.push_back("renamed: " + (other ? status.text() : local.front()));
+    return;
+  }
+  for (const char *name : {"nll", "logp", "choices", "penalty"})
+    if (got.at(name).values != want.at(name).values)
+      failures.push_back("renaming the identifiers changes " +
+                         std::string(name));
+  Observed otherwise;
+  Statistics ignored;
+  if (!runPipeline(*other, got, subject.seed % 2 == 0, otherwise, local,
+                   ignored)) {
+    failures.push_back("renamed: the pipeline fails");
+    return;
+  }
+  // Gradients in the order of declaration.
+  for (size_t i = 0; i < subject.model->parameters.size(); ++i) {
+    const std::string &path = subject.model->parameters[i].path;
+    auto a = observed.gradients.find("grad/" + path);
+    auto b =
+        otherwise.gradients.find("grad/" + other->model->parameters[i].path);
+    bool hasA = a != observed.gradients.end();
+    if (hasA != (b != otherwise.gradients.end()) ||
+        (hasA && a->second.values != b->second.values))
+      failures.push_back("renaming the identifiers changes the gradient of " +
+                         path);
+  }
+}
+
+static void checkFormatting(const Subject &subject, const std::string &module,
+                            MLIRContext &context, Failures &failures) {
+  std::string messages;
+  llvm::raw_string_ostream out(messages);
+  Diagnostics diagnostics(out);
+  llvm::StringRef source =
+      diagnostics.addSource("random.fov", subject.spec->text);
+  std::string once = formatSource(source, diagnostics);
+  std::string twice =
+      formatSource(diagnostics.addSource("once.fov", once), diagnostics);
+  if (once.empty() || once != twice) {
+    failures.push_back("formatting is not idempotent: " + messages);
+    return;
+  }
+  Failures local;
+  std::unique_ptr<Model> model =
+      compileText(once, *subject.spec, context, local);
+  if (!model)
+    failures.push_back("formatted: " + local.front());
+  else if (printed(*model->module) != module)
+    failures.push_back("formatting changes the module");
+}
+
+//===----------------------------------------------------------------------===//
+// One spec
+//===----------------------------------------------------------------------===//
+
+Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
+                                  uint64_t seed, const CheckOptions &options,
+                                  Statistics &statistics) {
+  ++statistics.specs;
+  Failures failures;
+  DialectRegistry registry;
+  registry.insert<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  std::string messages;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    messages += diagnostic.str() + "\n";
+    return success();
+  });
+
+  std::unique_ptr<Subject> subject = makeSubject(spec, seed, context, failures);
+  if (!subject)
+    return failures;
+  ModuleOp module = *subject->model->module;
+  OwningOpRef<ModuleOp> original(cast<ModuleOp>(module->clone()));
+  std::string text = printed(module);
+
+  Arrays want;
+  Status status = objective(module, subject->example, want, true);
+  if (status.failed()) {
+    failures.push_back("@training: " + status.text());
+    return failures;
+  }
+  Observed observed;
+  // With every equation as an output nothing is dead; without, most is.
+  if (!runPipeline(*subject, want, seed % 2 == 0, observed, failures,
+                   statistics)) {
+    failures.push_back("the pipeline fails: " + messages);
+    return failures;
+  }
+  if (!failures.empty())
+    return failures;
+  if (options.gradients)
+    checkGradients(*subject, *original, observed.gradients, failures,
+                   statistics);
+  if (options.decoding)
+    checkDecoder(*subject, *original, module, failures, statistics);
+  if (options.renaming && renamed)
+    checkRenaming(*subject, *renamed, want, observed, context, failures);
+  if (options.formatting)
+    checkFormatting(*subject, text, context, failures);
+  return failures;
+}
+
+Failures fovea::random::checkSeed(uint64_t seed, const CheckOptions &options,
+                                  Statistics &statistics) {
+  Spec spec = generate(seed), renamed = generate(seed, Naming::Renamed);
+  return checkSpec(spec, &renamed, seed, options, statistics);
+}

@@ -1,0 +1,84 @@
+//===- Checks.h - what must hold of every random spec ---------------------===//
+//
+// Each check returns one sentence per mistake, none when the spec is right.
+// The oracle is the interpreter on the front end's own systems; every pass is
+// judged against it, and gradients against central differences of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TEST_RANDOM_CHECKS_H
+#define FOVEA_TEST_RANDOM_CHECKS_H
+
+#include "dialect/reference/Search.h"
+#include "frontends/fov/Frontend.h"
+#include "test/random/Generator.h"
+
+#include <map>
+#include <memory>
+
+namespace fovea::random {
+
+struct Statistics {
+  int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
+          states = 0, unnecessary = 0, passes = 0;
+};
+
+/// What `checkSpec` looks at.
+struct CheckOptions {
+  bool gradients = true, decoding = true, renaming = true, formatting = true;
+};
+
+using Failures = std::vector<std::string>;
+
+/// All checks of the spec that `seed` gives.
+Failures checkSeed(uint64_t seed, const CheckOptions &options,
+                   Statistics &statistics);
+
+/// The same for a text that was changed by hand or by the shrinker: `spec` says
+/// what data the text has. `renamed` is the same text with other names, or
+/// empty.
+Failures checkSpec(const Spec &spec, const Spec *renamed, uint64_t seed,
+                   const CheckOptions &options, Statistics &statistics);
+
+//===----------------------------------------------------------------------===//
+// The parts
+//===----------------------------------------------------------------------===//
+
+/// A compiled spec with its weights and one example.
+struct Subject {
+  const Spec *spec = nullptr;
+  uint64_t seed = 0;
+  std::unique_ptr<Model> model;
+  reference::Arrays parameters;
+  reference::Inputs example;
+};
+
+/// Empty, with a sentence in `failures`, when the front end refuses the text.
+std::unique_ptr<Model> compileText(const std::string &text, const Spec &spec,
+                                   mlir::MLIRContext &context,
+                                   Failures &failures);
+
+/// `nll`, `logp`, `choices`, `penalty` and every equation of `@training`.
+runtime::Status objective(mlir::ModuleOp module,
+                          const reference::Inputs &inputs,
+                          reference::Arrays &outputs, bool equations);
+
+/// The derivative of the objective along random directions, by central
+/// differences of `@training` of `original` and by `gradients`.
+void checkGradients(const Subject &subject, mlir::ModuleOp original,
+                    const reference::Arrays &gradients, Failures &failures,
+                    Statistics &statistics);
+
+/// The scheduled `@decode` against full evaluations of `@training` of
+/// `original`: every greedy step, the beam, the necessity of each state.
+void checkDecoder(const Subject &subject, mlir::ModuleOp original,
+                  mlir::ModuleOp scheduled, Failures &failures,
+                  Statistics &statistics);
+
+/// How the two terms of the objective are weighed in gradients.
+inline constexpr double nllSeed = 1.3, penaltySeed = 0.7;
+inline constexpr double tolerance = 1e-10;
+
+} // namespace fovea::random
+
+#endif // FOVEA_TEST_RANDOM_CHECKS_H

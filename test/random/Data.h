@@ -1,0 +1,28 @@
+//===- Data.h - random examples and weights of a random spec --------------===//
+//
+// Lengths are 1 to 4 (nested ones from 0), reals lie in [-1, 1], weights in
+// [-0.7, 0.7].
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TEST_RANDOM_DATA_H
+#define FOVEA_TEST_RANDOM_DATA_H
+
+#include "dialect/reference/Interpreter.h"
+#include "test/random/Generator.h"
+#include "test/random/Rng.h"
+
+namespace fovea::random {
+
+/// One example: every length and every data name, the generated ones too.
+reference::Inputs randomExample(const Spec &spec, Rng &random);
+
+/// The example without what is generated, and without its free lengths.
+reference::Inputs withoutGenerated(const Spec &spec,
+                                   const reference::Inputs &example);
+
+reference::Array randomWeights(std::vector<int64_t> shape, Rng &random);
+
+} // namespace fovea::random
+
+#endif // FOVEA_TEST_RANDOM_DATA_H

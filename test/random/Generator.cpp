@@ -1,0 +1,564 @@
+//===- Generator.cpp - random specs that are well typed -------------------===//
+//
+// Chooses the data, an encoder over what is given, a decoder over what is
+// generated, choices and options; Templates.cpp writes the statements.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/random/Templates.h"
+
+using namespace fovea::random;
+using std::string;
+
+namespace {
+
+class Writer : public Templates {
+public:
+  Writer(uint64_t seed, Naming naming) : Templates(seed, naming) {}
+  Spec write();
+
+private:
+  void declareDims();
+  void declareGiven();
+  void encoder();
+  void decoder();
+  void label();
+  void penalty();
+  void options();
+  /// Outputs that are places in a source: false when there is none.
+  bool pointer();
+  string stepFeatures(Context &context, string &width);
+
+  int64_t vocabularySize = 3;       // of given tokens
+  std::vector<string> lengths;      // of given data, not nested
+  std::vector<string> outer, inner; // nested pairs
+  string stepExtent;                // empty: nothing is generated in steps
+  std::vector<string> decodeOptions, trainOptions;
+};
+
+} // namespace
+
+void Writer::declareDims() {
+  int64_t count = random.between(2, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    string name = fresh("D");
+    int64_t size = i == 0 ? random.between(3, 4) : random.between(1, 3);
+    string value = std::to_string(size);
+    if (i > 0 && random.chance(0.3)) {
+      value = random.chance(0.5) ? dims[0] + " + 1" : dims[0] + " - 1";
+      size =
+          extents[dims[0]].number + (value.find('+') != string::npos ? 1 : -1);
+    } else if (random.chance(0.2)) {
+      spec.features.insert("--set of a dim");
+      spec.sets.push_back({name, value});
+      value = std::to_string(size + 2);
+    }
+    declarations.push_back("dim " + name + " = " + value);
+    extents[name].number = spec.sizes[name] = size;
+    dims.push_back(name);
+  }
+}
+
+void Writer::declareGiven() {
+  string vocab;
+  bool shared = random.chance(0.3);
+  vocabularySize = random.between(3, 5);
+  auto newLength = [&](const string &parent) {
+    string name = fresh(parent.empty() ? "S" : "W");
+    extents[name].parent = parent;
+    extents[name].mayBeEmpty = !parent.empty();
+    spec.lengths.push_back({name, parent});
+    return name;
+  };
+  auto given = [&](const string &name, SpecData::Kind kind,
+                   std::vector<string> axes) -> SpecData & {
+    spec.data.push_back({name, kind, std::move(axes), 0, "", false, false});
+    return spec.data.back();
+  };
+  auto tokens = [&](const string &name, std::vector<string> axes,
+                    const string &written, bool sentence) {
+    if (shared && vocab.empty()) {
+      spec.features.insert("shared vocabulary");
+      vocab = fresh("v");
+      declarations.push_back("vocab " + vocab);
+    }
+    string size = std::to_string(vocabularySize),
+           own = (vocab.empty() ? name : vocab) + ".vocab";
+    if (spec.sets.empty() || spec.sets.back().first != own)
+      spec.sets.push_back({own, size});
+    declarations.push_back("data " + name + written + " : " +
+                           (sentence ? "sentence" : "token") +
+                           (vocab.empty() ? "" : " of " + vocab));
+    given(name, SpecData::Token, axes).bound = std::stoll(size);
+    arrays.push_back({name, Array::Token, axes, "", false, false, own, 0});
+  };
+
+  int64_t sources = random.between(1, 2);
+  for (int64_t i = 0; i < sources; ++i) {
+    switch (random.below(5)) {
+    case 0:
+    case 1: {
+      string name = fresh("src"), S = newLength("");
+      tokens(name, {S}, "[" + S + "]", random.chance(0.7));
+      lengths.push_back(S);
+      break;
+    }
+    case 2: {
+      spec.features.insert("real data");
+      string name = fresh("x"), S = newLength(""), dim = random.pick(dims);
+      declarations.push_back("data " + name + "[" + S + "] : real(" + dim +
+                             ")");
+      given(name, SpecData::Real, {S, dim});
+      arrays.push_back({name, Array::Real, {S}, dim, false, false, "", 0});
+      lengths.push_back(S);
+      break;
+    }
+    case 3: {
+      spec.features.insert("nested data");
+      string name = fresh("story"), M = newLength(""), W = newLength(M);
+      string m = freshIndex();
+      string written = "[" + m + " < " + M + ", " + W + "[" + m + "]]";
+      if (random.chance(0.7)) {
+        tokens(name, {M, W}, written, false);
+      } else {
+        declarations.push_back("data " + name + written + " : real");
+        given(name, SpecData::Real, {M, W});
+        arrays.push_back({name, Array::Real, {M, W}, "", false, false, "", 0});
+      }
+      lengths.push_back(M);
+      outer.push_back(M);
+      inner.push_back(W);
+      break;
+    }
+    default: {
+      spec.features.insert("grid data");
+      string name = fresh("image"), Y = newLength(""), X = newLength("");
+      declarations.push_back("data " + name + "[" + Y + ", " + X + "] : real");
+      given(name, SpecData::Real, {Y, X});
+      arrays.push_back({name, Array::Real, {Y, X}, "", false, false, "", 0});
+      lengths.push_back(Y);
+      lengths.push_back(X);
+    }
+    }
+  }
+  if (random.chance(0.25)) {
+    spec.features.insert("bit data");
+    string name = fresh("flag"), S = random.pick(lengths);
+    declarations.push_back("data " + name + "[" + S + "] : bit");
+    given(name, SpecData::Bit, {S});
+    arrays.push_back({name, Array::Bit, {S}, "", false, false, "", 0});
+  }
+  if (random.chance(0.2)) {
+    spec.features.insert("int data");
+    string name = fresh("count"), S = random.pick(lengths);
+    declarations.push_back("data " + name + "[" + S + "] : int");
+    given(name, SpecData::Int, {S}).bound = 4;
+    arrays.push_back({name, Array::Int, {S}, "", false, false, "", 0});
+  }
+  if (random.chance(0.15)) {
+    spec.features.insert("class data");
+    string name = fresh("kind");
+    declarations.push_back("data " + name + " : class(3)");
+    given(name, SpecData::Class, {}).bound = 3;
+    arrays.push_back({name, Array::Class, {}, "", false, false, "", 3});
+  }
+  if (random.chance(0.2)) {
+    // Gathers by data: positions in an array that is given.
+    const Array *target = nullptr;
+    for (const Array &array : arrays)
+      if (array.axes.size() == 1 && array.kind == Array::Token)
+        target = &array;
+    if (target) {
+      begin("gather");
+      Array to = *target;
+      string name = fresh("ptr"), K = newLength(""), dim = random.pick(dims);
+      declarations.push_back("data " + name + "[" + K + "] : position(" +
+                             to.name + ")");
+      SpecData &info = given(name, SpecData::Position, {K});
+      info.boundLength = to.axes[0];
+      string i = freshIndex(), x = fresh("x");
+      say(x + "[" + i + "] = " + embedding(dim, to.vocab) + "(" + to.name +
+          "[" + name + "[" + i + "]])");
+      arrays.push_back({x, Array::Real, {K}, dim, false, false, "", 0});
+      lengths.push_back(K);
+    }
+  }
+}
+
+void Writer::encoder() {
+  for (size_t i = 0; i < inner.size(); ++i)
+    nested(outer[i], inner[i]);
+  map({random.pick(lengths)});
+  int64_t count = random.between(1, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    Place place{random.pick(lengths)};
+    switch (random.below(14)) {
+    case 0:
+    case 1:
+      recurrence(place);
+      break;
+    case 2:
+      random.chance(0.5) ? secondOrder(place) : mutual(place);
+      break;
+    case 3:
+      shifted(place);
+      break;
+    case 4:
+      plane(place, random.pick(lengths) == place.extent ? random.pick(dims)
+                                                        : random.pick(lengths));
+      break;
+    case 5:
+      random.chance(0.7) ? family(place) : labels(place);
+      break;
+    case 6:
+    case 7:
+      attention(place);
+      break;
+    case 8:
+      random.chance(0.5) ? attendingRecurrence(place) : hops(place);
+      break;
+    case 9:
+      heads(place);
+      break;
+    case 10:
+      running(place);
+      break;
+    case 11:
+      switch (random.below(3)) {
+      case 0:
+        convolution(place);
+        break;
+      case 1:
+        pyramid(place);
+        break;
+      default:
+        pairs(place);
+      }
+      break;
+    case 12:
+      random.chance(0.5) ? cuts(place) : wholeArray(place);
+      break;
+    default:
+      pool();
+    }
+  }
+}
+
+string Writer::stepFeatures(Context &context, string &width) {
+  // The newest causal array is certainly read, so that the decoder is alive.
+  const Array *newest = nullptr;
+  for (const Array &array : arrays)
+    if (array.causal && array.axes.size() == 1 && !array.dim.empty() &&
+        !array.generated)
+      newest = &array;
+  string first = anyVec(context, width, 1);
+  if (!newest)
+    return first;
+  context.indices[0].hasRange = true;
+  width += "+" + newest->dim;
+  return first + " ++ " + newest->name + "[" + context.indices[0].name + "]";
+}
+
+bool Writer::pointer() {
+  const Array *target = nullptr, *notes = nullptr;
+  for (const Array &source : arrays)
+    for (const Array &array : arrays)
+      if (source.kind == Array::Token && source.axes.size() == 1 &&
+          array.kind == Array::Real && array.axes == source.axes &&
+          !array.dim.empty()) {
+        target = &source;
+        notes = &array;
+      }
+  if (!target)
+    return false;
+  const Array to = *target, memory = *notes;
+  begin("pointer");
+  string S = to.axes[0], name = fresh("ptr"), note = fresh("x"), y = fresh("y"),
+         i = freshIndex(), t = freshIndex();
+  stepExtent = fresh("T");
+  extents[stepExtent];
+  spec.lengths.push_back({stepExtent, ""});
+  declarations.push_back("data " + name + "[" + stepExtent + "] : position(" +
+                         to.name + ") ends");
+  spec.data.push_back(
+      {name, SpecData::Position, {stepExtent}, 0, S, true, true});
+  say(note + "[" + i + "] = " + memory.name + "[" + i + "]");
+  say(note + "[" + S + "] = " + module("vector(" + memory.dim + ")"));
+  say(y + "[" + t + "] = " + memory.name + "[" + name + "[" + t + "-1]]");
+  say(y + "[0] = " + module("vector(" + memory.dim + ")"));
+  arrays.push_back(
+      {y, Array::Real, {stepExtent}, memory.dim, true, false, "", 0});
+  Place place{stepExtent, true};
+  random.chance(0.5) ? recurrence(place) : attention(place);
+
+  begin("pointer");
+  Context context = at(place);
+  string width, features = stepFeatures(context, width);
+  string q = fresh("q"), e = fresh("e"), look = freshIndex(),
+         dim = random.pick(dims);
+  string step = context.indices[0].name;
+  say(left(q, context) + " = " + linear(dim, width) + "(" + features + ")");
+  say(e + "[" + step + ", " + look + " < " + S + "+1] = dot(" +
+      module("vector(" + dim + ")") + ", tanh(" + q + "[" + step + "] + " +
+      linear(dim, memory.dim) + "(" + note + "[" + look + "])))");
+  say(name + "[" + step + "] ~ categorical[" + look + "](" + e + "[" + step +
+      "," + look + "])");
+  spec.decodable = true;
+  decodeOptions.push_back("longest = 4");
+  return true;
+}
+
+void Writer::decoder() {
+  if (random.chance(0.3) && pointer())
+    return;
+  bool known = random.chance(0.25);
+  int64_t kind = known ? random.between(1, 4) : 0;
+  string name = fresh("tgt");
+  if (known) {
+    stepExtent = random.pick(lengths);
+  } else {
+    stepExtent = fresh("T");
+    extents[stepExtent];
+    spec.lengths.push_back({stepExtent, ""});
+  }
+  SpecData data{name, SpecData::Token, {stepExtent}, 0, "", true, false};
+  string type, second;
+  string vocab = name + ".vocab", dim = random.pick(dims);
+  int64_t size = random.between(3, 4);
+  switch (kind) {
+  case 0:
+    spec.features.insert("sentence");
+    data.ends = true;
+    data.bound = size;
+    spec.sets.push_back({vocab, std::to_string(size)});
+    type = "sentence";
+    arrays.push_back(
+        {name, Array::Token, {stepExtent}, "", true, true, vocab, 0});
+    break;
+  case 1:
+    spec.features.insert("tags");
+    data.bound = size;
+    spec.sets.push_back({vocab, std::to_string(size)});
+    type = "token";
+    break;
+  case 2:
+    spec.features.insert("bits");
+    data.kind = SpecData::Bit;
+    type = "bit";
+    arrays.push_back({name, Array::Bit, {stepExtent}, "", true, true, "", 0});
+    break;
+  case 3:
+    spec.features.insert("real output");
+    data.kind = SpecData::Real;
+    data.extents.push_back(dim);
+    type = "real(" + dim + ")";
+    arrays.push_back({name, Array::Real, {stepExtent}, dim, true, true, "", 0});
+    break;
+  default:
+    spec.features.insert("classes");
+    data.kind = SpecData::Class;
+    data.bound = 3;
+    type = "class(3)";
+  }
+  declarations.push_back("data " + name + "[" + stepExtent + "] : " + type);
+  spec.data.push_back(data);
+  if (kind == 2)
+    say(name + "[-1] = " + (random.chance(0.5) ? "1" : "0"));
+  if (kind == 3)
+    say(name + "[-1] = zeros(" + dim + ")");
+  bool hasSecond = kind == 0 && random.chance(0.2);
+  if (hasSecond) {
+    spec.features.insert("two outputs a step");
+    second = fresh("lift");
+    declarations.push_back("data " + second + "[" + stepExtent + "] : bit");
+    spec.data.push_back(
+        {second, SpecData::Bit, {stepExtent}, 0, "", true, false});
+    say(second + "[-1] = 1");
+    arrays.push_back({second, Array::Bit, {stepExtent}, "", true, true, "", 0});
+  }
+
+  Place place{stepExtent, true};
+  map(place);
+  int64_t count = random.between(1, 3);
+  for (int64_t i = 0; i < count; ++i)
+    switch (random.below(12)) {
+    case 0:
+    case 1:
+      recurrence(place);
+      break;
+    case 2:
+      random.chance(0.5) ? secondOrder(place) : mutual(place);
+      break;
+    case 3:
+      family(place);
+      break;
+    case 4:
+    case 5:
+      attention(place);
+      break;
+    case 6:
+    case 7:
+      attendingRecurrence(place);
+      break;
+    case 8:
+      random.chance(0.5) ? heads(place) : hops(place);
+      break;
+    case 9:
+      random.chance(0.5) ? running(place) : cuts(place);
+      break;
+    case 10:
+      plane(place, random.pick(dims));
+      break;
+    default:
+      wholeArray(place);
+    }
+
+  begin("output");
+  Context context = at(place);
+  const string t = context.indices[0].name;
+  string width, features = stepFeatures(context, width);
+  string logits = fresh("logits");
+  if (kind <= 1) {
+    string value;
+    if (kind == 0 && random.chance(0.3)) {
+      spec.features.insert("tied output");
+      value = embedding(dim, vocab) + ".weight @ " + linear(dim, width) + "(" +
+              features + ")";
+    } else {
+      value = module("linear(" + vocab + ")") + "(" + features + ")";
+    }
+    string choice = name + "[" + t + "] ~ categorical(";
+    switch (random.below(3)) {
+    case 0:
+      say(choice + value + ")");
+      break;
+    case 1:
+      spec.features.insert("probs =");
+      say(choice + "probs = softmax(" + value + "))");
+      break;
+    default:
+      say(left(logits, context) + " = " + value);
+      say(choice + logits + "[" + t + "])");
+    }
+  } else if (kind == 2) {
+    say(name + "[" + t + "] ~ bernoulli(logit = " + linear("1", width) + "(" +
+        features + "))");
+  } else if (kind == 3) {
+    say(name + "[" + t + "] ~ normal(" + linear(dim, width) + "(" + features +
+        "), " +
+        (random.chance(0.5) ? "0.7"
+                            : "softplus(" + leaf(context, dim) + ") + 0.3") +
+        ")");
+  } else {
+    say(name + "[" + t + "] ~ categorical(" + linear("3", width) + "(" +
+        features + "))");
+  }
+  if (hasSecond) {
+    string token = embedding(dim, vocab) + "(" + name + "[" + t + "])";
+    say(second + "[" + t +
+        "] ~ bernoulli(logit = " + linear("1", dim + "+" + dim) + "(" + token +
+        " ++ " + vec(context, dim, 1) + "))");
+  }
+  spec.decodable = kind != 3;
+  if (!known)
+    decodeOptions.push_back("longest = 4");
+}
+
+void Writer::label() {
+  begin("label");
+  Context none;
+  string width, features = anyVec(none, width, 2);
+  if (random.chance(0.5)) {
+    string name = fresh("label");
+    declarations.push_back("data " + name + " : class(" +
+                           (random.chance(0.5) ? "3" : "\"a\", \"b\", \"c\"") +
+                           ")");
+    spec.data.push_back({name, SpecData::Class, {}, 3, "", true, false});
+    say(name + " ~ categorical(" + module("linear(" + name + ".classes)") +
+        "(" + features + "))");
+    spec.decodable = true;
+    return;
+  }
+  string name = fresh("y"), dim = random.pick(dims);
+  declarations.push_back("data " + name + " : real(" + dim + ")");
+  spec.data.push_back({name, SpecData::Real, {dim}, 0, "", true, false});
+  say(name + " ~ normal(" + linear(dim, width) + "(" + features + "), 0.8)");
+}
+
+void Writer::penalty() {
+  begin("penalty");
+  // Everything is known to a penalty: the past and the future.
+  const Array &array = random.pick(arrays);
+  if (array.kind != Array::Real || array.axes.empty()) {
+    Context none;
+    say("penalty 0.1 * " + num(none, 1) + "^2");
+    return;
+  }
+  string indices;
+  std::vector<string> names;
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    names.push_back(freshIndex());
+    indices += (i ? "," : "") + names.back();
+  }
+  string value = array.name + "[" + indices + "]";
+  if (!array.dim.empty())
+    value = "dot(" + value + ", " + value + ")";
+  string lambda = fresh("lambda");
+  declarations.push_back("const " + lambda + " = 0.3");
+  say("penalty " + lambda + " * " + (random.chance(0.5) ? "sum[" : "mean[") +
+      indices + "]((1 - " + value + ")^2)");
+}
+
+void Writer::options() {
+  if (random.chance(0.6))
+    trainOptions.push_back(random.chance(0.5) ? "average = token"
+                                              : "average = example");
+  if (random.chance(0.1) && spec.features.count("sentence")) {
+    spec.features.insert("smooth");
+    trainOptions.push_back("smooth = 0.1");
+  }
+  if (random.chance(0.3))
+    decodeOptions.push_back("beam = " + std::to_string(random.between(1, 3)));
+}
+
+Spec Writer::write() {
+  string model = fresh("model");
+  declareDims();
+  declareGiven();
+  encoder();
+  if (random.chance(0.8))
+    decoder();
+  else
+    label();
+  if (random.chance(0.3))
+    penalty();
+  options();
+
+  // Equations stand in any order; a def stands before its uses for people.
+  if (random.chance(0.4)) {
+    spec.features.insert("shuffled");
+    random.shuffle(statements);
+  }
+  std::string &text = spec.text;
+  text = "model " + model + "\n\n";
+  for (const string &declaration : declarations)
+    text += declaration + "\n";
+  text += "\n";
+  for (const string &statement : statements)
+    text += statement + "\n";
+  auto block = [&](const char *name, const std::vector<string> &options) {
+    if (options.empty())
+      return;
+    text += string("\n") + name + " { ";
+    for (size_t i = 0; i < options.size(); ++i)
+      text += (i ? ", " : "") + options[i];
+    text += " }\n";
+  };
+  block("train", trainOptions);
+  block("decode", decodeOptions);
+  return std::move(spec);
+}
+
+Spec fovea::random::generate(uint64_t seed, Naming naming) {
+  return Writer(seed, naming).write();
+}

@@ -1,0 +1,117 @@
+//===- Gradients.cpp - gradients against central differences --------------===//
+//
+// A derivative along a random direction of all parameters checks every entry
+// at once: an error of one shows unless it happens to be orthogonal. Single
+// entries follow, so that small gradients are seen too. Where two step widths
+// disagree the function has a kink or a jump near by, and the direction is
+// left out; a spec with nothing but kinks is a failure.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/random/Checks.h"
+#include "test/random/Data.h"
+
+#include <cmath>
+
+using namespace fovea::random;
+using namespace fovea::reference;
+using fovea::runtime::Status;
+
+namespace {
+struct Line {
+  const Subject &subject;
+  mlir::ModuleOp original;
+  Arrays direction;
+  bool failed = false;
+
+  /// The objective at `weights + step * direction`.
+  double at(double step) {
+    Arrays moved = subject.parameters;
+    for (auto &[path, array] : direction)
+      for (size_t i = 0; i < array.values.size(); ++i)
+        moved[path].values[i] += step * array.values[i];
+    Inputs inputs = subject.example;
+    inputs.parameters = &moved;
+    Arrays outputs;
+    Status status = objective(original, inputs, outputs, false);
+    failed |= status.failed();
+    if (failed)
+      return 0;
+    return nllSeed * outputs["nll"].values[0] +
+           penaltySeed * outputs["penalty"].values[0];
+  }
+  double slope(double step) { return (at(step) - at(-step)) / (2 * step); }
+};
+} // namespace
+
+static Arrays randomDirection(const Arrays &parameters, int64_t number,
+                              Rng &random, std::string &name) {
+  Arrays direction;
+  if (number < 3) {
+    for (const auto &[path, array] : parameters)
+      direction[path] = randomWeights(array.shape, random);
+    name = "a random direction";
+    return direction;
+  }
+  int64_t total = 0;
+  for (const auto &[path, array] : parameters)
+    total += array.values.size();
+  int64_t chosen = total ? random.below(total) : 0;
+  for (const auto &[path, array] : parameters) {
+    int64_t size = array.values.size();
+    if (chosen >= 0 && chosen < size) {
+      direction[path] = Array::zeros(array.shape);
+      direction[path].values[chosen] = 1;
+      name = path + "[" + std::to_string(chosen) + "]";
+    }
+    chosen -= size;
+  }
+  return direction;
+}
+
+void fovea::random::checkGradients(const Subject &subject,
+                                   mlir::ModuleOp original,
+                                   const Arrays &gradients, Failures &failures,
+                                   Statistics &statistics) {
+  if (subject.parameters.empty())
+    return;
+  Rng random(subject.seed, 4);
+  int64_t judged = 0;
+  for (int64_t number = 0; number < 6; ++number) {
+    std::string name;
+    Line line{subject, original, {}};
+    line.direction = randomDirection(subject.parameters, number, random, name);
+    double expected = 0;
+    for (auto &[path, array] : line.direction) {
+      auto gradient = gradients.find("grad/" + path);
+      if (gradient == gradients.end())
+        continue; // the objective does not use it
+      if (gradient->second.shape != array.shape) {
+        failures.push_back("the gradient of " + path + " has another shape");
+        return;
+      }
+      for (size_t i = 0; i < array.values.size(); ++i)
+        expected += array.values[i] * gradient->second.values[i];
+    }
+    double wide = line.slope(2e-5), narrow = line.slope(1e-5);
+    ++statistics.directions;
+    if (line.failed) {
+      failures.push_back("@training fails near the weights");
+      return;
+    }
+    double scale = std::max({1.0, std::fabs(wide), std::fabs(expected)});
+    // Written so that a NaN is neither smooth nor right.
+    if (!(std::fabs(wide - narrow) <= 1e-7 * scale)) {
+      ++statistics.kinks;
+      if (std::isfinite(wide) && std::isfinite(narrow))
+        continue;
+    }
+    ++judged;
+    if (!(std::fabs(narrow - expected) <= 1e-6 * scale))
+      failures.push_back(
+          "the gradient along " + name + " is " + std::to_string(expected) +
+          ", central differences give " + std::to_string(narrow));
+  }
+  if (judged == 0)
+    failures.push_back("every direction has a kink");
+}

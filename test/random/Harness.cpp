@@ -1,0 +1,250 @@
+//===- Harness.cpp - checks many random specs -----------------------------===//
+//
+// fovea-random --seeds 0..499     all checks of each seed; a line per failure
+// fovea-random --print 7          the spec of a seed
+// fovea-random --shrink 7         the smallest part of it that fails alike
+// fovea-random --features 0..499  how often each part of the language occurs
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/random/Checks.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace fovea::random;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> seeds("seeds", cl::desc("check the seeds A..B"));
+static cl::opt<std::string> features("features",
+                                     cl::desc("count features of A..B"));
+static cl::opt<int64_t> print("print", cl::desc("print the spec of a seed"),
+                              cl::init(-1));
+static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
+static cl::opt<int64_t> shrink("shrink", cl::desc("shrink a failing seed"),
+                               cl::init(-1));
+
+static bool parseRange(llvm::StringRef text, int64_t &first, int64_t &last) {
+  auto [a, b] = text.split("..");
+  return !a.getAsInteger(10, first) && !b.getAsInteger(10, last) &&
+         first >= 0 && first <= last;
+}
+
+/// The text with the options that it needs, as comments.
+static void printSpec(const Spec &spec) {
+  llvm::outs() << spec.text;
+  for (const auto &[key, value] : spec.sets)
+    llvm::outs() << "# --set " << key << "=" << value << "\n";
+}
+
+/// A failure without its names and numbers: what has to stay when it shrinks.
+static std::string kindOf(const std::string &failure) {
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::StringRef(failure).split(words, ' ', -1, /*KeepEmpty=*/false);
+  std::string kind;
+  for (llvm::StringRef word : llvm::ArrayRef(words).take_front(14))
+    if (word.find_first_of("0123456789/'") == llvm::StringRef::npos)
+      kind += word.str() + " ";
+  return kind;
+}
+
+/// The text without parameters and defs that nothing uses.
+static std::string withoutUnused(std::string text) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::SmallVector<llvm::StringRef> lines;
+    std::string before = text;
+    llvm::StringRef(before).split(lines, '\n');
+    for (size_t i = 0; i < lines.size(); ++i) {
+      llvm::StringRef line = lines[i];
+      if (!line.consume_front("param ") && !line.consume_front("def "))
+        continue;
+      std::string name =
+          line.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
+              .str();
+      size_t uses = 0;
+      for (size_t at = 0; (at = before.find(name, at)) != std::string::npos;
+           at += name.size())
+        uses += !llvm::isAlnum(before[at + name.size()]) &&
+                (at == 0 || !llvm::isAlnum(before[at - 1]));
+      if (uses > 1)
+        continue;
+      size_t end = i + 1;
+      if (lines[i].ends_with("{"))
+        while (end < lines.size() && !lines[end - 1].starts_with("}"))
+          ++end;
+      text.clear();
+      for (size_t k = 0; k < lines.size(); ++k)
+        if (k < i || k >= end)
+          text += lines[k].str() + (k + 1 < lines.size() ? "\n" : "");
+      changed = true;
+      break;
+    }
+  }
+  return text;
+}
+
+/// Smaller texts: without a line, or with a small part in place of a call or of
+/// parentheses.
+static std::vector<std::string> smaller(const std::string &text,
+                                        const Spec &spec) {
+  std::vector<std::string> found;
+  size_t start = 0;
+  for (size_t end; start < text.size(); start = end + 1) {
+    end = std::min(text.find('\n', start), text.size() - 1);
+    llvm::StringRef line(text.data() + start, end - start);
+    if (!line.empty() && !line.starts_with("data ") &&
+        !line.starts_with("model ") && !line.starts_with(" ") &&
+        !line.starts_with("def ") && !line.starts_with("}"))
+      found.push_back(text.substr(0, start) + text.substr(end + 1));
+  }
+  std::vector<std::string> parts{"0.5"};
+  for (const auto &[dim, size] : spec.sizes)
+    parts.push_back("ones(" + dim + ")");
+  for (size_t open = text.find("= "); open < text.size(); ++open) {
+    if (text[open] != '(')
+      continue;
+    size_t close = open, depth = 0;
+    do
+      depth += text[close] == '(' ? 1 : text[close] == ')' ? -1 : 0;
+    while (depth && ++close < text.size());
+    if (close - open < 4)
+      continue;
+    size_t head = open; // the name and the brackets before the parentheses
+    if (head && text[head - 1] == ']')
+      while (head && text[head - 1] != '[')
+        --head;
+    head -= head != open;
+    while (head && (llvm::isAlnum(text[head - 1]) || text[head - 1] == '_'))
+      --head;
+    for (const std::string &part : parts)
+      found.push_back(text.substr(0, head) + part + text.substr(close + 1));
+    if (head != open)
+      found.push_back(text.substr(0, head) +
+                      text.substr(open, close + 1 - open) +
+                      text.substr(close + 1));
+  }
+  return found;
+}
+
+/// The first failure of a text, checked in a child: a smaller text may well
+/// crash what the whole one does not.
+static std::string firstFailure(const Spec &spec, int64_t seed) {
+  int ends[2];
+  if (pipe(ends))
+    return "no pipe";
+  pid_t child = fork();
+  if (child == 0) {
+    CheckOptions options;
+    options.renaming = options.formatting = false;
+    Statistics statistics;
+    Failures failures = checkSpec(spec, nullptr, seed, options, statistics);
+    std::string text = failures.empty() ? "" : failures.front();
+    if (write(ends[1], text.data(), text.size()) < 0)
+      _exit(1);
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, got);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    return "it crashes";
+  return text;
+}
+
+/// Leaves out whatever can be left out while the first failure stays the same.
+static int shrinkSeed(int64_t seed) {
+  Spec spec = generate(seed);
+  const std::string first = firstFailure(spec, seed), kind = kindOf(first);
+  if (first.empty()) {
+    llvm::errs() << "seed " << seed << " does not fail\n";
+    return 1;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::string &text : smaller(spec.text, spec)) {
+      Spec less = spec;
+      less.text = withoutUnused(text);
+      if (less.text.size() >= spec.text.size())
+        continue;
+      std::string now = firstFailure(less, seed);
+      if (now == "it crashes" && now != first) {
+        llvm::errs() << "another mistake: this crashes\n" << less.text;
+        continue;
+      }
+      if (kindOf(now) != kind)
+        continue;
+      spec = less;
+      changed = true;
+      break;
+    }
+  }
+  printSpec(spec);
+  llvm::outs() << "# " << firstFailure(spec, seed) << "\n";
+  return 0;
+}
+
+static int countFeatures(int64_t first, int64_t last) {
+  std::map<std::string, int64_t> counts;
+  for (int64_t seed = first; seed <= last; ++seed)
+    for (const std::string &feature : generate(seed).features)
+      ++counts[feature];
+  for (const auto &[feature, count] : counts)
+    llvm::outs() << llvm::format("%6lld ", static_cast<long long>(count))
+                 << feature << "\n";
+  return 0;
+}
+
+static int checkSeeds(int64_t first, int64_t last) {
+  Statistics statistics;
+  int64_t failing = 0;
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Failures failures = checkSeed(seed, {}, statistics);
+    if (failures.empty())
+      continue;
+    ++failing;
+    llvm::outs() << "seed " << seed << ": "
+                 << llvm::StringRef(failures.front()).rtrim()
+                 << "; reproduce: fovea-random --seeds " << seed << ".." << seed
+                 << ", --shrink " << seed << "\n";
+    llvm::outs().flush();
+  }
+  llvm::outs() << statistics.specs << " specs, " << failing << " wrong; "
+               << statistics.passes << " passes judged; "
+               << statistics.directions << " directions, " << statistics.kinks
+               << " at a kink; " << statistics.steps << " steps decoded, "
+               << statistics.bruteForced << " beams against brute force; "
+               << statistics.states << " states, " << statistics.unnecessary
+               << " unnecessary\n";
+  return failing != 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "checks random specs\n");
+  if (print >= 0) {
+    printSpec(generate(print, renamed ? Naming::Renamed : Naming::Plain));
+    return 0;
+  }
+  if (shrink >= 0)
+    return shrinkSeed(shrink);
+  int64_t first = 0, last = 0;
+  if (parseRange(features, first, last))
+    return countFeatures(first, last);
+  if (parseRange(seeds, first, last))
+    return checkSeeds(first, last);
+  llvm::errs()
+      << "say --seeds A..B, --print N, --shrink N or --features A..B\n";
+  return 2;
+}
