@@ -9,6 +9,9 @@
 
 using namespace fovea::runtime;
 
+/// Elements of one parameter: a terabyte of F64.
+static constexpr int64_t mostValues = int64_t(1) << 37;
+
 namespace {
 
 /// A constant, or a distribution around 0.
@@ -152,7 +155,10 @@ fovea::runtime::initialise(const std::vector<InitialParameter> &parameters,
   for (const InitialParameter &parameter : parameters) {
     int64_t count = 1;
     for (int64_t extent : parameter.shape)
-      count *= extent;
+      if (__builtin_mul_overflow(count, extent, &count) || count > mostValues)
+        return Status::error("'" + parameter.path + "' has extents " +
+                             shapeText(parameter.shape) +
+                             ", which no file can hold");
     Start start = startOf(parameter, scheme, siblings);
     std::vector<double> values(count, start.size);
     uint64_t path = hashOf(parameter.path);

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -470,10 +471,18 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   for (int i = 0; i < 8; ++i)
     length[i] = static_cast<char>(text.size() >> (8 * i));
 
-  std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  FILE *stream = std::fopen(temporary.c_str(), "wb");
+  // A device or a pipe is written into; of a link the target is replaced.
+  std::error_code ignored;
+  std::string place = std::filesystem::weakly_canonical(path, ignored).string();
+  if (place.empty())
+    place = path;
+  bool isDevice = std::filesystem::exists(place, ignored) &&
+                  !std::filesystem::is_regular_file(place, ignored);
+  std::string temporary =
+      isDevice ? place : fmt::format("{}.{}.part", place, getpid());
+  FILE *stream = std::fopen(temporary.c_str(), isDevice ? "ab" : "wb");
   if (!stream)
-    return systemError("write", temporary);
+    return systemError("write", path);
   bool good = std::fwrite(length.data(), 1, 8, stream) == 8 &&
               std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   for (const auto *entry : order) {
@@ -481,13 +490,15 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
     good = good &&
            std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
   }
-  good = good && std::fflush(stream) == 0 && fsync(fileno(stream)) == 0;
+  good = good && std::fflush(stream) == 0 &&
+         (isDevice || fsync(fileno(stream)) == 0);
   int error = errno;
   good = std::fclose(stream) == 0 && good;
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0)
+  if (good && (isDevice || std::rename(temporary.c_str(), place.c_str()) == 0))
     return Status::success();
   errno = good ? errno : error;
   Status status = systemError("write", path);
-  std::remove(temporary.c_str());
+  if (!isDevice)
+    std::remove(temporary.c_str());
   return status;
 }

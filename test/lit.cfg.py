@@ -10,6 +10,7 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 """
 
 import os
+import sys
 
 import lit.formats
 
@@ -28,6 +29,7 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.substitutions += [
     ("%fovea-source", config.fovea_source),
     ("%fovea-build", config.fovea_build),
+    ("%python", sys.executable),
     ("%models", os.path.join(config.fovea_source, "models")),
 ]
 

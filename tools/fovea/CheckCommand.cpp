@@ -9,6 +9,7 @@
 #include "frontends/fov/Parser.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Session.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ using namespace fovea::cli;
 using llvm::StringRef;
 
 /// `12,345`
-static std::string grouped(int64_t number) {
+static std::string grouped(uint64_t number) {
   std::string digits = std::to_string(number);
   for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3)
     digits.insert(i, ",");
@@ -36,13 +37,14 @@ static std::string extentsOf(const ParameterInfo &parameter) {
 }
 
 static void printParameters(const Model &model, llvm::raw_ostream &out) {
-  int64_t count = 0;
+  // Saturating: nothing limits what --set asks for.
+  uint64_t count = 0;
   size_t width = 0;
   for (const ParameterInfo &parameter : model.parameters) {
-    int64_t size = 1;
+    uint64_t size = 1;
     for (int64_t extent : parameter.shape)
-      size *= extent;
-    count += size;
+      size = llvm::SaturatingMultiply<uint64_t>(size, extent);
+    count = llvm::SaturatingAdd(count, size);
     width = std::max(width, parameter.path.size());
   }
   out << "parameters: " << model.parameters.size();

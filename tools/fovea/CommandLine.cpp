@@ -10,9 +10,39 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdio>
 
 using namespace fovea::cli;
+
+/// CLI11's own validators print the largest double in full.
+static CLI::Validator numberThat(const std::string &what,
+                                 bool (*holds)(double)) {
+  return {[what, holds](const std::string &text) {
+            double number = 0;
+            bool good =
+                CLI::detail::lexical_cast(text, number) && holds(number);
+            return good ? "" : "takes " + what + ", not '" + text + "'";
+          },
+          what};
+}
+
+static CLI::Validator atLeast(int least) {
+  return least == 0 ? numberThat("a number of at least 0",
+                                 [](double x) { return x >= 0; })
+                    : numberThat("a number of at least 1",
+                                 [](double x) { return x >= 1; });
+}
+
+static CLI::Validator positive() {
+  return numberThat("a number above 0",
+                    [](double x) { return x > 0 && x < HUGE_VAL; });
+}
+
+static CLI::Validator probability() {
+  return numberThat("a number above 0 and up to 1",
+                    [](double x) { return x > 0 && x <= 1; });
+}
 
 namespace {
 
@@ -22,6 +52,7 @@ public:
   explicit CommandLine(Arguments &arguments) : arguments(arguments) {
     app.require_subcommand(0, 1);
     app.set_help_flag("-h,--help", "print this help");
+    app.set_version_flag("--version", "fovea " FOVEA_VERSION);
     app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
                "3 the machine is, 130 interrupted");
     addCheck();
@@ -49,9 +80,12 @@ private:
   /// A command on one spec.
   CLI::App *addSpecCommand(const std::string &name, const std::string &what) {
     CLI::App *command = addCommand(name, what);
-    command->add_option("SPEC", arguments.specs, "the model, a .fov file")
-        ->required()
-        ->expected(1);
+    command
+        ->add_option_function<std::string>(
+            "SPEC",
+            [this](const std::string &spec) { arguments.specs = {spec}; },
+            "the model, a .fov file")
+        ->required();
     auto *set = command->add_option_function<std::vector<std::string>>(
         "--set",
         [this](const std::vector<std::string> &texts) {
@@ -111,7 +145,7 @@ private:
                       "run by the reference interpreter, in float64 (there is "
                       "no compiled code yet: this is always so)");
     command->add_option("--threads", threads, "accepted, and changes nothing")
-        ->check(CLI::PositiveNumber)
+        ->check(atLeast(1))
         ->type_name("N");
     command
         ->add_option("--dtype", arguments.dtype,
@@ -170,20 +204,20 @@ private:
     addWeights(command);
     addData(command, /*asText=*/true);
     command->add_option("--beam", arguments.beam, "hypotheses that are kept")
-        ->check(CLI::PositiveNumber);
+        ->check(atLeast(1));
     command
         ->add_option("--nbest", arguments.nbest,
                      "hypotheses that are printed; each line then begins with "
                      "the number of its example and a tab")
-        ->check(CLI::PositiveNumber);
+        ->check(atLeast(1));
     command
         ->add_option("--max-length", arguments.maxLength,
                      "the largest number of steps")
-        ->check(CLI::PositiveNumber);
+        ->check(atLeast(1));
     command
         ->add_option("--min-length", arguments.minLength,
                      "steps before which nothing ends")
-        ->check(CLI::NonNegativeNumber);
+        ->check(atLeast(0));
     command->add_option("--length-norm", arguments.lengthNorm,
                         "none, per_symbol or gnmt(A)");
     command->add_flag("--scores", arguments.scores,
@@ -192,13 +226,13 @@ private:
     command
         ->add_option("--temperature", arguments.temperature,
                      "divides the logits of a draw (1)")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     command->add_option("--top-k", arguments.topK, "draw among the K likeliest")
-        ->check(CLI::PositiveNumber);
+        ->check(atLeast(1));
     command
         ->add_option("--top-p", arguments.topP,
                      "draw among the likeliest that have probability P")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(probability());
     addSeed(command, "of the draws (0)");
     command
         ->add_option("--show", arguments.shows,
@@ -289,6 +323,28 @@ static int explainCommand(CLI::App &app, const std::string &name) {
                                 : "; did you mean '" + meant + "'?"));
 }
 
+/// `fovea`, or `fovea run` when a command is given.
+static std::string commandOf(CLI::App &app) {
+  std::vector<CLI::App *> given = app.get_subcommands();
+  return given.empty() ? "fovea" : "fovea " + given.front()->get_name();
+}
+
+/// The error for the first argument that no option takes.
+static int explainExtra(CLI::App &app) {
+  std::vector<CLI::App *> given = app.get_subcommands();
+  CLI::App &command = given.empty() ? app : *given.front();
+  std::string extra = app.remaining(/*recurse=*/true).front();
+  std::vector<std::string> names;
+  for (const CLI::Option *option : command.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  std::vector<llvm::StringRef> candidates(names.begin(), names.end());
+  std::string meant = fovea::nearest(extra, candidates).str();
+  return explain("'" + extra + "' is no option of '" + commandOf(app) + "'" +
+                 (meant.empty() ? "; see '" + commandOf(app) + " --help'"
+                                : "; did you mean '" + meant + "'?"));
+}
+
 std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
                                                       int &exitCode) {
   Arguments arguments;
@@ -304,11 +360,14 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   } catch (const CLI::CallForHelp &) {
     std::fputs(line.app.help().c_str(), stdout);
     return end(done);
+  } catch (const CLI::CallForVersion &version) {
+    std::printf("%s\n", version.what());
+    return end(done);
+  } catch (const CLI::ExtrasError &) {
+    return end(explainExtra(line.app));
   } catch (const CLI::Error &error) {
-    std::vector<CLI::App *> given = line.app.get_subcommands();
-    std::string command = given.empty() ? "" : " " + given.front()->get_name();
-    return end(explain(std::string(error.what()) + "; see 'fovea" + command +
-                       " --help'"));
+    return end(explain(std::string(error.what()) + "; see '" +
+                       commandOf(line.app) + " --help'"));
   }
   if (line.app.get_subcommands().empty())
     return end(explain("a command is missing; 'fovea help' lists them"));

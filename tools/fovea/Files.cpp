@@ -13,8 +13,8 @@ std::unique_ptr<MemoryBuffer> fovea::cli::readInput(const std::string &path) {
       MemoryBuffer::getFileOrSTDIN(path);
   if (buffer)
     return std::move(*buffer);
-  errs() << "error: '" << path
-         << "' cannot be read: " << buffer.getError().message() << '\n';
+  errs() << "error: cannot read '" << path
+         << "': " << buffer.getError().message() << '\n';
   return nullptr;
 }
 
@@ -75,8 +75,8 @@ int fovea::cli::writeText(const std::string &path, StringRef text) {
   Error error = write(path, text);
   if (!error)
     return done;
-  errs() << "error: '" << path
-         << "' cannot be written: " << toString(std::move(error)) << '\n';
+  errs() << "error: cannot write '" << path
+         << "': " << toString(std::move(error)) << '\n';
   return badMachine;
 }
 

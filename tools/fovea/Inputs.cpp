@@ -187,7 +187,7 @@ bool ExampleReader::addValues(const std::string &path,
     firstPath = path;
   }
   if (examples.size() != values.size())
-    return fail(fmt::format("'{}' has {} examples but '{}' has {}", firstPath,
+    return fail(fmt::format("'{}' has {} examples where '{}' has {}", firstPath,
                             examples.size(), path, values.size()));
   bool good = true;
   for (auto [number, example, value] : llvm::enumerate(examples, values)) {

@@ -96,11 +96,9 @@ bool Session::lower(Model &model, const Request &request) {
   options.stopAfter = request.stopAfter;
   PassManager manager(&mlirContext, ModuleOp::getOperationName());
   attn::buildPipeline(manager, options);
-  if (succeeded(manager.run(*model.module)) && !errors.failed())
-    return true;
-  if (!errors.failed())
-    error(arguments.spec() + ": the compiler failed without saying why");
-  return false;
+  bool good = succeeded(manager.run(*model.module));
+  assert((good || errors.failed()) && "a pass that fails says why");
+  return good && !errors.failed();
 }
 
 int Session::finish() {
