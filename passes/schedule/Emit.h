@@ -99,17 +99,19 @@ private:
   };
   void emitRead(ReadOp read, mlir::OpBuilder &builder,
                 mlir::IRMapping &mapping);
-  void emitPlainRead(ReadOp read, const Access &access, const Route &route,
-                     llvm::ArrayRef<Case> cases,
-                     llvm::ArrayRef<mlir::Attribute> firstFills,
-                     mlir::OpBuilder &builder, mlir::IRMapping &mapping);
   mlir::Value emitBranches(ReadOp read, const Access &access,
-                           const Route &route, llvm::ArrayRef<Case> cases,
-                           mlir::OpBuilder &builder, mlir::IRMapping &mapping);
+                           llvm::ArrayRef<Case> cases, mlir::OpBuilder &builder,
+                           mlir::IRMapping &mapping);
+  /// A read without cases.
   mlir::Value readElement(mlir::OpBuilder &builder, mlir::Location loc,
                           const Access &access,
                           llvm::ArrayRef<mlir::Value> indices,
                           mlir::Value otherwise);
+  static mlir::Value placeValue(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Attribute place);
+  /// Whether a growing array of a route has a row that a loop around both
+  /// reader and array is still computing.
+  bool isPartial(const Access &access, const Route &route);
   llvm::SmallVector<Case> reachableCases(const Access &main);
   /// How many steps back a case of the axis that a window runs applies.
   std::optional<int64_t> stepsBack(const Route &route, const Access &main,

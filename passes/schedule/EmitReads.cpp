@@ -284,8 +284,11 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   TypedAttr otherwise;
   if (read.getOtherwise() && llvm::is_contained(first, nullptr))
     plain &= matchPattern(read.getOtherwise(), m_Constant(&otherwise));
-  if (!plain) {
-    Value element = emitBranches(read, *main, route, cases, builder, mapping);
+  // Outside along two axes at once a default and a case differ.
+  if (route.kind == Route::Window && read.getOtherwise() && !rest.empty())
+    plain = false;
+  if (!plain || isPartial(*main, route)) {
+    Value element = emitBranches(read, *main, cases, builder, mapping);
     mapping.map(read.getResult(), element);
     return;
   }
@@ -321,27 +324,82 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   mapping.map(read.getResult(), element);
 }
 
+bool Emitter::isPartial(const Access &access, const Route &route) {
+  if (route.kind != Route::Growing || route.before)
+    return false;
+  const Path &reader = pathOf(access.reader);
+  const Path &target = pathOf(access.array.getDefiningOp());
+  return route.scope < std::min(reader.size(), target.size()) &&
+         reader[route.scope] == target[route.scope];
+}
+
 Value Emitter::readElement(OpBuilder &builder, Location loc,
                            const Access &access, ArrayRef<Value> indices,
                            Value otherwise) {
   Route route = routeOf(access);
-  Value array = follow(access, route);
-  SmallVector<Value> left;
-  for (unsigned axis : route.axes)
-    left.push_back(indices[axis]);
-  return ReadOp::create(builder, loc,
-                        cast<ArrayType>(array.getType()).getElementType(),
-                        array, left, ValueRange(),
-                        route.axes.empty() ? Value() : otherwise, ArrayAttr());
+  Type type = cast<ArrayType>(access.array.getType()).getElementType();
+  auto readHere = [&](OpBuilder &at) -> Value {
+    Value array = follow(access, route);
+    SmallVector<Value> left;
+    for (unsigned axis : route.axes)
+      left.push_back(indices[axis]);
+    return ReadOp::create(at, loc, type, array, left, ValueRange(),
+                          route.axes.empty() ? Value() : otherwise,
+                          ArrayAttr());
+  };
+  auto choose = [&](Value condition,
+                    llvm::function_ref<Value(OpBuilder &)> whenTrue) -> Value {
+    auto branch = scf::IfOp::create(builder, loc, type, condition,
+                                    /*withElseRegion=*/true);
+    OpBuilder then = branch.getThenBodyBuilder();
+    scf::YieldOp::create(then, loc, whenTrue(then));
+    OpBuilder inElse = branch.getElseBodyBuilder();
+    scf::YieldOp::create(inElse, loc, readHere(inElse));
+    return branch.getResult(0);
+  };
+
+  if (route.kind == Route::Window && otherwise) {
+    // Before the first step a carry has some start, but not this default.
+    bool reverse = scopes[route.scope].loop->reverse;
+    Attribute end =
+        reverse ? cast<ArrayType>(access.array.getType()).getExtent(route.axis)
+                : builder.getI64IntegerAttr(0);
+    Value outside = arith::CmpIOp::create(
+        builder, loc,
+        reverse ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt,
+        indices[route.axis], placeValue(builder, loc, end));
+    return choose(outside, [&](OpBuilder &) { return otherwise; });
+  }
+  if (isPartial(access, route)) {
+    // This step's row is not complete: a loop inside still computes it.
+    const Scope &scope = scopes[route.scope];
+    Access now = access;
+    now.indices[route.axis] = AccessIndex();
+    now.indices[route.axis].kind = AccessIndex::Iterator;
+    now.indices[route.axis].iterator = scope.loop->getTime(access.reader);
+    Value isNow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        indices[route.axis], scope.index);
+    route.before = true;
+    return choose(isNow, [&](OpBuilder &then) {
+      return readElement(then, loc, now, indices, otherwise);
+    });
+  }
+  return readHere(builder);
 }
 
-/// A read that branches on its indices: one branch for each case, one for a
-/// default behind the axis of a window, and the array itself.
+Value Emitter::placeValue(OpBuilder &builder, Location loc, Attribute place) {
+  if (auto name = dyn_cast<StringAttr>(place))
+    return ExtentOp::create(builder, loc, name, Value());
+  return arith::ConstantIndexOp::create(builder, loc,
+                                        cast<IntegerAttr>(place).getInt());
+}
+
+/// A read that branches on its indices: one branch for each case, and one for
+/// the array itself.
 Value Emitter::emitBranches(ReadOp read, const Access &access,
-                            const Route &route, ArrayRef<Case> cases,
-                            OpBuilder &builder, IRMapping &mapping) {
+                            ArrayRef<Case> cases, OpBuilder &builder,
+                            IRMapping &mapping) {
   Location loc = read.getLoc();
-  Type type = read.getType();
   SmallVector<Value> indices;
   for (Value index : read.getIndices())
     indices.push_back(mapping.lookup(index));
@@ -350,19 +408,6 @@ Value Emitter::emitBranches(ReadOp read, const Access &access,
 
   SmallVector<scf::IfOp> branches;
   OpBuilder at = builder;
-  auto number = [&](Attribute place) -> Value {
-    if (auto name = dyn_cast<StringAttr>(place))
-      return ExtentOp::create(at, loc, name, Value());
-    return arith::ConstantIndexOp::create(at, loc,
-                                          cast<IntegerAttr>(place).getInt());
-  };
-  auto branchOn = [&](Value condition) {
-    auto branch = scf::IfOp::create(at, loc, type, condition,
-                                    /*withElseRegion=*/true);
-    branches.push_back(branch);
-    at = branch.getElseBodyBuilder();
-    return branch.getThenBodyBuilder();
-  };
   for (const Case &one : cases) {
     Value holds;
     SmallVector<Value> left;
@@ -373,25 +418,17 @@ Value Emitter::emitBranches(ReadOp read, const Access &access,
         continue;
       }
       Value equal = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq,
-                                          index, number(place));
+                                          index, placeValue(at, loc, place));
       holds = holds ? arith::AndIOp::create(at, loc, holds, equal).getResult()
                     : equal;
     }
-    OpBuilder then = branchOn(holds);
-    Value element = readElement(then, loc, *one.access, left, Value());
+    auto branch = scf::IfOp::create(at, loc, read.getType(), holds,
+                                    /*withElseRegion=*/true);
+    OpBuilder then = branch.getThenBodyBuilder();
+    Value element = readElement(then, loc, *one.access, left, otherwise);
     scf::YieldOp::create(then, loc, element);
-  }
-  if (route.kind == Route::Window && otherwise) {
-    bool reverse = scopes[route.scope].loop->reverse;
-    Attribute end =
-        cast<ArrayType>(access.array.getType()).getExtent(route.axis);
-    Value limit = reverse ? number(end) : number(builder.getI64IntegerAttr(0));
-    Value outside = arith::CmpIOp::create(at, loc,
-                                          reverse ? arith::CmpIPredicate::sge
-                                                  : arith::CmpIPredicate::slt,
-                                          indices[route.axis], limit);
-    OpBuilder then = branchOn(outside);
-    scf::YieldOp::create(then, loc, otherwise);
+    branches.push_back(branch);
+    at = branch.getElseBodyBuilder();
   }
   Value element = readElement(at, loc, access, indices, otherwise);
   for (scf::IfOp branch : llvm::reverse(branches)) {

@@ -340,12 +340,16 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
         wrong = edge;
         break;
       }
-    if (wrong)
+    if (wrong) {
       reportRead(group, *wrong);
-    else
-      decodingError(graph, group.step.front())
-          << " has no index over " << extentText(group.extent)
-          << " but is needed at every step";
+      return failure();
+    }
+    // What reads nothing of the step and has no time runs over all of it.
+    for (Operation *op : group.step)
+      if (axes.candidates(op, group.extent).empty()) {
+        reportLength(group, op, verbOf(op) + " every place");
+        break;
+      }
     return failure();
   }
   if (group.open && failed(checkOpenIndices(group, *loop)))

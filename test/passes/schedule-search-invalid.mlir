@@ -181,3 +181,21 @@ attn.system @mutual {
   attn.output "a" %a : !attn.array<["T"], f64>
   attn.output "b" %b : !attn.array<["U"], f64>
 }
+
+// -----
+
+// The same without an index for the step.
+attn.system @every_place {
+  attn.length "T" open
+  // expected-error-re @below {{decoding: 'a' (line {{[0-9]+}}) normalises over every place, whose length T is known only at the end}}
+  %a = attn.compute "a" () softmax (%u: "T") {
+    %0 = arith.constant 1.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %l = attn.compute "l" (%t: "T") {
+    %0 = attn.read %a[%t] : !attn.array<["T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %tgt = attn.choice "tgt" normal ["mean", "sd"] (%l, %l : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
+  attn.output "tgt" %tgt : !attn.array<["T"], f64>
+}
