@@ -197,6 +197,20 @@ bool Graph::isOpen(Attribute length) const {
   return it != lengths.end() && LengthOp(it->second).getOpen();
 }
 
+bool Graph::derivesFrom(Attribute length, Attribute base) const {
+  llvm::SmallSetVector<Attribute, 4> work;
+  work.insert(length);
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (work[i] == base)
+      return true;
+    auto it = lengths.find(work[i]);
+    LengthOp op = it == lengths.end() ? LengthOp() : it->second;
+    if (op && op.getOf())
+      work.insert(op.getOf()->begin(), op.getOf()->end());
+  }
+  return false;
+}
+
 std::optional<int64_t> Graph::behindEnd(Attribute place,
                                         Attribute extent) const {
   if (place == extent)

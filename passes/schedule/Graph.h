@@ -70,6 +70,8 @@ public:
   mlir::StringAttr getParent(mlir::Attribute length) const;
   /// Whether a search finds the length.
   bool isOpen(mlir::Attribute length) const;
+  /// Whether a length is `base` or is computed from it.
+  bool derivesFrom(mlir::Attribute length, mlir::Attribute base) const;
   /// `place` as a distance behind the last element of an axis of `extent`: 0
   /// for the extent itself; nothing when that is not known.
   std::optional<int64_t> behindEnd(mlir::Attribute place,

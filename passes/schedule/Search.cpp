@@ -41,6 +41,8 @@ private:
   FailureOr<Step> planSearch(const Group &group);
   /// Reports that `edge` reads what is not generated yet.
   void reportRead(const Group &group, const Edge &edge);
+  /// Reports that `op` uses the length of the group.
+  void reportUse(const Group &group, Operation *op);
   void reportLength(const Group &group, Operation *op, const Twine &what);
 
   const Graph &graph;
@@ -210,27 +212,44 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
 // One search
 //===----------------------------------------------------------------------===//
 
+/// Whether an op needs a length, as the extent of an axis or as a number.
+/// `exact` says whether axes of that very length count.
+static bool usesLength(const Graph &graph, Operation *op, Attribute length,
+                       bool exact) {
+  auto counts = [&](Attribute extent) {
+    return graph.derivesFrom(extent, length) && (exact || extent != length);
+  };
+  auto hasAxis = [&](Value value) {
+    auto type = dyn_cast<ArrayType>(value.getType());
+    return type && llvm::any_of(type.getShape(), counts);
+  };
+  if (llvm::any_of(op->getOperands(), hasAxis) ||
+      llvm::any_of(op->getResults(), hasAxis))
+    return true;
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (!compute)
+    return false;
+  bool asNumber = false;
+  compute->walk([&](ExtentOp extent) {
+    asNumber |= !extent->use_empty() &&
+                graph.derivesFrom(extent.getLengthAttr(), length);
+  });
+  return asNumber || llvm::any_of(compute.getExtents(), counts);
+}
+
 /// Refuses uses of a length that is known only at the end.
 LogicalResult DecoderPlanner::checkLengths(const Group &group) {
-  if (!group.open)
-    return success();
-  for (Operation *op : graph.getNodes()) {
-    auto compute = dyn_cast<ComputeOp>(op);
-    if (!compute || !group.needed.contains(op))
-      continue;
-    ExtentOp used;
-    compute->walk([&](ExtentOp extent) {
-      if (extent.getLengthAttr() == group.extent && !extent->use_empty())
-        used = extent;
-    });
-    if (used) {
-      decodingError(graph, op)
-          << " uses the length " << extentText(group.extent)
-          << ", which is known only at the end";
+  for (Operation *op : group.step)
+    if (group.open && usesLength(graph, op, group.extent, /*exact=*/false)) {
+      reportUse(group, op);
       return failure();
     }
-  }
   return success();
+}
+
+void DecoderPlanner::reportUse(const Group &group, Operation *op) {
+  decodingError(graph, op) << " uses the length " << extentText(group.extent)
+                           << ", which is known only at the end";
 }
 
 /// Whether the last index of `op`, over which it reduces, stays at or before
@@ -394,13 +413,20 @@ FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
                           : own);
   }
   SmallVector<SmallVector<unsigned>> reads(place.size());
-  for (Operation *op : graph.getNodes())
+  for (Operation *op : graph.getNodes()) {
+    // How long a generated array is one knows behind its search.
+    for (const Group &group : groups)
+      if (group.open && groupOf.lookup(op) != &group &&
+          usesLength(graph, op, group.extent, /*exact=*/true))
+        reads[place[graph.getPosition(op)]].push_back(
+            place[graph.getPosition(group.step.front())]);
     for (const Edge &edge : graph.getReads(op)) {
       unsigned from = place[graph.getPosition(op)];
       unsigned to = place[graph.getPosition(edge.target)];
       if (from != to || !groupOf.contains(op))
         reads[from].push_back(to);
     }
+  }
 
   bool failedOnce = false;
   for (ArrayRef<unsigned> component : orderedComponents(reads)) {
@@ -424,13 +450,19 @@ FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
       continue;
     }
     // Something that the step needs is computed from all of the step.
-    for (Operation *op : members)
-      if (!group->inStep.contains(op))
-        for (const Edge &edge : graph.getReads(op))
-          if (group->inStep.contains(edge.target)) {
-            reportRead(*group, edge);
-            return failure();
-          }
+    for (Operation *op : members) {
+      if (group->inStep.contains(op))
+        continue;
+      for (const Edge &edge : graph.getReads(op))
+        if (group->inStep.contains(edge.target)) {
+          reportRead(*group, edge);
+          return failure();
+        }
+      if (usesLength(graph, op, group->extent, /*exact=*/true)) {
+        reportUse(*group, op);
+        return failure();
+      }
+    }
     FailureOr<Step> step = planSearch(*group);
     if (succeeded(step))
       result.steps.push_back(std::move(*step));

@@ -199,3 +199,22 @@ attn.system @every_place {
   %tgt = attn.choice "tgt" normal ["mean", "sd"] (%l, %l : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
   attn.output "tgt" %tgt : !attn.array<["T"], f64>
 }
+
+// -----
+
+// A number of the encoder that would need the length.
+attn.system @length_before {
+  attn.length "T" open
+  attn.length "T+1" is affine_map<()[s0] -> (s0 + 1)> ["T"]
+  // expected-error-re @below {{decoding: 'a' (line {{[0-9]+}}) uses the length T, which is known only at the end}}
+  %a = attn.compute "a" () sum (%u: "T+1") {
+    %0 = arith.constant 1.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  %l = attn.compute "l" (%t: "T") {
+    %0 = attn.read %a[] : !attn.array<[], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %tgt = attn.choice "tgt" normal ["mean", "sd"] (%l, %l : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
+  attn.output "tgt" %tgt : !attn.array<["T"], f64>
+}

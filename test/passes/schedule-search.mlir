@@ -289,3 +289,28 @@ attn.system @sequence {
   %b = attn.choice "b" normal ["mean", "sd"] (%q, %q : !attn.array<["U"], f64>, !attn.array<["U"], f64>) -> !attn.array<["U"], f64>
   attn.output "b" %b : !attn.array<["U"], f64>
 }
+
+// -----
+
+// What is as long as the generated sentence stands behind the search, also if
+// it needs nothing of it.
+
+// CHECK-LABEL: attn.program @behind
+// CHECK:       attn.search "T"
+// CHECK:       %[[PLACE:.*]] = attn.compute "place" (%{{.*}}: "T")
+// CHECK:       attn.output "place" %[[PLACE]]
+attn.system @behind {
+  attn.length "T" open
+  %place = attn.compute "place" (%t: "T") {
+    %0 = arith.index_cast %t : index to i64
+    %1 = arith.sitofp %0 : i64 to f64
+    attn.yield %1 : f64
+  } : !attn.array<["T"], f64>
+  %l = attn.compute "l" (%t: "T") {
+    %0 = arith.constant 1.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %tgt = attn.choice "tgt" normal ["mean", "sd"] (%l, %l : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
+  attn.output "place" %place : !attn.array<["T"], f64>
+  attn.output "tgt" %tgt : !attn.array<["T"], f64>
+}
