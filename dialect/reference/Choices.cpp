@@ -45,13 +45,6 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
        llvm::zip_equal(op.getParameterNames(), op.getParameters())) {
     const Array &array = arrayOf(value);
     auto type = cast<attn::ArrayType>(value.getType());
-    if (type.getRank() < axes)
-      return Status::error(fmt::format("the choice of '{}' has {} axes but its "
-                                       "parameter '{}' has {}",
-                                       name, axes,
-                                       cast<StringAttr>(nameAttr).str(),
-                                       type.getRank()),
-                           placeOf(op));
     int64_t size = 1;
     for (unsigned axis = axes; axis < type.getRank(); ++axis)
       size *= array.shape[axis];
@@ -69,29 +62,10 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
       values.push_back(array.values[group * size + i]);
     }
   }
-  auto needs = [&](ArrayRef<StringRef> names) -> Status {
-    for (StringRef need : names)
-      if (parameter(need).empty())
-        return Status::error(
-            fmt::format("the choice of '{}' has no parameter '{}', or nothing "
-                        "to choose from",
-                        name, need.str()),
-            placeOf(op));
-    return Status::success();
-  };
-  Status status = Status::success();
-  if (kind == Distribution::categorical)
-    status = needs({parameter("probs").empty() ? "logits" : "probs"});
-  else if (kind == Distribution::bernoulli)
-    status = needs({parameter("prob").empty() ? "logit" : "prob"});
-  else if (kind == Distribution::normal)
-    status = needs({"mean", "sd"});
-  else if (kind == Distribution::uniform)
-    status = needs({"low", "high"});
-  else
-    status = needs({"logit", "mean", "sd", "correlation"});
-  if (status.failed())
-    return status;
+  for (const auto &[known, values] : parameters)
+    if (values.empty())
+      return Status::error(fmt::format("'{}' has nothing to choose from", name),
+                           placeOf(op));
   if (kind == Distribution::mixture) {
     size_t count = parameter("logit").size();
     if (parameter("mean").size() != 2 * count ||
@@ -100,8 +74,9 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
       return Status::error(
           fmt::format("the mixture of '{}' has {} weights but {} means, {} "
                       "deviations and {} correlations",
-                      name, count, parameter("mean").size(),
-                      parameter("sd").size(), parameter("correlation").size()),
+                      name, count, parameter("mean").size() / 2,
+                      parameter("sd").size() / 2,
+                      parameter("correlation").size()),
           placeOf(op));
   }
   findLogps();

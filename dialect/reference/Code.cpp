@@ -144,12 +144,7 @@ Status Compiler::outside(Value value) {
     }
     Operation *op = top.getDefiningOp();
     if (!op) {
-      auto argument = cast<BlockArgument>(top);
-      if (!top.getType().isIndex() || !isa<attn::ScanOp, attn::SearchOp>(
-                                          argument.getOwner()->getParentOp()))
-        return error(code.op, fmt::format("'{}' uses a block argument that is "
-                                          "no index of a loop",
-                                          labelOf(code.op)));
+      assert(top.getType().isIndex() && "a scalar of a loop is its index");
       code.captures.push_back({top, define(top)});
       stack.pop_back();
       continue;

@@ -188,18 +188,14 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
   for (Operation &op : block) {
     ArrayPtr array;
     if (isa<attn::PenaltyOp>(op)) {
-      if (Status status = machine.find(op.getOperand(0), environment, array);
-          status.failed())
-        return status;
+      array = machine.find(op.getOperand(0), environment);
       for (double value : array->values)
         objective.penalty += value;
     }
     auto choice = dyn_cast<attn::ChoiceOp>(op);
     if (!choice || !choice.getObserved())
       continue;
-    if (Status status = machine.find(choice.getObserved(), environment, array);
-        status.failed())
-      return status;
+    array = machine.find(choice.getObserved(), environment);
     if (Status status = machine.eachChoice(
             choice, environment,
             [&](int64_t group, const ChoiceDistribution &distribution) {

@@ -146,13 +146,6 @@ Status LengthTable::build(Operation *container, const Inputs &inputs) {
     entry.value = Length::of(0);
     if (std::optional<AffineMap> map = op.getMap()) {
       entry.map = *map;
-      if (map->getNumInputs() != (op.getOf() ? op.getOf()->size() : 0))
-        return Status::error(fmt::format("length '{}' is computed from {} "
-                                         "lengths but its map takes {}",
-                                         entry.name,
-                                         op.getOf() ? op.getOf()->size() : 0,
-                                         map->getNumInputs()),
-                             placeOf(op));
       for (StringRef name : op.getOf()->getAsValueRange<StringAttr>()) {
         int id = find(name);
         if (id < 0 || id == static_cast<int>(entries.size()))

@@ -160,17 +160,10 @@ Status Machine::start(Environment &environment) {
   return environment.lengths.build(container, inputs);
 }
 
-Status Machine::find(Value value, const Environment &environment,
-                     ArrayPtr &array) const {
-  auto found = environment.arrays.find(value);
-  if (found == environment.arrays.end()) {
-    Operation *op = value.getDefiningOp();
-    return Status::error(fmt::format("'{}' is read before it stands",
-                                     op ? labelOf(op) : "a loop's state"),
-                         op ? placeOf(op) : "");
-  }
-  array = found->second;
-  return Status::success();
+ArrayPtr Machine::find(Value value, const Environment &environment) const {
+  ArrayPtr array = environment.arrays.lookup(value);
+  assert(array && "a program computes an array before it is read");
+  return array;
 }
 
 int64_t Machine::extentOf(Attribute extent,
@@ -186,20 +179,14 @@ int64_t Machine::extentOf(Attribute extent,
   return lengths.value(id, environment.loopIndex(lengths.parentOf(id)));
 }
 
-Status Machine::prepare(const Code &code, const Environment &environment,
-                        RunContext &context,
-                        std::vector<Slot> &registers) const {
+void Machine::prepare(const Code &code, const Environment &environment,
+                      RunContext &context, std::vector<Slot> &registers) const {
   context.lengths = &environment.lengths;
-  for (Value value : code.arrays) {
-    ArrayPtr array;
-    if (Status status = find(value, environment, array); status.failed())
-      return status;
-    context.views.push_back({array.get(), nullptr});
-  }
+  for (Value value : code.arrays)
+    context.views.push_back({find(value, environment).get(), nullptr});
   registers = code.registers;
   for (auto [value, number] : code.captures)
     registers[number].whole = environment.indices.lookup(value);
-  return Status::success();
 }
 
 Status Machine::scalar(Value value, const Environment &environment,
@@ -213,9 +200,7 @@ Status Machine::scalar(Value value, const Environment &environment,
   }
   RunContext context;
   std::vector<Slot> registers;
-  if (Status status = prepare(*code, environment, context, registers);
-      status.failed())
-    return status;
+  prepare(*code, environment, context, registers);
   unsigned next = 0;
   Slot slot;
   if (run(*code, registers, next, context, slot) != Outcome::Done)
@@ -235,9 +220,7 @@ Status Machine::compute(attn::ComputeOp op, Environment &environment,
   }
   RunContext context;
   std::vector<Slot> initial;
-  if (Status status = prepare(*code, environment, context, initial);
-      status.failed())
-    return status;
+  prepare(*code, environment, context, initial);
   // Rows of a softmax come whole; any other element comes alone.
   bool rows = ElementTask::givesRow(*code);
   unsigned numAxes = rows ? code->numParallel : result.rank();
@@ -264,13 +247,11 @@ Status Machine::compute(attn::ComputeOp op, Environment &environment,
   return Status::success();
 }
 
-Status Machine::concat(attn::ConcatOp op, Environment &environment,
-                       Array &result) {
+Array Machine::concat(attn::ConcatOp op, const Environment &environment,
+                      Array result) const {
   int64_t axis = result.rank() - 1, position = 0;
   for (Value part : op.getParts()) {
-    ArrayPtr array;
-    if (Status status = find(part, environment, array); status.failed())
-      return status;
+    ArrayPtr array = find(part, environment);
     if (position == 0) {
       // A growing array is as long as it is now.
       std::vector<int64_t> shape = array->shape;
@@ -280,15 +261,12 @@ Status Machine::concat(attn::ConcatOp op, Environment &environment,
     copyInto(result, axis, position, *array);
     position += array->shape.back();
   }
-  return Status::success();
+  return result;
 }
 
 Status Machine::dropout(attn::DropoutOp op, Environment &environment,
                         Array &result) {
-  ArrayPtr array;
-  if (Status status = find(op.getOperand(), environment, array);
-      status.failed())
-    return status;
+  ArrayPtr array = find(op.getOperand(), environment);
   result = *array;
   if (!inputs.seed)
     return Status::success();
@@ -296,11 +274,6 @@ Status Machine::dropout(attn::DropoutOp op, Environment &environment,
   std::vector<int64_t> shape = array->shape;
   SmallVector<std::pair<int64_t, int64_t>> loops; // axis, index
   ArrayRef<int64_t> axes = op.getAxes().value_or(ArrayRef<int64_t>());
-  if (axes.size() != op.getAt().size())
-    return Status::error(fmt::format("'attn.dropout' has {} loop indices but "
-                                     "{} axes",
-                                     op.getAt().size(), axes.size()),
-                         placeOf(op));
   for (auto [axis, at] : llvm::zip_equal(axes, op.getAt())) {
     int64_t index;
     if (Status status = scalar(at, environment, index); status.failed())
@@ -333,13 +306,11 @@ Status Machine::dropout(attn::DropoutOp op, Environment &environment,
 
 Status Machine::append(attn::AppendOp op, Environment &environment,
                        Array &result) {
-  ArrayPtr array, row;
+  ArrayPtr array = find(op.getArray(), environment);
+  ArrayPtr row = find(op.getRow(), environment);
   int64_t at;
-  for (Status status : {find(op.getArray(), environment, array),
-                        find(op.getRow(), environment, row),
-                        scalar(op.getAt(), environment, at)})
-    if (status.failed())
-      return status;
+  if (Status status = scalar(op.getAt(), environment, at); status.failed())
+    return status;
   int64_t axis = op.getAxis();
   if (at < 0 || (isa<IntegerAttr>(op.getArray().getType().getExtent(axis)) &&
                  at >= array->shape[axis]))
@@ -388,9 +359,7 @@ Status Machine::scan(attn::ScanOp op, Environment &environment) {
   int64_t extent = extentOf(op.getExtent(), environment);
   std::vector<ArrayPtr> carries(numCarries);
   for (unsigned i = 0; i < numCarries; ++i)
-    if (Status status = find(op.getInits()[i], environment, carries[i]);
-        status.failed())
-      return status;
+    carries[i] = find(op.getInits()[i], environment);
   std::vector<std::vector<ArrayPtr>> rows(op.getNumStacked());
   std::vector<int64_t> places;
   for (int64_t step = 0; step < extent; ++step) {
@@ -403,14 +372,9 @@ Status Machine::scan(attn::ScanOp op, Environment &environment) {
         status.failed())
       return status;
     for (unsigned i = 0; i < numCarries; ++i)
-      if (Status status = find(op.getNext(i), environment, carries[i]);
-          status.failed())
-        return status;
+      carries[i] = find(op.getNext(i), environment);
     for (unsigned i = 0; i < op.getNumStacked(); ++i)
-      if (Status status =
-              find(op.getStackedValue(i), environment, rows[i].emplace_back());
-          status.failed())
-        return status;
+      rows[i].push_back(find(op.getStackedValue(i), environment));
   }
   environment.indices.erase(op.getLoopIndex());
   for (unsigned i = 0; i < numCarries; ++i)
@@ -439,9 +403,7 @@ Status Machine::eachChoice(
     return status;
   llvm::DenseMap<Value, ArrayPtr> held;
   for (Value parameter : op.getParameters())
-    if (Status status = find(parameter, environment, held[parameter]);
-        status.failed())
-      return status;
+    held[parameter] = find(parameter, environment);
   auto loopIndex = [&](StringRef extent) {
     return environment.loopIndex(extent);
   };
@@ -478,10 +440,7 @@ Status Machine::execute(Operation *op, Environment &environment) {
     std::string name = op->getAttrOfType<StringAttr>("target").str();
     if (isa<attn::EquationOp>(op) && !(isWanted && isWanted(name)))
       return Status::success();
-    ArrayPtr array;
-    if (Status status = find(op->getOperand(0), environment, array);
-        status.failed())
-      return status;
+    ArrayPtr array = find(op->getOperand(0), environment);
     environment.outputs[name] = *array;
     return Status::success();
   }
@@ -506,28 +465,20 @@ Status Machine::execute(Operation *op, Environment &environment) {
   if (auto computeOp = dyn_cast<attn::ComputeOp>(op)) {
     status = compute(computeOp, environment, result);
   } else if (auto concatOp = dyn_cast<attn::ConcatOp>(op)) {
-    status = concat(concatOp, environment, result);
+    result = concat(concatOp, environment, std::move(result));
   } else if (auto dropoutOp = dyn_cast<attn::DropoutOp>(op)) {
     status = dropout(dropoutOp, environment, result);
   } else if (auto appendOp = dyn_cast<attn::AppendOp>(op)) {
     status = append(appendOp, environment, result);
   } else if (auto reshape = dyn_cast<attn::ReshapeOp>(op)) {
-    ArrayPtr array;
-    status = find(reshape.getOperand(), environment, array);
-    if (status.succeeded()) {
-      // The kept axes are as long as they are now.
-      for (int64_t axis = 0; axis < static_cast<int64_t>(reshape.getKeep());
-           ++axis)
-        shape[axis] = array->shape[axis];
-      result = {shape, array->values, array->integer};
-    }
-  } else if (auto choice = dyn_cast<attn::ChoiceOp>(op); choice && onChoice) {
-    status = onChoice(choice, environment, result);
+    ArrayPtr array = find(reshape.getOperand(), environment);
+    // The kept axes are as long as they are now.
+    for (uint64_t axis = 0; axis < reshape.getKeep(); ++axis)
+      shape[axis] = array->shape[axis];
+    result = {shape, array->values, array->integer};
   } else {
-    status = Status::error(fmt::format("the reference interpreter has no "
-                                       "meaning for '{}'",
-                                       op->getName().getStringRef().str()),
-                           placeOf(op));
+    assert(onChoice && "the caller takes choices");
+    status = onChoice(cast<attn::ChoiceOp>(op), environment, result);
   }
   if (status.succeeded())
     environment.arrays[op->getResult(0)] =

@@ -49,9 +49,8 @@ public:
   Status execute(mlir::Operation *op, Environment &environment);
   Status executeBlock(mlir::Block &block, Environment &environment);
 
-  /// Looks at an array that has to stand.
-  Status find(mlir::Value value, const Environment &environment,
-              ArrayPtr &array) const;
+  /// An array, which stands.
+  ArrayPtr find(mlir::Value value, const Environment &environment) const;
   /// An extent of a loop as a number.
   int64_t extentOf(mlir::Attribute extent,
                    const Environment &environment) const;
@@ -69,12 +68,13 @@ public:
 
 private:
   Status compute(attn::ComputeOp op, Environment &environment, Array &result);
-  Status concat(attn::ConcatOp op, Environment &environment, Array &result);
+  Array concat(attn::ConcatOp op, const Environment &environment,
+               Array result) const;
   Status dropout(attn::DropoutOp op, Environment &environment, Array &result);
   Status append(attn::AppendOp op, Environment &environment, Array &result);
   Status scan(attn::ScanOp op, Environment &environment);
-  Status prepare(const Code &code, const Environment &environment,
-                 RunContext &context, std::vector<Slot> &registers) const;
+  void prepare(const Code &code, const Environment &environment,
+               RunContext &context, std::vector<Slot> &registers) const;
 
   mlir::Operation *container;
   const Inputs &inputs;

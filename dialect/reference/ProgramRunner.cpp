@@ -125,10 +125,7 @@ Status ProgramRunner::enter(Operation *loop) {
                          placeOf(loop));
   level.rows.resize(axesOf(loop).size());
   for (Value init : initsOf(loop))
-    if (Status status =
-            machine->find(init, environment, level.inits.emplace_back());
-        status.failed())
-      return status;
+    level.inits.push_back(machine->find(init, environment));
   level.carries = level.inits;
   levels.push_back(std::move(level));
   if (levels.size() == 2) {
@@ -162,10 +159,7 @@ Status ProgramRunner::findLongest() {
       if (&op != mark && needed.contains(&op))
         if (Status status = machine->execute(&op, own); status.failed())
           return status;
-    ArrayPtr array;
-    if (Status status = machine->find(mark.getValue(), own, array);
-        status.failed())
-      return status;
+    ArrayPtr array = machine->find(mark.getValue(), own);
     if (array->values.size() != 1)
       return Status::error("the mark 'longest' is not one number",
                            placeOf(mark));
@@ -192,10 +186,7 @@ Status ProgramRunner::endStep(bool &over) {
   auto search = dyn_cast<attn::SearchOp>(level.loop);
   size_t numCarries = level.carries.size();
   for (size_t i = 0; i < numCarries; ++i) {
-    if (Status status =
-            machine->find(yield->getOperand(i), environment, level.carries[i]);
-        status.failed())
-      return status;
+    level.carries[i] = machine->find(yield->getOperand(i), environment);
     auto state = search ? dyn_cast<DictionaryAttr>(search.getStates()[i])
                         : DictionaryAttr();
     auto name = state ? state.getAs<StringAttr>("name") : StringAttr();
@@ -204,11 +195,8 @@ Status ProgramRunner::endStep(bool &over) {
       level.carries[i] = level.inits[i];
   }
   for (size_t i = 0; i < level.rows.size(); ++i)
-    if (Status status =
-            machine->find(yield->getOperand(numCarries + i), environment,
-                          level.rows[i].emplace_back());
-        status.failed())
-      return status;
+    level.rows[i].push_back(
+        machine->find(yield->getOperand(numCarries + i), environment));
   level.places.push_back(indexOf(level));
   ++level.step;
   bool outermost = levels.size() == 2;
@@ -249,25 +237,18 @@ Status ProgramRunner::leave() {
 }
 
 Status ProgramRunner::mark(attn::MarkOp op, bool &rejected) {
-  ArrayPtr array;
-  if (Status status = machine->find(op.getValue(), environment, array);
-      status.failed())
-    return status;
+  ArrayPtr array = machine->find(op.getValue(), environment);
   StringRef target = op.getTarget();
   bool all = llvm::all_of(array->values, [](double v) { return v != 0; });
   if (target == "valid")
     rejected = !all && options->forced.empty();
-  else if (target == "stop" && all)
+  if (target == "stop" && all)
     endSearch();
-  else if (target != "stop" && array->values.size() != 1)
-    return Status::error(
-        fmt::format("the mark '{}' is not one number", target.str()),
-        placeOf(op));
-  else if (target == "score")
+  if (target == "score") {
+    if (array->values.size() != 1)
+      return Status::error("the mark 'score' is not one number", placeOf(op));
     score = array->values[0];
-  else if (target != "stop" && target != "longest")
-    return Status::error(
-        fmt::format("'{}' is no mark of a search", target.str()), placeOf(op));
+  }
   return Status::success();
 }
 

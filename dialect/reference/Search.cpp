@@ -469,9 +469,7 @@ Status reference::readSearchOptions(ModuleOp module, SearchOptions &options) {
   else if (normalise == "none")
     options.normalise = Normalise::None;
   else
-    return Status::error(
-        fmt::format("'{}' is no length normalisation: none, per_symbol or "
-                    "gnmt(0.6)",
-                    normalise.str()));
+    return Status::error(fmt::format("'{}' is not none, per_symbol or gnmt(A)",
+                                     normalise.str()));
   return Status::success();
 }

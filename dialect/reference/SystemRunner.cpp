@@ -46,6 +46,7 @@ protected:
   Status store(ArrayRef<double> value) override;
 
 private:
+  void orderPlans();
   Status evaluate(std::unique_ptr<SystemEvaluator> &evaluator);
   bool answer(attn::ChoiceOp op, int64_t number,
               const ChoiceDistribution &distribution,
@@ -101,6 +102,7 @@ Status SystemRunner::start() {
     }
     place->choices.push_back(choice);
   }
+  orderPlans();
   longest = options->longest.value_or(2 * lengths.largestGiven() + 50);
   if (!longestMark || options->longest)
     return Status::success();
@@ -111,9 +113,51 @@ Status SystemRunner::start() {
   if (Status status = evaluator.demandAll(longestMark, value); status.failed())
     return status;
   if (value.values.size() != 1)
-    return Status::error("the mark 'longest' is not one number");
+    return Status::error("the mark 'longest' is not one number",
+                         placeOf(longestMark.getDefiningOp()));
   longest = std::max<int64_t>(1, value.values[0]);
   return Status::success();
+}
+
+/// Everything that the parameters of some choices are computed from.
+static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
+  DenseSet<Operation *> needed;
+  SmallVector<Operation *> work;
+  auto visit = [&](Operation *op) {
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && needed.insert(source).second)
+          work.push_back(source);
+    });
+  };
+  for (attn::ChoiceOp choice : choices)
+    visit(choice);
+  while (!work.empty())
+    visit(work.pop_back_val());
+  return needed;
+}
+
+/// Puts plans behind those that they need; otherwise their order stays.
+void SystemRunner::orderPlans() {
+  std::vector<Plan> rest = std::move(plans);
+  plans.clear();
+  while (!rest.empty()) {
+    auto isFree = [&](const Plan &plan) {
+      DenseSet<Operation *> needed = neededBy(plan.choices);
+      return llvm::none_of(rest, [&](const Plan &other) {
+        return other.extent != plan.extent &&
+               llvm::any_of(other.choices, [&](Operation *choice) {
+                 return needed.contains(choice);
+               });
+      });
+    };
+    auto next = llvm::find_if(rest, isFree);
+    if (next == rest.end())
+      next = rest.begin();
+    plans.push_back(std::move(*next));
+    rest.erase(next);
+  }
 }
 
 /// An evaluator that knows the values chosen so far.
@@ -229,10 +273,14 @@ Status SystemRunner::readMarks(SystemEvaluator &evaluator, bool &rejected) {
     }
     if (mark.getTarget() == "valid")
       rejected |= !all && options->forced.empty();
-    else if (mark.getTarget() == "stop")
+    if (mark.getTarget() == "stop")
       ended |= all;
-    else if (mark.getTarget() == "score")
+    if (mark.getTarget() == "score") {
+      if (row != 1)
+        return Status::error("the mark 'score' is not one number",
+                             placeOf(mark));
       score = value;
+    }
   }
   return Status::success();
 }

@@ -90,9 +90,9 @@ TEST(Batch, Refuses) {
   file.tensors["src.length"] = whole({2}, {1, 0});
   EXPECT_EQ(errorOf(file, {src}), "example 1 has no 'src': its length S is 0");
   file.tensors["src.length"] = whole({2}, {1, 3});
-  EXPECT_EQ(errorOf(file, {src}),
-            "'src.length' of example 1 is 3, outside 0..2, the extent of "
-            "'src'");
+  EXPECT_EQ(
+      errorOf(file, {src}),
+      R"('src.length' of example 1 is 3, outside 0..2, the extent of 'src')");
   file.tensors["src.length"] = whole({3}, {1, 1, 1});
   EXPECT_EQ(errorOf(file, {src}),
             "'src.length' is I64 [3] but has to be I64 [2]");
@@ -111,10 +111,26 @@ TEST(Batch, Refuses) {
   file.tensors["src"] = Tensor::of(DType::F64, {2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(errorOf(file, {src}), "'src' is F64 but has to be I64");
   file.tensors["src"] = whole({4}, {1, 2, 3, 4});
-  EXPECT_EQ(errorOf(file, {src}), "'src' has 2 axes, the first of which is the "
-                                  "batch, but is given [4]");
+  EXPECT_EQ(
+      errorOf(file, {src}),
+      R"('src' has 2 axes, the first of which is the batch, but is given [4])");
   file.tensors["src"] = whole({0, 2}, {});
   EXPECT_EQ(errorOf(file, {src}), "the batch has no examples");
+  file.tensors["src"] = whole({2, 2}, {1, 2, 3, 4});
+  file.tensors["y"] = whole({3}, {1, 2, 3});
+  DataSpec answer = {"y", DataKind::Bit, {}, 0};
+  EXPECT_EQ(errorOf(file, {src, answer}), "'src' has 2 examples but 'y' has 3");
+  file.tensors["y"] = Tensor::of(DType::F32, {2}, {0, 1});
+  EXPECT_EQ(errorOf(file, {src, answer}),
+            "'y' is F32 but has to be BOOL or whole numbers");
+  file.tensors["y"] = whole({2}, {0, 2});
+  EXPECT_EQ(errorOf(file, {src, answer}),
+            "'y' of example 1 has the value 2, outside 0..1");
+  // `other` has no lengths of its own, and is too short for those of `src`.
+  DataSpec other = {"other", DataKind::Whole, {{"S", 0, ""}}, 0};
+  file.tensors["other"] = whole({2, 1}, {1, 2});
+  EXPECT_EQ(errorOf(file, {src, other}),
+            "example 1 has the length S = 2 but 'other' is [2, 1]");
   DataSpec wide = {"x", DataKind::Real, {{"", 3, ""}}, 0};
   file.tensors["x"] = Tensor::of(DType::F64, {1, 2}, {1, 2});
   EXPECT_EQ(errorOf(file, {wide}),
@@ -230,6 +246,10 @@ TEST_F(BatchRun, AveragesByExample) {
 TEST_F(BatchRun, RefusesUnknownNames) {
   std::map<std::string, Tensor> results;
   std::vector<Example> examples;
+  EXPECT_EQ(fovea::reference::runBatch(*module, parameters, examples,
+                                       {{"loss"}, {}, 0}, results)
+                .text(),
+            "the batch has no examples");
   auto specs = fovea::reference::describeData(
       fovea::reference::findContainer(*module, "loss"));
   ASSERT_TRUE(splitBatch(file, specs, examples).succeeded());
@@ -237,6 +257,16 @@ TEST_F(BatchRun, RefusesUnknownNames) {
                                        {{"scald"}, {}, 0}, results)
                 .text(),
             "no equation is called 'scald'");
+  fovea::reference::findContainer(*module, "grad")->erase();
+  EXPECT_EQ(fovea::reference::runBatch(*module, parameters, examples,
+                                       {{"grads"}, {}, 0}, results)
+                .text(),
+            "the module has no '@grad'");
+  auto empty = mlir::parseSourceString<mlir::ModuleOp>("module {}", &context);
+  EXPECT_EQ(fovea::reference::runBatch(*empty, parameters, examples,
+                                       {{"loss"}, {}, 0}, results)
+                .text(),
+            "the module has no '@loss'");
   TensorFile weights;
   Arrays none;
   auto *loss = fovea::reference::findContainer(*module, "loss");

@@ -95,8 +95,13 @@ TEST(SafeTensors, HeaderThatIsNone) {
             "a header needs 8 bytes for its length, but the file has 3");
   std::string long_ = fileOf("{}", 0);
   long_[7] = '\x7f';
-  EXPECT_NE(errorOf(long_).find("the header is 9151314442816847874 bytes long"),
-            std::string::npos);
+  EXPECT_EQ(
+      errorOf(long_),
+      R"(the header is 9151314442816847874 bytes long, but the file has 2)");
+  EXPECT_EQ(errorOf(fileOf(std::string(100'000'001, ' '), 0)),
+            "the header is 100000001 bytes long, over 100000000");
+  EXPECT_EQ(errorOf(fileOf(R"({"a": true})", 0)),
+            "'a' has a truth value where none belongs");
   EXPECT_EQ(errorOf(fileOf("{", 0)), "the header is no JSON at byte 2");
   EXPECT_EQ(errorOf(fileOf("", 0)), "the header is no JSON at byte 1");
   EXPECT_EQ(errorOf(fileOf("[]", 0)), "the header is a list, not an object");

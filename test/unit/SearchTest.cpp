@@ -200,6 +200,5 @@ TEST_F(SearchTest, ReadsTheOptionsOfTheModel) {
   EXPECT_EQ(options.gnmt, 0.8);
   set("gnmt(x)");
   EXPECT_EQ(readSearchOptions(*module, options).text(),
-            "'gnmt(x)' is no length normalisation: none, per_symbol or "
-            "gnmt(0.6)");
+            "'gnmt(x)' is not none, per_symbol or gnmt(A)");
 }
