@@ -119,7 +119,7 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
   SystemEvaluator evaluator(container, inputs);
   if (Status status = evaluator.start(arrays); status.failed())
     return status;
-  for (auto [name, value] : results)
+  for (const auto &[name, value] : results)
     if (Status status = evaluator.demandAll(value, outputs[name]);
         status.failed())
       return status;

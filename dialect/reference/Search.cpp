@@ -460,9 +460,8 @@ Status reference::readSearchOptions(ModuleOp module, SearchOptions &options) {
     return Status::success();
   StringRef text = normalise.getValue();
   bool hasPower = text.consume_front("gnmt(") && text.consume_back(")");
-  if (hasPower && !text.trim().getAsDouble(options.gnmt))
-    options.normalise = Normalise::Gnmt;
-  else if (normalise == "gnmt")
+  if (normalise == "gnmt" ||
+      (hasPower && !text.trim().getAsDouble(options.gnmt)))
     options.normalise = Normalise::Gnmt;
   else if (normalise == "per_symbol")
     options.normalise = Normalise::PerSymbol;

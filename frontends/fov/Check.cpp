@@ -460,11 +460,11 @@ void Checker::checkBinding(const SizeBinding &binding) {
       auto value = extent.value();
       return value ? std::to_string(*value) : extent.text();
     };
-    std::string line_ = ", line " + line(binding.calleeLoc);
+    std::string onLine = ", line " + line(binding.calleeLoc);
     if (wanted.size() == 1 && isModule)
       error(binding.loc,
             "'" + binding.callee + "' takes vectors of " + number(want) + " (" +
-                want.text() + line_ + ") but gets " + number(have) + " (" +
+                want.text() + onLine + ") but gets " + number(have) + " (" +
                 have.text() +
                 ") here; a module has one input size: declare a "
                 "second one",

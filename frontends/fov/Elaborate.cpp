@@ -380,15 +380,14 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
       auto it = scope.symbols.find(left.name);
       if (it != scope.symbols.end()) {
         Family *family = it->second.family;
-        bool isData = family && !family->isEquation && family->isStatic.empty();
-        if (it->second.kind != Symbol::Equations ||
-            (!family->isEquation && !isData)) {
+        bool isEquation = family && family->isEquation;
+        bool isData = family && !isEquation && family->isStatic.empty();
+        if (it->second.kind != Symbol::Equations || (!isEquation && !isData)) {
           error(left.loc, "'" + left.name.str() + "' is declared twice",
                 {{it->second.loc, "it is first declared here"}});
           continue;
         }
-        if (family->isEquation &&
-            family->isStatic.size() != left.places.size()) {
+        if (isEquation && family->isStatic.size() != left.places.size()) {
           error(left.loc,
                 "'" + left.name.str() + "' has " +
                     std::to_string(left.places.size()) + " indices here but " +
