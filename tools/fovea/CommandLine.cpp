@@ -111,22 +111,23 @@ private:
         ->type_name("FILE");
   }
 
-  void addData(CLI::App *command, bool asText) {
-    command
-        ->add_option(
-            "--data", arguments.data,
-            asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
-                     "or one batch as FILE.safetensors"
-                   : "the batch, a safetensors file")
-        ->type_name(asText ? "NAME=FILE" : "FILE")
-        ->required();
-    if (!asText)
-      return;
-    command
-        ->add_option("--vocab", arguments.vocabularies,
-                     "the words of a vocabulary, or of a data name, one per "
-                     "line from id 0; without it text holds ids")
-        ->type_name("NAME=FILE");
+  CLI::Option *addData(CLI::App *command, bool asText) {
+    CLI::Option *data =
+        command
+            ->add_option(
+                "--data", arguments.data,
+                asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
+                         "or one batch as FILE.safetensors"
+                       : "the batch, a safetensors file")
+            ->type_name(asText ? "NAME=FILE" : "FILE")
+            ->required();
+    if (asText)
+      command
+          ->add_option("--vocab", arguments.vocabularies,
+                       "the words of a vocabulary, or of a data name, one per "
+                       "line from id 0; without it text holds ids")
+          ->type_name("NAME=FILE");
+    return data;
   }
 
   void addOutput(CLI::App *command, const std::string &what) {
@@ -202,7 +203,8 @@ private:
     CLI::App *command =
         addSpecCommand("decode", "generate: one line per example");
     addWeights(command);
-    addData(command, /*asText=*/true);
+    // A model that is given nothing generates one example.
+    addData(command, /*asText=*/true)->required(false);
     command->add_option("--beam", arguments.beam, "hypotheses that are kept")
         ->check(atLeast(1));
     command

@@ -207,6 +207,9 @@ bool ExampleReader::addValues(const std::string &path,
 }
 
 bool ExampleReader::checkNeeded() {
+  // What needs no data is one example.
+  if (examples.empty() && (wanted.needed.empty() || firstPath.empty()))
+    examples.resize(1);
   bool good = true;
   for (const runtime::DataSpec &spec : wanted.needed)
     if (!examples.empty() && !examples.front().data.contains(spec.name))
