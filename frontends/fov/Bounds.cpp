@@ -94,8 +94,8 @@ public:
         walk(term, {});
     for (auto &[term, loc] : model.penalties)
       walk(term, {});
-    for (auto &[name, term] : model.marks)
-      walk(term, {});
+    for (const Mark &mark : model.marks)
+      walk(mark.value, {});
     return diagnostics.numErrors() == before;
   }
 

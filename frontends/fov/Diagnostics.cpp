@@ -232,3 +232,8 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   }
   return best;
 }
+
+std::string fovea::suggestion(StringRef name, ArrayRef<StringRef> candidates) {
+  StringRef near = nearest(name, candidates);
+  return near.empty() ? std::string() : "; did you mean '" + near.str() + "'?";
+}

@@ -47,6 +47,9 @@ public:
   void finish();
 
   unsigned numErrors() const { return errors; }
+  /// Whether further errors are only counted: finding a suggestion for one
+  /// would be in vain.
+  bool isFull() const { return errors >= limit; }
   bool failed() const { return errors != 0; }
 
   /// 1-based line of a place, for messages that name a line.
@@ -75,6 +78,10 @@ std::string quoted(llvm::StringRef text);
 /// near enough to be a slip of the keyboard.
 llvm::StringRef nearest(llvm::StringRef name,
                         llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// "; did you mean 'near'?" when a candidate is near, or nothing.
+std::string suggestion(llvm::StringRef name,
+                       llvm::ArrayRef<llvm::StringRef> candidates);
 
 } // namespace fovea
 

@@ -1,4 +1,4 @@
-//===- ElaborateBlocks.cpp - train { } and decode { } --------------------===//
+//===- ElaborateBlocks.cpp - train { } and decode { } ---------------------===//
 //
 // Options, the treatment of choices, what `set` replaces, and the equations
 // that steer the search.
@@ -7,9 +7,6 @@
 
 #include "frontends/fov/Elaborate.h"
 #include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -18,69 +15,73 @@ using ast::ExprKind;
 using ast::Statement;
 using ast::StatementKind;
 
+/// The equations of `decode { }`: `stop[t] = ..`, `longest = ..`.
+static bool isMark(StringRef name) {
+  return name == "stop" || name == "valid" || name == "score" ||
+         name == "longest";
+}
+
 void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
   for (const Statement *s : statements) {
     if (s->kind != StatementKind::Block)
       continue;
-    bool isTrain = s->name == "train";
     for (const ast::Entry &entry : s->entries) {
-      StringRef name = entry.left.name;
-      if (entry.kind == ast::Entry::Option) {
-        auto known = isTrain ? trainOptions() : decodeOptions();
-        if (!llvm::is_contained(known, name)) {
-          StringRef near = nearest(name, known);
-          error(entry.left.loc,
-                "'" + name.str() + "' is no option of " + s->name.str() +
-                    (near.empty() ? std::string("")
-                                  : "; did you mean '" + near.str() + "'?"));
-        } else if (!isTrain && model->decoding) {
-          readMark(entry, scope);
-        }
-        continue;
-      }
       if (entry.kind == ast::Entry::Treatment) {
         readTreatment(*s, entry, scope);
-        continue;
+      } else if (entry.kind == ast::Entry::Set) {
+        if (s->name == "train")
+          error(entry.left.loc, "'set' stands in decode { }, not in train { }");
+        else
+          readSet(entry, scope);
+      } else {
+        readOption(*s, entry);
       }
-      if (isTrain) {
-        error(entry.left.loc, "'set' stands in decode { }, not in train { }");
-        continue;
-      }
-      readSet(entry, scope);
     }
   }
+  // What a length is set to is known before the search begins.
+  for (auto &[length, value] : model->setLengths)
+    for (const auto &[monomial, c] : value.first.terms())
+      for (const auto &[atom, exponent] : monomial)
+        for (auto &[other, unused] : model->setLengths)
+          if (atom == other)
+            error(value.second, "'" + length->name + "' cannot be set to " +
+                                    value.first.text() + ", since '" +
+                                    atom->name + "' is set as well");
 }
 
-/// `stop[t] = ..`, `valid[t] = ..`, `score[t] = ..`, `longest = ..`.
-void Elaborator::readMark(const ast::Entry &entry, Scope &scope) {
+void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
   StringRef name = entry.left.name;
-  if (name != "stop" && name != "valid" && name != "score" && name != "longest")
-    return;
-  pendingMarks.push_back(&entry);
+  const Expr &value = entry.value->kind == ExprKind::Call
+                          ? *entry.value->args[0]
+                          : *entry.value;
+  std::string mistake =
+      optionMistake(block.name, name,
+                    value.kind == ExprKind::Name ? value.name : StringRef());
+  if (!mistake.empty())
+    error(entry.left.loc, mistake);
+  else if (block.name == "decode" && isMark(name))
+    // A later one replaces an earlier one.
+    pendingMarks[name] = &entry;
 }
 
 void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
                                Scope &scope) {
   StringRef name = entry.left.name;
   Symbol *symbol = lookup(scope, name);
-  if (!symbol || !symbol->family) {
-    undefined(name, entry.left.loc, scope, nullptr);
+  if (!symbol)
+    return undefined(name, entry.left.loc, scope, nullptr);
+  if (symbol->kind == Symbol::Mistake)
     return;
-  }
   const Expr *callee =
       entry.value->kind == ExprKind::Call ? entry.value->args[0] : entry.value;
   StringRef treatment =
       callee->kind == ExprKind::Name ? callee->name : StringRef();
   auto known = block.name == "train" ? estimators() : decodeTreatments();
-  if (!llvm::is_contained(known, treatment)) {
-    StringRef near = nearest(treatment, known);
-    error(callee->loc,
-          "'" + treatment.str() + "' is no treatment of a choice in " +
-              block.name.str() +
-              (near.empty() ? std::string("")
-                            : "; did you mean '" + near.str() + "'?"));
-    return;
-  }
+  if (!llvm::is_contained(known, treatment))
+    return error(callee->loc,
+                 "'" + treatment.str() + "' is no treatment of a choice in " +
+                     block.name.str() + suggestion(treatment, known));
+  treatments.push_back({symbol, name, entry.left.loc});
   if (block.name == "train") {
     treated.insert(name.str());
     if (treatment == "sampled" || treatment == "margin")
@@ -97,55 +98,70 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
 void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
   StringRef name = entry.left.name;
   Symbol *symbol = lookup(scope, name);
-  if (!symbol) {
-    undefined(name, entry.left.loc, scope, nullptr);
+  if (!symbol)
+    return undefined(name, entry.left.loc, scope, nullptr);
+  switch (symbol->kind) {
+  case Symbol::Mistake:
+  case Symbol::Equations: // flatten has replaced them
     return;
-  }
-  if (!model->decoding)
-    return;
-  if (symbol->kind == Symbol::Number) {
-    if (Term *value = expression(*entry.value, scope, nullptr))
-      if (!overrideOf(name.str()))
+  case Symbol::Number:
+    if (Term *value = expression(*entry.value, scope, nullptr)) {
+      if (!isConstant(*value))
+        error(entry.value->loc, "const '" + name.str() +
+                                    "' is set to something that is not known "
+                                    "before anything runs");
+      else if (model->decoding && !overrideOf(name.str()))
         symbol->value = value;
-    return;
-  }
-  if (symbol->kind == Symbol::Size) {
-    const Atom *length = symbol->size.length();
-    if (!length) {
-      error(entry.left.loc, "'" + name.str() +
-                                "' is a dim, which has one value in training "
-                                "and decoding; only a const, a length or an "
-                                "equation can be set");
-      return;
     }
-    if (Term *value = expression(*entry.value, scope, nullptr))
-      model->setLengths.push_back({length, value});
+    return;
+  case Symbol::Size: {
+    const Atom *length = symbol->size.length();
+    if (!length || !length->parent.empty())
+      return error(
+          entry.left.loc,
+          "'" + name.str() +
+              (length ? "' has a length for each place of " + length->parent
+                      : std::string("' is a dim, which has one value "
+                                    "in training and decoding")) +
+              "; only a const, a length or an equation can be set");
+    if (std::optional<Extent> value = size(*entry.value, scope, nullptr))
+      if (model->decoding)
+        model->setLengths.push_back({length, {*value, entry.left.loc}});
     return;
   }
-  if (symbol->kind != Symbol::Equations)
+  default:
     error(entry.left.loc,
           "'" + name.str() +
-              "' cannot be set; only a const, a length or an "
-              "equation can",
+              "' cannot be set; only a const, a length or an equation can",
           {{symbol->loc, "it is declared here"}});
+  }
 }
 
 void Elaborator::elaborateMarks(Scope &scope) {
-  for (const ast::Entry *entry : pendingMarks) {
+  if (!model->decoding)
+    return;
+  for (auto &[name, entry] : pendingMarks) {
     const Bindings *bindings = nullptr;
-    SmallVector<IndexVar *, 2> vars;
+    Mark mark{name.str(), nullptr, {}};
+    bool isFine = true;
     for (const ast::Place &place : entry->left.places) {
-      if (place.value->kind != ExprKind::Name)
+      if (place.value->kind != ExprKind::Name || place.bound) {
+        error(place.loc, "'" + name.str() +
+                             "' is given for every step: its place is an "
+                             "index, for example " +
+                             name.str() + "[t]");
+        isFine = false;
         continue;
+      }
       IndexVar *var = newIndex(place.value->name, place.loc);
       bindingStorage.push_back(
           {bindings, place.value->name, var, std::nullopt, true});
       bindings = &bindingStorage.back();
-      vars.push_back(var);
+      mark.indices.push_back(var);
     }
-    if (Term *value = expression(*entry->value, scope, bindings)) {
-      model->marks.push_back({entry->left.name.str(), value});
-      model->markIndices.push_back(vars);
-    }
+    if (isFine)
+      mark.value = expression(*entry->value, scope, bindings);
+    if (mark.value)
+      model->marks.push_back(mark);
   }
 }

@@ -1,4 +1,4 @@
-//===- ElaborateCalls.cpp - functions, defs and modules -------------------===//
+//===- ElaborateCalls.cpp - calls of defs and of modules ------------------===//
 //
 // A call of a def is inlined: its equations without places are names for
 // values, and its equations with places become arrays of their own, with the
@@ -8,9 +8,7 @@
 
 #include "frontends/fov/Elaborate.h"
 #include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -19,238 +17,24 @@ using ast::ExprKind;
 using ast::Statement;
 using ast::StatementKind;
 
-std::optional<Fn> fovea::fov::unaryFunction(StringRef name) {
-  return llvm::StringSwitch<std::optional<Fn>>(name)
-      .Case("tanh", Fn::Tanh)
-      .Case("sigmoid", Fn::Sigmoid)
-      .Case("exp", Fn::Exp)
-      .Case("log", Fn::Log)
-      .Case("sqrt", Fn::Sqrt)
-      .Case("abs", Fn::Abs)
-      .Case("sin", Fn::Sin)
-      .Case("cos", Fn::Cos)
-      .Case("relu", Fn::Relu)
-      .Case("softplus", Fn::Softplus)
-      .Case("erf", Fn::Erf)
-      .Case("round", Fn::Round)
-      .Case("floor", Fn::Floor)
-      .Case("int", Fn::ToInt)
-      .Case("stop", Fn::Stop)
-      .Default(std::nullopt);
-}
-
-StringRef fovea::fov::fnName(Fn fn) {
-  static constexpr StringRef names[] = {
-      "+",        "-",   "*",     "/",     "//",  "mod",  "^",
-      "-",        "and", "or",    "not",   "<",   "<=",   ">",
-      ">=",       "==",  "!=",    "min",   "max", "tanh", "sigmoid",
-      "exp",      "log", "sqrt",  "abs",   "sin", "cos",  "relu",
-      "softplus", "erf", "round", "floor", "int", "stop"};
-  return names[unsigned(fn)];
-}
-
-//===----------------------------------------------------------------------===//
-// Functions that are no defs
-//===----------------------------------------------------------------------===//
-
-Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
-                                      Scope &scope, const Bindings *bindings,
-                                      bool &known) {
-  known = llvm::is_contained(builtinNames(), name);
-  if (!known)
-    return {};
-  SMLoc loc = expr.loc;
-  size_t given = expr.items.size();
-  auto wants = [&](size_t low, size_t high) {
-    if (given >= low && given <= high)
-      return true;
-    error(loc, "'" + name.str() + "' takes " +
-                   (low == high
-                        ? std::to_string(low)
-                        : std::to_string(low) + " to " + std::to_string(high)) +
-                   (high == 1 ? " value" : " values") + " but gets " +
-                   std::to_string(given));
-    return false;
-  };
-  // Shapes: zeros(H), zeros(R, C).
-  if (name == "zeros" || name == "ones") {
-    Term *term = make(TermKind::Fill, loc);
-    term->number = name == "ones";
-    for (const ast::Item &item : expr.items) {
-      std::optional<Extent> extent = size(*item.value, scope, bindings);
-      if (!extent)
-        return {};
-      term->sizes.push_back(*extent);
-    }
-    return {term};
-  }
-  SmallVector<Term *, 4> args;
-  unsigned numTerms =
-      name == "fold" || name == "cut" ? std::min<size_t>(given, 1) : given;
-  for (unsigned k = 0; k < numTerms; ++k) {
-    const ast::Item &item = expr.items[k];
-    if (!item.name.empty()) {
-      error(item.loc,
-            "'" + name.str() + "' has no argument '" + item.name.str() + "'");
-      return {};
-    }
-    Term *arg = expression(*item.value, scope, bindings);
-    if (!arg)
-      return {};
-    args.push_back(arg);
-  }
-  if (std::optional<Fn> fn = unaryFunction(name)) {
-    if (!wants(1, 1))
-      return {};
-    return {map(*fn, args, loc)};
-  }
-  if (name == "max" || name == "min") {
-    Fn fn = name == "max" ? Fn::Max : Fn::Min;
-    if (!wants(1, 64))
-      return {};
-    if (given > 1) {
-      Term *result = args[0];
-      for (Term *arg : ArrayRef(args).drop_front())
-        result = map(fn, {result, arg}, loc);
-      return {result};
-    }
-  }
-  if (name == "clamp") {
-    if (!wants(3, 3))
-      return {};
-    return {
-        map(Fn::Min, {map(Fn::Max, {args[0], args[1]}, loc), args[2]}, loc)};
-  }
-  if (name == "dot") {
-    if (!wants(2, 2))
-      return {};
-    return {dotTerm(args[0], args[1], loc)};
-  }
-  if (name == "onehot") {
-    if (!wants(1, 1))
-      return {};
-    return {make(TermKind::Onehot, loc, args)};
-  }
-  if (name == "dropout") {
-    if (!wants(2, 2))
-      return {};
-    Term *term = make(TermKind::Dropout, loc, args);
-    auto [it, inserted] = dropoutOrdinals.try_emplace(&expr, nextOrdinal);
-    if (inserted)
-      ++nextOrdinal;
-    term->ordinal = it->second;
-    // A call of a def, or a member of a family, draws for itself.
-    if (!inserted)
-      term->ordinal = nextOrdinal++;
-    return {term};
-  }
-  if (name == "fold") {
-    if (!wants(2, 3))
-      return {};
-    Term *term = make(TermKind::Fold, loc, args);
-    for (const ast::Item &item : expr.items.drop_front()) {
-      std::optional<Extent> extent = size(*item.value, scope, bindings);
-      if (!extent)
-        return {};
-      term->sizes.push_back(*extent);
-    }
-    return {term};
-  }
-  if (name == "cut") {
-    if (!wants(2, 64))
-      return {};
-    Terms results;
-    Extent offset(int64_t(0));
-    for (const ast::Item &item : expr.items.drop_front()) {
-      Term *part = make(TermKind::Slice, loc, args);
-      part->offset = offset;
-      Extent length(int64_t(1));
-      const Expr &shape = *item.value;
-      SmallVector<const Expr *, 2> axes;
-      if (shape.kind == ExprKind::List)
-        axes.append(shape.args.begin(), shape.args.end());
-      else if (!(shape.kind == ExprKind::Name && shape.name == "scalar"))
-        axes.push_back(&shape);
-      for (const Expr *axis : axes) {
-        std::optional<Extent> extent = size(*axis, scope, bindings);
-        if (!extent)
-          return {};
-        part->sizes.push_back(*extent);
-        length = length * *extent;
-      }
-      offset = offset + length;
-      results.push_back(part);
-    }
-    // The parts make up the whole.
-    model->bindings.push_back({args[0], {offset}, loc, "cut", {}});
-    return results;
-  }
-  static const std::map<StringRef, Reduction> reductions = {
-      {"sum", Reduction::Sum},         {"mean", Reduction::Mean},
-      {"prod", Reduction::Prod},       {"max", Reduction::Max},
-      {"min", Reduction::Min},         {"argmax", Reduction::Argmax},
-      {"argmin", Reduction::Argmin},   {"logsumexp", Reduction::Logsumexp},
-      {"softmax", Reduction::Softmax}, {"log_softmax", Reduction::LogSoftmax},
-      {"cumsum", Reduction::Cumsum},   {"any", Reduction::Any},
-      {"all", Reduction::All}};
-  auto it = reductions.find(name);
-  if (it != reductions.end()) {
-    if (!wants(1, 1))
-      return {};
-    Term *term = make(TermKind::OverAxis, loc, args);
-    term->reduction = it->second;
-    return {term};
-  }
-  error(loc, "'" + name.str() + "' cannot be called here");
-  return {};
-}
-
-Term *Elaborator::dotTerm(Term *a, Term *b, SMLoc loc) {
-  Term *term = make(TermKind::Contract, loc, {a, b});
-  term->isInteger = true; // both are vectors
-  return term;
-}
-
 //===----------------------------------------------------------------------===//
 // Defs
 //===----------------------------------------------------------------------===//
 
 Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
   const Statement *s = symbol.statement;
-  Scope *owner = &scope;
-  while (owner && !owner->lets.count(s) &&
-         !llvm::any_of(owner->symbols, [&](auto &entry) {
-           return entry.second.kind == Symbol::Let &&
-                  entry.second.statement == s;
-         }))
-    owner = owner->parent;
-  if (!owner)
-    owner = &scope;
-  auto it = owner->lets.find(s);
-  if (it == owner->lets.end()) {
-    if (!owner->letsInProgress.insert(s).second) {
+  auto it = scope.lets.find(s);
+  if (it == scope.lets.end()) {
+    if (!scope.letsInProgress.insert(s).second) {
       error(symbol.loc, "'" + s->lefts[symbol.component].name.str() +
                             "' is defined by itself");
       return {};
     }
-    Terms values = tuple(*s->value, *owner, nullptr);
-    owner->letsInProgress.erase(s);
-    if (values.size() == 1 && s->lefts.size() > 1) {
-      Term *whole = values[0];
+    Terms values = tuple(*s->value, scope, nullptr);
+    scope.letsInProgress.erase(s);
+    if (!spread(*s, values))
       values.clear();
-      for (unsigned k = 0; k < s->lefts.size(); ++k)
-        values.push_back(
-            index(whole, {number(k, s->lefts[k].loc, true)}, s->lefts[k].loc));
-      model->bindings.push_back(
-          {whole, {Extent(int64_t(s->lefts.size()))}, s->lefts[0].loc, "", {}});
-    } else if (!values.empty() && values.size() != s->lefts.size()) {
-      error(s->value->loc, "the right side has " +
-                               std::to_string(values.size()) +
-                               " values but the left has " +
-                               std::to_string(s->lefts.size()) + " names");
-      values.clear();
-    }
-    it = owner->lets.try_emplace(s, values).first;
+    it = scope.lets.try_emplace(s, values).first;
   }
   if (symbol.component >= it->second.size())
     return {};
@@ -270,15 +54,11 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
           {{def.nameLoc, "'" + def.name.str() + "' is defined here"}});
     return {};
   }
-  if (++callDepth > 64) {
-    error(loc, "calls are nested more than 64 deep; does '" + def.name.str() +
-                   "' call itself?");
-    --callDepth;
+  llvm::SaveAndRestore level(depth, depth + 16);
+  if (isTooDeep(loc) || isTooMuch(loc))
     return {};
-  }
   size_t firstTerm = model->terms.size();
-  scopes.emplace_back();
-  Scope *own = &scopes.back();
+  Scope *own = &scopes.emplace_back();
   own->isCall = true;
   own->instance = instance;
   own->parent = instance ? instance->parameters->parent : preludeScope;
@@ -337,7 +117,6 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
         }
         if (it->second.kind != Symbol::Size) {
           error(axis->loc, "'" + axis->name.str() + "' is not a size");
-          --callDepth;
           return {};
         }
         binding.sizes.push_back(it->second.size);
@@ -361,6 +140,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     for (const Statement *s : def.body)
       if (s->kind != StatementKind::Param)
         body.push_back(s);
+    registerNames(body, *own);
     declareAll(body, *own);
     findStaticIndices(body, *own);
     elaborateAll(body, *own);
@@ -371,7 +151,6 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
         for (const Expr *value : s->values) {
           Term *term = expression(*value, *own, nullptr);
           if (!term) {
-            --callDepth;
             return {};
           }
           results.push_back(term);
@@ -386,7 +165,6 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   if (known != preludeScope->symbols.end() && known->second.statement == &def)
     for (size_t k = firstTerm; k < model->terms.size(); ++k)
       model->terms[k].loc = loc;
-  --callDepth;
   return results;
 }
 
@@ -410,77 +188,69 @@ bool Elaborator::usedByParameters(const Instance &instance, StringRef size) {
   return false;
 }
 
+/// The def that a callee names, or null.
+Symbol *Elaborator::knownDef(const Expr &callee, Scope &scope,
+                             const Bindings *bindings) {
+  if (callee.kind != ExprKind::Name)
+    return nullptr;
+  for (const Bindings *b = bindings; b; b = b->outer)
+    if (b->name == callee.name)
+      return nullptr;
+  Symbol *symbol = lookup(scope, callee.name);
+  return symbol && symbol->kind == Symbol::Def ? symbol : nullptr;
+}
+
 Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
                                    const Bindings *bindings) {
   const Expr &callee = *expr.args[0];
-  auto arguments = [&](SmallVector<Term *, 4> &args) {
-    for (const ast::Item &item : expr.items) {
-      if (!item.name.empty()) {
-        error(item.loc, "arguments of a call have no names here");
-        return false;
-      }
-      Term *arg = expression(*item.value, scope, bindings);
-      if (!arg)
-        return false;
-      args.push_back(arg);
+  if (callee.kind == ExprKind::Name && !lookup(scope, callee.name)) {
+    if (llvm::is_contained(builtinNames(), callee.name))
+      return builtin(expr, callee.name, scope, bindings);
+    undefined(callee.name, callee.loc, scope, bindings);
+    return {};
+  }
+  SmallVector<Term *, 4> args;
+  for (const ast::Item &item : expr.items) {
+    if (!item.name.empty()) {
+      error(item.loc, "arguments of a call have no names here");
+      return {};
     }
-    return true;
-  };
+    args.push_back(expression(*item.value, scope, bindings));
+  }
+  // One mistake in an argument does not hide those in others.
+  if (llvm::is_contained(args, nullptr))
+    return {};
 
-  // name(sizes)(args): a def without parameters, or a def with its sizes.
-  if (callee.kind == ExprKind::Call && callee.args[0]->kind == ExprKind::Name) {
-    Symbol *symbol = lookup(scope, callee.args[0]->name);
-    if (symbol && symbol->kind == Symbol::Def) {
-      const Statement &def = *symbol->statement;
-      if (callee.items.size() != def.sizes.size()) {
-        error(callee.loc,
-              "'" + def.name.str() + "' takes " +
-                  std::to_string(def.sizes.size()) + " sizes but gets " +
-                  std::to_string(callee.items.size()),
-              {{def.nameLoc, "it is defined here"}});
-        return {};
-      }
-      llvm::StringMap<Symbol> sizes;
-      for (auto [name, item] : llvm::zip(def.sizes, callee.items)) {
-        std::optional<Symbol> argument =
-            sizeArgument(*item.value, scope, bindings);
-        if (!argument)
-          return {};
-        sizes[name] = *argument;
-      }
-      SmallVector<Term *, 4> args;
-      if (!arguments(args) || !callable(def, callee.loc))
-        return {};
-      return callDef(def, nullptr, args, sizes, expr.loc, def.name);
+  // name(args) or name(sizes)(args): a def without parameters.
+  bool withSizes = callee.kind == ExprKind::Call;
+  const Expr &name = withSizes ? *callee.args[0] : callee;
+  if (Symbol *symbol = knownDef(name, scope, bindings)) {
+    const Statement &def = *symbol->statement;
+    ArrayRef<ast::Item> given =
+        withSizes ? callee.items : ArrayRef<ast::Item>();
+    if (!callable(def, callee.loc))
+      return {};
+    if (given.size() != def.sizes.size()) {
+      error(callee.loc,
+            "'" + def.name.str() + "' takes " +
+                std::to_string(def.sizes.size()) + " sizes but gets " +
+                std::to_string(given.size()) +
+                (withSizes ? std::string()
+                           : ": write " + def.name.str() + "(...)(...)"),
+            {{def.nameLoc, "it is defined here"}});
+      return {};
     }
+    llvm::StringMap<Symbol> sizes;
+    for (auto [size, item] : llvm::zip(def.sizes, given)) {
+      std::optional<Symbol> argument =
+          sizeArgument(*item.value, scope, bindings);
+      if (!argument)
+        return {};
+      sizes[size] = *argument;
+    }
+    return callDef(def, nullptr, args, sizes, expr.loc, def.name);
   }
-  if (callee.kind == ExprKind::Name) {
-    Symbol *symbol = lookup(scope, callee.name);
-    for (const Bindings *b = bindings; b; b = b->outer)
-      if (b->name == callee.name)
-        symbol = nullptr;
-    if (!symbol) {
-      bool known;
-      Terms results = builtin(expr, callee.name, scope, bindings, known);
-      if (!known)
-        undefined(callee.name, callee.loc, scope, bindings);
-      return results;
-    }
-    if (symbol->kind == Symbol::Def) {
-      const Statement &def = *symbol->statement;
-      SmallVector<Term *, 4> args;
-      if (!arguments(args) || !callable(def, callee.loc))
-        return {};
-      if (!def.sizes.empty()) {
-        error(callee.loc,
-              "'" + def.name.str() + "' needs its sizes: " + def.name.str() +
-                  "(...)(...)",
-              {{def.nameLoc, "it is defined here"}});
-        return {};
-      }
-      return callDef(def, nullptr, args, {}, expr.loc, def.name);
-    }
-  }
+
   // A module: name, family member, or a part of an import.
   SmallVector<const Expr *, 2> indices;
   const Expr *base = &callee;
@@ -512,9 +282,6 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
           {{path.symbol->loc, "it is declared here"}});
     return {};
   }
-  SmallVector<Term *, 4> args;
-  if (!arguments(args))
-    return {};
   return callDef(*member.instance->def, member.instance, args,
                  member.instance->sizes, expr.loc, shown);
 }

@@ -21,8 +21,7 @@ Array *Elaborator::memberArray(Family &family, const StaticIndices &at,
   Member &member = family.members[at];
   if (member.array)
     return member.array;
-  model->storage.emplace_back();
-  Array *array = &model->storage.back();
+  Array *array = &model->storage.emplace_back();
   array->source = Array::Equation;
   array->name = family.name;
   array->text = family.name;
@@ -39,27 +38,30 @@ Array *Elaborator::memberArray(Family &family, const StaticIndices &at,
   return array;
 }
 
+/// How many places of a name may be given one by one.
+static constexpr size_t maxPlaces = 256;
+
 /// A dynamic place. False after a mistake.
-bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
-                           const Bindings *&bindings, PiecePlace &result,
-                           const Statement &statement) {
+bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
+                           Scope &scope, const Bindings *&bindings,
+                           PiecePlace &result) {
   result.loc = place.loc;
   const Expr *value = place.value;
   int64_t shift = 0;
   if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
       value->args[0]->kind == ExprKind::Name &&
       value->args[1]->kind == ExprKind::Integer &&
+      value->args[1]->integer <= maxShift &&
       !lookup(scope, value->args[0]->name)) {
     shift = value->args[1]->integer;
     value = value->args[0];
   }
   Symbol *symbol =
       value->kind == ExprKind::Name ? lookup(scope, value->name) : nullptr;
-  bool isIndex = value->kind == ExprKind::Name &&
-                 (!symbol || symbol->kind == Symbol::Def ||
-                  symbol->kind == Symbol::Equations ||
-                  symbol->kind == Symbol::Let || symbol->kind == Symbol::Value);
-  if (!isIndex) {
+  bool isConstant = symbol && (symbol->kind == Symbol::Size ||
+                               symbol->kind == Symbol::Number ||
+                               symbol->kind == Symbol::Label);
+  if (value->kind != ExprKind::Name || isConstant) {
     std::optional<Extent> constant = size(*place.value, scope, bindings);
     if (!constant)
       return false;
@@ -67,21 +69,27 @@ bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
     return true;
   }
   if (symbol && symbol->kind != Symbol::Def) {
-    error(place.loc,
-          "index '" + value->name.str() + "' has the name of the equation " +
-              value->name.str() + " (line " +
-              std::to_string(diagnostics.lineOf(symbol->loc)) +
-              "); use another letter, for example 'j'",
-          {{symbol->loc, "'" + value->name.str() + "' is defined here"}});
+    indexNamed(value->name, place.loc, *symbol, scope, bindings);
     return false;
   }
-  for (const Bindings *b = bindings; b; b = b->outer)
-    if (b->name == value->name) {
-      result.var = b->var;
-      if (place.bound && b->var && !b->var->extent)
-        b->var->extent = size(*place.bound, scope, bindings);
-      return b->var != nullptr;
+  for (const Bindings *b = bindings; b; b = b->outer) {
+    if (b->name != value->name || !b->var)
+      continue;
+    bool isTwice = llvm::any_of(left.places, [&](const ast::Place &other) {
+      return other.loc.getPointer() < place.loc.getPointer() &&
+             b->var->loc == other.loc;
+    });
+    if (isTwice) {
+      error(place.loc,
+            "index '" + value->name.str() +
+                "' stands twice here; give each place an index of its own",
+            {{b->var->loc, "it first stands here"}});
+      return false;
     }
+    result.shift = shift;
+    result.var = b->var;
+    return true;
+  }
   IndexVar *var = newIndex(value->name, place.loc);
   if (place.bound) {
     std::optional<Extent> bound = size(*place.bound, scope, bindings);
@@ -99,126 +107,142 @@ bool Elaborator::readPlace(const ast::Place &place, Scope &scope,
   return true;
 }
 
-void Elaborator::addPiece(Array *array, Piece piece) {
-  auto same = [](const PiecePlace &a, const PiecePlace &b) {
-    if (a.var || b.var)
-      return a.var && b.var && a.shift == b.shift;
-    return a.constant == b.constant;
-  };
-  for (const Piece &other : array->pieces) {
-    bool all = true;
-    for (auto [a, b] : llvm::zip(other.places, piece.places))
-      all &= same(a, b);
-    if (!all)
-      continue;
-    std::string text = array->text;
-    if (!piece.places.empty()) {
-      text += "[";
-      for (auto [k, place] : llvm::enumerate(piece.places))
-        text += (k ? "," : "") +
-                (place.var ? place.var->name : place.constant.text());
-      text += "]";
-    }
-    error(piece.loc,
-          text + " is given twice (lines " +
-              std::to_string(diagnostics.lineOf(other.loc)) + " and " +
-              std::to_string(diagnostics.lineOf(piece.loc)) + ")",
-          {{other.loc, "it is first given here"}});
-    return;
+/// `h[0,-1,*]`: the places of a piece; equal for those of the same places.
+static std::string placesText(ArrayRef<PiecePlace> places, bool forMessage) {
+  std::string text;
+  for (const PiecePlace &place : places) {
+    text += text.empty() ? "[" : ",";
+    if (place.var)
+      text += forMessage ? place.var->name : "*";
+    else if (auto value = place.constant.value(); value && !forMessage)
+      text += std::to_string(*value);
+    else
+      text += place.constant.text();
   }
+  return text.empty() ? text : text + "]";
+}
+
+/// Whether nothing else gives these places; otherwise it is reported.
+bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc) {
+  auto [it, inserted] =
+      given.try_emplace({array, placesText(places, false)}, loc);
+  if (inserted)
+    return true;
+  error(loc,
+        array->text + placesText(places, true) + " is given twice (lines " +
+            std::to_string(diagnostics.lineOf(it->second)) + " and " +
+            std::to_string(diagnostics.lineOf(loc)) + ")",
+        {{it->second, "it is first given here"}});
+  return false;
+}
+
+void Elaborator::addPiece(Array *array, Piece piece) {
+  if (!isNew(array, piece.places, piece.loc))
+    return;
+  if (array->pieces.size() == maxPlaces)
+    return error(piece.loc, "'" + array->text + "' is given at more than " +
+                                std::to_string(maxPlaces) +
+                                " places; write it over an index");
   array->pieces.push_back(std::move(piece));
+}
+
+/// The array and the places of a left side. Null after a mistake.
+Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
+                            const Bindings *&bindings,
+                            SmallVector<PiecePlace, 2> &places) {
+  Symbol *symbol = lookup(scope, left.name);
+  Family *family = symbol ? symbol->family : nullptr;
+  if (!family || (!family->isEquation && !family->isData))
+    return nullptr;
+  Array *data =
+      family->isData ? family->members.begin()->second.array : nullptr;
+  if (data && left.places.size() != data->numPlaces) {
+    error(left.loc,
+          "'" + left.name.str() + "' has " + std::to_string(data->numPlaces) +
+              " axes but " + std::to_string(left.places.size()) +
+              " indices here",
+          {{data->loc, "it is declared here"}});
+    return nullptr;
+  }
+  if (!data && left.places.size() != family->isStatic.size())
+    return nullptr;
+  StaticIndices at;
+  for (auto [k, place] : llvm::enumerate(left.places)) {
+    if (!data && family->isStatic[k]) {
+      std::optional<int64_t> value = staticValue(*place.value, scope, bindings);
+      if (!value) {
+        error(place.loc, "this axis of '" + left.name.str() +
+                             "' selects members, so its place is a number "
+                             "known before anything runs");
+        return nullptr;
+      }
+      at.push_back(*value);
+      continue;
+    }
+    PiecePlace &read = places.emplace_back();
+    if (!readPlace(left, place, scope, bindings, read))
+      return nullptr;
+    if (data && read.var && !read.var->extent) {
+      read.var->extent = data->extents[k];
+      read.var->strength = 2;
+      read.var->originLoc = data->loc;
+      read.var->origin = data->name + "[" + read.var->name + "]";
+    }
+  }
+  return data ? data : memberArray(*family, at, scope);
 }
 
 void Elaborator::elaborateAt(const Statement &s, Scope &scope,
                              const Bindings *bindings) {
   struct Target {
-    Array *array;
-    SmallVector<PiecePlace, 2> places;
+    Array *array = nullptr;
+    SmallVector<PiecePlace, 2> places = {};
   };
-  std::vector<Target> targets;
-  for (const ast::Left &left : s.lefts) {
-    Symbol *symbol = lookup(scope, left.name);
-    if (!symbol || !symbol->family)
+  SmallVector<Target, 2> targets(s.lefts.size());
+  for (auto [left, target] : llvm::zip(s.lefts, targets)) {
+    target.array = readLeft(left, scope, bindings, target.places);
+    if (!target.array)
       return;
-    Family &family = *symbol->family;
-    Target target;
-    StaticIndices at;
-    if (!family.isEquation) {
-      // Data that has a distribution.
-      target.array = family.members.begin()->second.array;
-      if (left.places.size() != target.array->numPlaces) {
-        error(left.loc,
-              "'" + left.name.str() + "' has " +
-                  std::to_string(target.array->numPlaces) + " axes but " +
-                  std::to_string(left.places.size()) + " indices here",
-              {{target.array->loc, "it is declared here"}});
-        return;
-      }
-    }
-    for (auto [k, place] : llvm::enumerate(left.places)) {
-      if (family.isEquation && family.isStatic[k]) {
-        std::optional<int64_t> value =
-            staticValue(*place.value, scope, bindings);
-        if (!value) {
-          error(place.loc, "this axis of '" + left.name.str() +
-                               "' selects members, so its place is a number "
-                               "known before anything runs");
-          return;
-        }
-        at.push_back(*value);
-        continue;
-      }
-      PiecePlace read;
-      if (!readPlace(place, scope, bindings, read, s))
-        return;
-      if (!family.isEquation && read.var && !read.var->extent) {
-        read.var->extent = target.array->extents[k];
-        read.var->strength = 2;
-        read.var->originLoc = target.array->loc;
-        read.var->origin = target.array->name + "[" + read.var->name + "]";
-      }
-      target.places.push_back(read);
-    }
-    if (family.isEquation)
-      target.array = memberArray(family, at, scope);
-    targets.push_back(std::move(target));
   }
-  if (targets.empty())
-    return;
-
-  if (s.kind == StatementKind::Choice) {
-    elaborateChoice(s, targets[0].array, targets[0].places, scope, bindings);
-    return;
-  }
-  bool isBoundary =
-      llvm::any_of(targets[0].places, [](auto &p) { return !p.var; });
-  if (targets[0].array->source == Array::Data && !isBoundary) {
-    error(s.lefts[0].loc,
-          "'" + s.lefts[0].name.str() +
-              "' is data and cannot be given by an equation; write '~' for its "
-              "distribution",
-          {{targets[0].array->loc, "it is declared here"}});
-    return;
-  }
+  if (s.kind == StatementKind::Choice)
+    return elaborateChoice(s, targets[0].array, targets[0].places, scope,
+                           bindings);
+  for (auto [left, target] : llvm::zip(s.lefts, targets))
+    if (target.array->source == Array::Data &&
+        llvm::all_of(target.places, [](auto &place) { return place.var; }))
+      return error(left.loc,
+                   "'" + left.name.str() +
+                       "' is data and cannot be given by an equation; write "
+                       "'~' for its distribution",
+                   {{target.array->loc, "it is declared here"}});
   Terms values = tuple(*s.value, scope, bindings);
-  if (values.empty())
+  if (!spread(s, values))
     return;
-  if (values.size() == 1 && targets.size() > 1) {
+  for (auto [left, target, value] : llvm::zip(s.lefts, targets, values))
+    addPiece(target.array, {target.places, value, left.loc});
+}
+
+/// One value for each name on the left: a tuple, or the first axis of an array.
+/// False after a mistake.
+bool Elaborator::spread(const Statement &s, Terms &values) {
+  if (values.empty())
+    return false;
+  size_t wanted = s.lefts.size();
+  if (values.size() == 1 && wanted > 1) {
     Term *whole = values[0];
     values.clear();
-    for (unsigned k = 0; k < targets.size(); ++k)
-      values.push_back(
-          index(whole, {number(k, s.lefts[k].loc, true)}, s.lefts[k].loc));
+    for (auto [k, left] : llvm::enumerate(s.lefts))
+      values.push_back(index(whole, {number(k, left.loc, true)}, left.loc));
     model->bindings.push_back(
-        {whole, {Extent(int64_t(targets.size()))}, s.lefts[0].loc, "", {}});
-  } else if (values.size() != targets.size()) {
+        {whole, {Extent(wanted)}, s.lefts[0].loc, "", {}});
+  } else if (values.size() != wanted) {
     error(s.value->loc, "the right side has " + std::to_string(values.size()) +
                             " values but the left has " +
-                            std::to_string(targets.size()) + " names");
-    return;
+                            std::to_string(wanted) +
+                            (wanted == 1 ? " name" : " names"));
+    return false;
   }
-  for (auto [k, target] : llvm::enumerate(targets))
-    addPiece(target.array, {target.places, values[k], s.lefts[k].loc});
+  return true;
 }
 
 void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
@@ -238,12 +262,11 @@ void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
         statics.push_back({value->name, it->second});
     }
   int64_t total = 1;
-  for (auto &[name, extent] : statics)
-    total = std::min<int64_t>(total * extent, 1 << 20);
-  if (total > 4096) {
-    error(s.loc, "this equation has " + std::to_string(total) +
-                     " members, but a family has at most 4096");
-    return;
+  for (auto &[name, extent] : statics) {
+    total *= extent;
+    if (total > maxMembers)
+      return error(s.loc, "this equation has " + std::to_string(total) +
+                              " members, but a family has at most 4096");
   }
   for (int64_t number = 0; number < total; ++number) {
     const Bindings *bindings = nullptr;
@@ -255,6 +278,8 @@ void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
     }
     if (!statics.empty() && isCovered(s, scope, bindings))
       continue;
+    if (isTooMuch(s.loc))
+      return;
     elaborateAt(s, scope, bindings);
   }
 }
@@ -325,117 +350,4 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
     }
   }
   constantPlaces = std::move(outer);
-}
-
-//===----------------------------------------------------------------------===//
-// Choices
-//===----------------------------------------------------------------------===//
-
-void Elaborator::elaborateChoice(const Statement &s, Array *target,
-                                 SmallVector<PiecePlace, 2> places,
-                                 Scope &scope, const Bindings *bindings) {
-  const Expr &right = *s.value;
-  Choice choice;
-  choice.target = target;
-  choice.places = places;
-  choice.loc = s.lefts[0].loc;
-  choice.guide = s.guide;
-  choice.latent = target->source == Array::Equation;
-  bool isReduce = right.kind == ExprKind::Reduce;
-  bool isCall =
-      right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Name;
-  if (!isReduce && !isCall) {
-    error(right.loc, "expected a distribution, for example categorical(...)");
-    return;
-  }
-  choice.distribution = isReduce ? right.name.str() : right.args[0]->name.str();
-  static constexpr StringRef known[] = {"categorical", "bernoulli", "normal",
-                                        "uniform", "mixture"};
-  if (!llvm::is_contained(known, choice.distribution)) {
-    StringRef near = nearest(choice.distribution, known);
-    error(right.loc,
-          "'" + choice.distribution + "' is no distribution" +
-              (near.empty() ? std::string("")
-                            : "; did you mean '" + near.str() + "'?"));
-    return;
-  }
-  // Indices that the distribution binds: its support.
-  const Bindings *inner = bindings;
-  SmallVector<IndexVar *, 1> vars;
-  for (const ast::Binder &binder : right.binders) {
-    IndexVar *var = newIndex(binder.name, binder.loc);
-    if (binder.extent) {
-      var->extent = size(*binder.extent, scope, bindings);
-      var->strength = 1;
-      var->originLoc = binder.loc;
-      var->origin = binder.name.str();
-    }
-    bindingStorage.push_back({inner, binder.name, var, std::nullopt, false});
-    inner = &bindingStorage.back();
-    vars.push_back(var);
-  }
-  auto stacked = [&](Term *term) {
-    if (!term || vars.empty())
-      return term;
-    Term *stack = make(TermKind::Stack, term->loc, {term});
-    stack->vars = vars;
-    computeFree(stack);
-    return stack;
-  };
-  static const std::map<std::string, std::vector<std::string>> parameters = {
-      {"categorical", {"logits", "probs"}},
-      {"bernoulli", {"prob", "logit"}},
-      {"normal", {"mean", "sd"}},
-      {"uniform", {"low", "high", "size"}},
-      {"mixture", {"logit"}}};
-  const std::vector<std::string> &names = parameters.at(choice.distribution);
-  unsigned position = 0;
-  for (const ast::Item &item : right.items) {
-    std::string name = item.name.str();
-    if (name.empty() && item.value->kind == ExprKind::Call &&
-        item.value->args[0]->kind == ExprKind::Name &&
-        item.value->args[0]->name == "bivariate") {
-      static constexpr const char *parts[] = {"mean", "sd", "correlation"};
-      for (auto [k, part] : llvm::enumerate(item.value->items))
-        if (k < 3)
-          if (Term *term = stacked(expression(*part.value, scope, inner)))
-            choice.parameters.push_back({parts[k], term});
-      if (item.value->items.size() != 3)
-        error(item.loc, "'bivariate' takes a mean, a deviation and a "
-                        "correlation but gets " +
-                            std::to_string(item.value->items.size()) +
-                            " values");
-      continue;
-    }
-    if (name.empty())
-      name = position < names.size() ? names[position] : "";
-    ++position;
-    if (!llvm::is_contained(names, name)) {
-      std::vector<StringRef> candidates(names.begin(), names.end());
-      StringRef near = nearest(name, candidates);
-      error(item.loc,
-            "'" + choice.distribution + "' has no parameter '" + name + "'" +
-                (near.empty() ? std::string("")
-                              : "; did you mean '" + near.str() + "'?"));
-      continue;
-    }
-    if (Term *term = stacked(expression(*item.value, scope, inner)))
-      choice.parameters.push_back({name, term});
-  }
-  if (choice.parameters.empty())
-    return;
-  target->generated = !choice.latent;
-  target->latent = choice.latent;
-  if (choice.latent) {
-    target->loc = choice.loc;
-    target->kind = choice.distribution == "categorical" ? Kind::Int
-                   : choice.distribution == "bernoulli" ? Kind::Bit
-                                                        : Kind::Real;
-    Piece piece;
-    piece.places = places;
-    piece.loc = choice.loc;
-    if (!s.guide && places.size() == target->numPlaces)
-      target->pieces.push_back(piece);
-  }
-  model->choices.push_back(std::move(choice));
 }

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
 
@@ -20,18 +19,62 @@ using ast::ExprKind;
 // Construction
 //===----------------------------------------------------------------------===//
 
+/// How many terms a model may have once its defs and families are written out,
+/// and how many parameters and arrays.
+static constexpr size_t maxTerms = 200'000, maxArrays = 50'000;
+/// How deep expressions may be nested through calls.
+static constexpr unsigned maxDepth = 1000;
+/// A term of this height becomes an array, so that no walk over terms is deep.
+static constexpr unsigned maxHeight = 200;
+
+bool Elaborator::isTooMuch(SMLoc loc) {
+  if (isFull ||
+      (model->terms.size() < maxTerms && model->storage.size() < maxArrays))
+    return isFull;
+  error(loc, "this model has too many operations or parameters once its defs "
+             "and families are written out");
+  return isFull = true;
+}
+
+bool Elaborator::isTooDeep(SMLoc loc) {
+  if (depth <= maxDepth)
+    return false;
+  error(loc, "this is nested too deep, or is defined by itself");
+  return true;
+}
+
 Term *Elaborator::make(TermKind kind, SMLoc loc, ArrayRef<Term *> args) {
-  model->terms.emplace_back();
-  Term *term = &model->terms.back();
+  Term *term = &model->terms.emplace_back();
   term->kind = kind;
   term->loc = loc;
-  term->args.append(args.begin(), args.end());
+  for (Term *arg : args)
+    term->args.push_back(arg->height < maxHeight ? arg : nameless(arg));
   computeFree(term);
   return term;
 }
 
+/// The term as an array without a name, over the indices that it needs.
+Term *Elaborator::nameless(Term *value) {
+  Array *array = &model->storage.emplace_back();
+  array->source = Array::Equation;
+  array->text = "this value";
+  array->loc = value->loc;
+  array->context = value->free;
+  array->pieces.push_back({{}, value, value->loc});
+  model->arrays.push_back(array);
+  Term *read = &model->terms.emplace_back();
+  read->kind = TermKind::Read;
+  read->loc = value->loc;
+  read->range = value->range;
+  read->array = array;
+  computeFree(read);
+  return read;
+}
+
+/// Finds what a term depends on, and how tall and large it is.
 void Elaborator::computeFree(Term *term) {
   term->free.clear();
+  term->height = term->weight = 1;
   auto add = [&](IndexVar *var) {
     if (!llvm::is_contained(term->vars, var) &&
         !llvm::is_contained(term->free, var))
@@ -42,19 +85,25 @@ void Elaborator::computeFree(Term *term) {
   if (term->kind == TermKind::Read && term->array)
     for (IndexVar *var : term->array->context)
       add(var);
-  for (Term *arg : term->args)
-    for (IndexVar *var : arg->free)
+  auto addPart = [&](const Term *part) {
+    if (!part)
+      return;
+    for (IndexVar *var : part->free)
       add(var);
-  for (Term *part : {term->condition, term->fallback})
-    if (part)
-      for (IndexVar *var : part->free)
-        add(var);
+    term->height = std::max(term->height, part->height + 1);
+    term->weight = std::min(term->weight + part->weight, 1u << 20);
+  };
+  for (const Term *arg : term->args)
+    addPart(arg);
+  addPart(term->condition);
+  addPart(term->fallback);
 }
 
+/// Whole numbers beyond 2^53 have no exact value here: they are real.
 Term *Elaborator::number(double value, SMLoc loc, bool isInteger) {
   Term *term = make(TermKind::Number, loc);
   term->number = value;
-  term->isInteger = isInteger;
+  term->isInteger = isInteger && std::abs(value) <= 0x1p53;
   return term;
 }
 
@@ -66,7 +115,7 @@ Term *Elaborator::sizeTerm(const Extent &extent, SMLoc loc) {
 
 Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
   // Numbers fold: indices such as (3 - 1) // 2 must stay affine.
-  if (llvm::all_of(args, [](Term *t) {
+  if (args.size() <= 2 && llvm::all_of(args, [](Term *t) {
         return t->kind == TermKind::Number && !t->isSymbol;
       })) {
     double a = args[0]->number, b = args.size() > 1 ? args[1]->number : 0;
@@ -114,7 +163,7 @@ Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
     default:
       break;
     }
-    if (result && args.size() <= 2)
+    if (result)
       return number(*result, loc, whole);
   }
   Term *term = make(TermKind::Map, loc, args);
@@ -186,8 +235,13 @@ Term *Elaborator::index(Term *base, ArrayRef<Term *> indices, SMLoc loc) {
 
 Elaborator::Terms Elaborator::tuple(const Expr &expr, Scope &scope,
                                     const Bindings *bindings) {
-  if (expr.kind == ExprKind::Call)
-    return call(expr, scope, bindings);
+  if (expr.kind == ExprKind::Call) {
+    Terms values = call(expr, scope, bindings);
+    for (Term *value : values)
+      if (!value->range.isValid())
+        value->range = expr.range;
+    return values;
+  }
   Term *term = expression(expr, scope, bindings);
   return term ? Terms{term} : Terms{};
 }
@@ -235,6 +289,9 @@ static Fn fnOf(ast::Op op) {
 
 Term *Elaborator::expression(const Expr &expr, Scope &scope,
                              const Bindings *bindings) {
+  llvm::SaveAndRestore level(depth, depth + 1);
+  if (isTooMuch(expr.loc) || isTooDeep(expr.loc))
+    return nullptr;
   auto sub = [&](unsigned k) {
     return expression(*expr.args[k], scope, bindings);
   };
@@ -262,12 +319,15 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     result->isSymbol = true;
     break;
   }
-  case ExprKind::Train:
-    model->refusals.push_back("'train." + expr.name.str() +
-                              "' is a value of the training loop, which does "
-                              "not exist yet");
+  case ExprKind::Train: {
+    std::string refusal = "'train." + expr.name.str() +
+                          "' is a value of the training loop, which does not "
+                          "exist yet";
+    if (!llvm::is_contained(model->refusals, refusal))
+      model->refusals.push_back(refusal);
     result = number(0, expr.loc, true);
     break;
+  }
   case ExprKind::List:
     error(expr.loc, "a list stands only in a shape");
     return nullptr;
@@ -335,6 +395,7 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     result = memberTerm(expr, scope, bindings);
     break;
   case ExprKind::Default: {
+    size_t firstUse = model->uses.size();
     Term *read = sub(0), *fallback = sub(1);
     if (!read || !fallback)
       return nullptr;
@@ -347,9 +408,9 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     result->array = read->array;
     result->fallback = fallback;
     computeFree(result);
-    for (size_t k = 0, end = model->uses.size(); k < end; ++k)
-      if (model->uses[k].read == read)
-        model->uses[k].read = result;
+    for (IndexUse &use : llvm::drop_begin(model->uses, firstUse))
+      if (use.read == read)
+        use.read = result;
     break;
   }
   case ExprKind::Reduce:

@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 
@@ -88,7 +86,7 @@ bool Elaborator::resolvePath(const Expr &expr, Scope &scope,
       undefined(expr.name, expr.loc, scope, bindings);
       return false;
     }
-    return true;
+    return path.symbol->kind != Symbol::Mistake;
   case ExprKind::Index:
     if (!resolvePath(*expr.args[0], scope, bindings, path))
       return false;
@@ -115,15 +113,14 @@ bool Elaborator::resolvePath(const Expr &expr, Scope &scope,
                           "has no parts");
       return false;
     }
-    auto it = inside->symbols.find(expr.name);
-    if (it == inside->symbols.end()) {
+    if (!inside->symbols.count(expr.name)) {
       undefined(expr.name, expr.loc, *inside, nullptr);
       return false;
     }
     path.scope = inside;
-    path.symbol = &it->second;
+    path.symbol = lookup(*inside, expr.name);
     path.indices.clear();
-    return true;
+    return path.symbol->kind != Symbol::Mistake;
   }
   default:
     error(expr.loc, "expected a name");
@@ -153,7 +150,17 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     return nullptr;
   }
   switch (symbol->kind) {
+  case Symbol::Mistake:
+    return nullptr;
   case Symbol::Size:
+    if (const Atom *length = symbol->size.length();
+        length && !length->parent.empty()) {
+      error(expr.loc,
+            "'" + name.str() + "' differs for each place of " + length->parent +
+                "; write " + name.str() + "[...] with one of them",
+            {{symbol->loc, "it is declared here"}});
+      return nullptr;
+    }
     return sizeTerm(symbol->size, expr.loc);
   case Symbol::Label:
     return number(symbol->label, expr.loc, true);
@@ -205,18 +212,19 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
       return nullptr;
     Symbol &symbol = *path.symbol;
     if (symbol.kind == Symbol::LengthFamily || symbol.kind == Symbol::Size) {
+      std::optional<Extent> extent = size(expr, scope, bindings);
+      if (!extent)
+        return nullptr;
+      Term *term = sizeTerm(*extent, expr.loc);
       // A nested length as a number: W[m].
-      if (symbol.kind == Symbol::Size && rest.size() == 1) {
+      if (symbol.kind == Symbol::Size) {
         Term *parent = expression(*rest[0], scope, bindings);
         if (!parent)
           return nullptr;
-        Term *term = sizeTerm(symbol.size, expr.loc);
         term->args.push_back(parent);
         computeFree(term);
-        return term;
       }
-      std::optional<Extent> extent = size(expr, scope, bindings);
-      return extent ? sizeTerm(*extent, expr.loc) : nullptr;
+      return term;
     }
     if (symbol.kind == Symbol::Equations) {
       Member member;

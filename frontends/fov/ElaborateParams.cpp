@@ -6,17 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
 using namespace fovea::fov;
 using ast::ExprKind;
 using ast::Statement;
 using ast::StatementKind;
-
-/// How many members a family may have (docs/LANGUAGE.md).
-static constexpr int64_t maxMembers = 4096;
 
 Instance *Elaborator::instantiate(const ast::Expr &call,
                                   const std::string &path, Scope &scope,
@@ -54,20 +50,26 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   }
   name += variant;
   Symbol *symbol = lookup(scope, name);
-  if (!symbol || symbol->kind != Symbol::Def) {
-    if (symbol)
-      error(callee->loc, "'" + name + "' is no module",
-            {{symbol->loc, "it is declared here"}});
-    else
-      undefined(name, callee->loc, scope, bindings);
+  if (!symbol && !variant.empty() && lookup(scope, callee->name)) {
+    error(callee->loc, "there is no '" + name + "': '" + callee->name.str() +
+                           "' has no such variant");
+    return nullptr;
+  }
+  if (!symbol) {
+    undefined(name, callee->loc, scope, bindings);
+    return nullptr;
+  }
+  if (symbol->kind == Symbol::Mistake)
+    return nullptr;
+  if (symbol->kind != Symbol::Def) {
+    error(callee->loc, "'" + name + "' is no module",
+          {{symbol->loc, "it is declared here"}});
     return nullptr;
   }
   const Statement *def = symbol->statement;
-  instances.emplace_back();
-  Instance *instance = &instances.back();
+  Instance *instance = &instances.emplace_back();
   instance->def = def;
   instance->path = path;
-  instance->loc = call.loc;
   for (auto [k, item] : llvm::enumerate(given)) {
     StringRef sizeName = item.name;
     if (sizeName.empty()) {
@@ -79,10 +81,8 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
       }
       sizeName = def->sizes[k];
     } else if (!llvm::is_contained(def->sizes, sizeName)) {
-      StringRef near = nearest(sizeName, def->sizes);
-      error(item.loc,
-            "'" + name + "' has no size '" + sizeName.str() + "'" +
-                (near.empty() ? "" : "; did you mean '" + near.str() + "'?"));
+      error(item.loc, "'" + name + "' has no size '" + sizeName.str() + "'" +
+                          suggestion(sizeName, def->sizes));
       return nullptr;
     }
     std::optional<Symbol> argument = sizeArgument(*item.value, scope, bindings);
@@ -150,14 +150,12 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   const ast::Expr *callee = call.kind == ExprKind::Call ? call.args[0] : &call;
   StringRef kind = callee->kind == ExprKind::Name ? callee->name : StringRef();
   Member member;
+  if (isTooMuch(s.array.loc))
+    return member;
   if (kind != "vector" && kind != "matrix" && kind != "tensor") {
-    if (++callDepth > 64) {
-      error(call.loc, "modules are nested more than 64 deep");
-      --callDepth;
-      return member;
-    }
-    member.instance = instantiate(call, path, scope, bindings);
-    --callDepth;
+    llvm::SaveAndRestore level(depth, depth + 16);
+    if (!isTooDeep(call.loc))
+      member.instance = instantiate(call, path, scope, bindings);
     return member;
   }
   size_t rank = kind == "vector" ? 1 : kind == "matrix" ? 2 : call.items.size();
@@ -167,17 +165,22 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
                         std::to_string(call.items.size()));
     return member;
   }
-  model->storage.emplace_back();
-  Array *array = &model->storage.back();
+  Array *array = &model->storage.emplace_back();
   array->source = Array::Param;
   array->name = array->text = path;
-  array->loc = s.array.loc;
+  array->loc = root.loc;
+  array->root = root.text;
   array->kind = Kind::Real;
-  array->valueShape = Shape();
   for (const ast::Item &item : call.items) {
     // `matrix(word.vocab, n)`: the vocabulary comes with the first call.
-    if (item.value->kind == ExprKind::Member && item.value->name == "vocab" &&
-        item.value->args[0]->kind == ExprKind::Name && scope.instance) {
+    bool ofArgument =
+        item.value->kind == ExprKind::Member && item.value->name == "vocab" &&
+        item.value->args[0]->kind == ExprKind::Name && scope.instance &&
+        llvm::any_of(scope.instance->def->parameters,
+                     [&](const ast::Parameter &parameter) {
+                       return parameter.name == item.value->args[0]->name;
+                     });
+    if (ofArgument) {
       const Atom *&open =
           scope.instance
               ->firstUse[(item.value->args[0]->name + ".vocab").str()];
@@ -196,7 +199,6 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
     }
     array->declared.push_back(*extent);
   }
-  array->numPlaces = 0;
   array->valueShape = array->declared;
   StringRef defName =
       scope.instance ? scope.instance->def->name : StringRef("");
@@ -206,73 +208,95 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   return member;
 }
 
+/// The members along one axis of a family, `l < L` or `p in {read, write}`.
+/// Empty after a mistake.
+std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
+                                               Family &family, Scope &scope) {
+  std::vector<std::string> members;
+  for (auto [k, label] : llvm::enumerate(axis.labels)) {
+    Symbol constant{Symbol::Label, axis.loc};
+    constant.label = k;
+    Symbol *known = lookup(scope, label);
+    if (!known)
+      declare(scope, label, constant);
+    else if (known->kind != Symbol::Label || known->label != int64_t(k)) {
+      error(axis.loc, "label '" + label.str() + "' has another meaning",
+            {{known->loc, "it is declared here"}});
+      return {};
+    }
+    members.push_back(label.str());
+  }
+  if (!axis.extent)
+    return members;
+  std::optional<Extent> extent = size(*axis.extent, scope, nullptr);
+  if (!extent)
+    return {};
+  std::optional<int64_t> value = extent->value();
+  if (!value)
+    error(axis.loc, "a family has a fixed number of members, but " +
+                        extent->text() + " differs between examples");
+  else if (*value < 1 || *value > maxMembers)
+    error(axis.loc, "'" + family.name + "' would have " +
+                        std::to_string(*value) +
+                        " members, but a family has at least 1 and at most "
+                        "4096");
+  else
+    for (int64_t k = 0; k < *value; ++k)
+      members.push_back(std::to_string(k));
+  return members;
+}
+
 void Elaborator::declareParam(const Statement &s, Scope &scope) {
-  families.emplace_back();
-  Family *family = &families.back();
+  Symbol symbol{Symbol::Mistake, s.array.loc};
+  Family *family = symbol.family = &families.emplace_back();
   family->name = s.array.name.str();
   family->loc = s.array.loc;
-  Symbol symbol{Symbol::Equations, s.array.loc};
-  symbol.family = family;
+  Symbol *declared = declare(scope, s.array.name, symbol);
+  if (!declared)
+    return;
   // Each axis is bound by a static index: `cell[l < L]`.
-  std::vector<StaticIndices> members(1);
+  struct Path {
+    StaticIndices at;
+    std::string text;
+    const Bindings *bindings = nullptr;
+  };
+  std::vector<Path> members(1);
+  members[0].text = scope.prefix + family->name;
   for (const ast::Axis &axis : s.array.axes) {
-    int64_t extent = 0;
-    if (!axis.labels.empty()) {
-      extent = axis.labels.size();
-      for (auto [k, label] : llvm::enumerate(axis.labels)) {
-        Symbol constant{Symbol::Label, axis.loc};
-        constant.label = k;
-        if (!scope.symbols.count(label))
-          declare(scope, label, constant);
-        family->labels.push_back(label);
-      }
-    } else {
-      std::optional<Extent> size_ =
-          axis.extent ? size(*axis.extent, scope, nullptr) : std::nullopt;
-      if (!size_)
-        return;
-      std::optional<int64_t> value = size_->value();
-      if (!value) {
-        error(axis.loc, "a family has a fixed number of members, but " +
-                            size_->text() + " differs between examples");
-        return;
-      }
-      extent = *value;
-    }
-    if (extent < 0 || extent * int64_t(members.size()) > maxMembers) {
-      error(axis.loc, "'" + family->name + "' would have " +
-                          std::to_string(extent * int64_t(members.size())) +
-                          " members, but a family has at most 4096");
+    std::vector<std::string> names = membersOf(axis, *family, scope);
+    if (names.empty())
       return;
-    }
+    size_t total = members.size() * names.size();
+    if (total > size_t(maxMembers))
+      return error(axis.loc, "'" + family->name + "' would have " +
+                                 std::to_string(total) +
+                                 " members, but a family has at least 1 and at "
+                                 "most 4096");
     family->isStatic.push_back(true);
-    family->extents.push_back(extent);
-    family->extentLocs.push_back(axis.loc);
-    std::vector<StaticIndices> longer;
-    for (const StaticIndices &prefix : members)
-      for (int64_t k = 0; k < extent; ++k) {
-        longer.push_back(prefix);
-        longer.back().push_back(k);
+    family->extents.push_back(names.size());
+    std::vector<Path> longer;
+    for (const Path &prefix : members)
+      for (auto [k, name] : llvm::enumerate(names)) {
+        Path &path = longer.emplace_back(prefix);
+        path.at.push_back(k);
+        path.text += "." + name;
+        if (axis.binder.empty())
+          continue;
+        bindingStorage.push_back(
+            {prefix.bindings, axis.binder, nullptr, int64_t(k), true});
+        path.bindings = &bindingStorage.back();
       }
     members = std::move(longer);
   }
-  if (!declare(scope, s.array.name, symbol))
-    return;
-  for (const StaticIndices &at : members) {
-    std::string path = scope.prefix + s.array.name.str();
-    const Bindings *bindings = nullptr;
-    for (auto [k, index] : llvm::enumerate(at)) {
-      path += "." + (family->labels.empty() ? std::to_string(index)
-                                            : family->labels[index].str());
-      if (!s.array.axes[k].binder.empty()) {
-        bindingStorage.push_back(
-            {bindings, s.array.axes[k].binder, nullptr, index, true});
-        bindings = &bindingStorage.back();
-      }
-    }
-    Member member = makeParam(s, path, scope, bindings);
+  for (const Path &path : members) {
+    // What a module declares inside belongs to what the model declares.
+    llvm::SaveAndRestore<Root> outer(root);
+    if (!scope.instance)
+      root = {s.array.loc, scope.prefix.empty() ? path.text : ""};
+    Member member = makeParam(s, path.text, scope, path.bindings);
     if (!member.array && !member.instance)
       return;
-    family->members[at] = member;
+    family->members[path.at] = member;
   }
+  declared->kind = Symbol::Equations;
 }

@@ -5,10 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Options.h"
 #include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -34,10 +31,14 @@ static std::optional<Reduction> reductionOf(StringRef name) {
 }
 
 /// A reduction over members: written out.
-Term *Elaborator::staticReduce(const Expr &expr, unsigned position,
-                               int64_t extent, Scope &scope,
+Term *Elaborator::staticReduce(const Expr &expr, int64_t extent, Scope &scope,
                                const Bindings *bindings) {
-  const ast::Binder &binder = expr.binders[position];
+  const ast::Binder &binder = expr.binders[0];
+  if (expr.condition) {
+    error(expr.condition->loc, "a condition over members is not supported; "
+                               "write the members out");
+    return nullptr;
+  }
   Terms parts;
   for (int64_t k = 0; k < extent; ++k) {
     bindingStorage.push_back({bindings, binder.name, nullptr, k, false});
@@ -53,11 +54,6 @@ Term *Elaborator::staticReduce(const Expr &expr, unsigned position,
     }
     if (!part)
       return nullptr;
-    if (expr.condition) {
-      error(expr.condition->loc, "a condition over members is not supported; "
-                                 "write the members out");
-      return nullptr;
-    }
     parts.push_back(part);
   }
   if (parts.empty()) {
@@ -77,21 +73,123 @@ Term *Elaborator::staticReduce(const Expr &expr, unsigned position,
               "not supported; use sum, mean, prod, max, min or concat");
     return nullptr;
   }
+  // Halves first: 4,096 members must not be nested as deep.
+  while (parts.size() > 1) {
+    Terms pairs;
+    for (size_t k = 0; k + 1 < parts.size(); k += 2)
+      pairs.push_back(map(it->second, {parts[k], parts[k + 1]}, expr.loc));
+    if (parts.size() % 2)
+      pairs.push_back(parts.back());
+    parts = pairs;
+  }
   Term *result = parts[0];
-  for (Term *part : ArrayRef(parts).drop_front())
-    result = map(it->second, {result, part}, expr.loc);
   if (expr.name == "mean")
-    result =
-        map(Fn::Div, {result, number(parts.size(), expr.loc, true)}, expr.loc);
+    result = map(Fn::Div, {result, number(double(extent), expr.loc, true)},
+                 expr.loc);
   return result;
+}
+
+/// `i < extent` of a binder. False after a mistake.
+bool Elaborator::stateExtent(IndexVar *var, const ast::Binder &binder,
+                             Scope &scope, const Bindings *bindings) {
+  if (!binder.extent)
+    return true;
+  var->extent = size(*binder.extent, scope, bindings);
+  if (!var->extent)
+    return false;
+  var->strength = 1;
+  var->originLoc = binder.loc;
+  var->origin = binder.name.str() + " < " + var->extent->text();
+  // W[m]: a nested length with its parent's index.
+  const Atom *length = var->extent->length();
+  if (!length || length->parent.empty() ||
+      binder.extent->kind != ExprKind::Index)
+    return true;
+  var->parentIndex = expression(*binder.extent->args[1], scope, bindings);
+  return var->parentIndex;
+}
+
+/// A new index for each binder. A normaliser over an index that is bound
+/// already gives its component there. False after a mistake.
+bool Elaborator::bindReduction(const Expr &expr, bool normalises, Scope &scope,
+                               const Bindings *&bindings,
+                               SmallVector<IndexVar *, 1> &vars,
+                               SmallVector<Term *, 2> &components) {
+  const Bindings *outer = bindings;
+  for (const ast::Binder &binder : expr.binders) {
+    const Bindings *bound = nullptr;
+    for (const Bindings *b = outer; b && !bound; b = b->outer)
+      if (b->name == binder.name)
+        bound = b;
+    Symbol *symbol = bound ? nullptr : lookup(scope, binder.name);
+    if (symbol && symbol->kind != Symbol::Def) {
+      indexNamed(binder.name, binder.loc, *symbol, scope, bindings);
+      return false;
+    }
+    if (bound && !(normalises && bound->var)) {
+      bool vowel = StringRef("aeiou").contains(expr.name.front());
+      error(binder.loc,
+            "index '" + binder.name.str() +
+                "' is already bound on the left of this equation; " +
+                (vowel ? "an " : "a ") + expr.name.str() +
+                " needs a new name: " + expr.name.str() + "[" +
+                freeLetter(scope, bindings).str() + "](...)");
+      return false;
+    }
+    if (llvm::any_of(vars, [&](IndexVar *other) {
+          return other->name == binder.name;
+        })) {
+      error(binder.loc, "index '" + binder.name.str() + "' stands here twice");
+      return false;
+    }
+    IndexVar *var = newIndex(binder.name, binder.loc);
+    if (bound) {
+      var->like = bound->var;
+      components.push_back(boundIndex(bound->var, binder.loc));
+    }
+    if (!stateExtent(var, binder, scope, outer))
+      return false;
+    bindingStorage.push_back({bindings, binder.name, var, std::nullopt, false});
+    bindings = &bindingStorage.back();
+    vars.push_back(var);
+  }
+  // The components are selected from the first axes.
+  SmallVector<IndexVar *, 1> ordered;
+  for (bool isBound : {true, false})
+    for (IndexVar *var : vars)
+      if ((var->like != nullptr) == isBound)
+        ordered.push_back(var);
+  vars = ordered;
+  return true;
+}
+
+/// GRAMMAR 8.13: what is reduced depends on the index. False after a mistake.
+bool Elaborator::checkUse(const Expr &expr, const IndexVar &var,
+                          const Term &body, const Term *condition) {
+  auto uses = [&](const Term *term) {
+    return term && llvm::any_of(term->free, [&](const IndexVar *each) {
+             return each == &var;
+           });
+  };
+  if (uses(&body) || uses(condition))
+    return true;
+  const Expr &value = *expr.items[0].value;
+  std::string shown(value.range.Start.getPointer(),
+                    value.range.End.getPointer());
+  std::string text = "'" + expr.name.str() + "[" + var.name +
+                     "]' is over number " + shown + ", which does not use " +
+                     var.name;
+  if (value.kind == ExprKind::Index)
+    text +=
+        "; write " + shown.substr(0, shown.size() - 1) + "," + var.name + "]";
+  else if (value.kind == ExprKind::Name)
+    text += "; write " + shown + "[" + var.name + "]";
+  error(expr.loc, text);
+  return false;
 }
 
 Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
                              const Bindings *bindings) {
-  if (expr.items.size() != 1 || !expr.items[0].name.empty()) {
-    error(expr.loc, "'" + expr.name.str() + "[...]' takes one value");
-    return nullptr;
-  }
   std::optional<Reduction> reduction = reductionOf(expr.name);
   bool stacks = expr.name == "stack" || expr.name == "concat";
   if (!reduction && !stacks) {
@@ -99,127 +197,56 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
                         "[...]' is a distribution; it stands behind '~'");
     return nullptr;
   }
-  bool normalises = reduction && isNormaliser(*reduction);
-  if (normalises && expr.binders.size() != 1 && expr.name == "cumsum") {
+  if (expr.items.size() != 1 || !expr.items[0].name.empty()) {
+    error(expr.loc, "'" + expr.name.str() + "[...]' takes one value");
+    return nullptr;
+  }
+  if (expr.name == "cumsum" && expr.binders.size() != 1) {
     error(expr.loc, "'cumsum' runs along one index");
     return nullptr;
   }
-  for (auto [k, binder] : llvm::enumerate(expr.binders)) {
-    auto it = staticExtents.find({&binder, binder.name.str()});
-    if (it != staticExtents.end()) {
-      if (k > 0) {
-        error(binder.loc, "'" + binder.name.str() +
-                              "' selects members, so it stands first");
-        return nullptr;
-      }
-      return staticReduce(expr, k, it->second, scope, bindings);
-    }
-  }
-  const Bindings *inner = bindings;
-  SmallVector<IndexVar *, 1> vars;
-  SmallVector<Term *, 2> components;
-  for (const ast::Binder &binder : expr.binders) {
-    const Bindings *bound = nullptr;
-    for (const Bindings *b = bindings; b; b = b->outer)
-      if (b->name == binder.name) {
-        bound = b;
-        break;
-      }
-    Symbol *symbol = lookup(scope, binder.name);
-    if (symbol && symbol->kind == Symbol::Equations && !bound) {
-      error(binder.loc,
-            "index '" + binder.name.str() + "' has the name of the equation " +
-                binder.name.str() + " (line " +
-                std::to_string(diagnostics.lineOf(symbol->loc)) +
-                "); use another letter, for example 'j'",
-            {{symbol->loc, "'" + binder.name.str() + "' is defined here"}});
-      return nullptr;
-    }
-    IndexVar *var = newIndex(binder.name, binder.loc);
-    if (bound && !(normalises && bound->var)) {
-      error(binder.loc, "index '" + binder.name.str() +
-                            "' is already bound on the left of this equation; "
-                            "a " +
-                            (stacks ? expr.name.str() : "sum") +
-                            " needs a new name: " + expr.name.str() +
-                            "[j](...)");
-      return nullptr;
-    }
-    if (bound) {
-      var->like = bound->var;
-      components.push_back(boundIndex(bound->var, binder.loc));
-    }
-    if (binder.extent) {
-      var->extent = size(*binder.extent, scope, bindings);
-      if (!var->extent)
-        return nullptr;
-      // W[m]: a nested length with its parent's index.
-      if (binder.extent->kind == ExprKind::Index && var->extent->length())
-        var->parentIndex = expression(*binder.extent->args[1], scope, bindings);
-      var->strength = 1;
-      var->originLoc = binder.loc;
-      var->origin = binder.name.str() + " < " + var->extent->text();
-    }
-    bindingStorage.push_back({inner, binder.name, var, std::nullopt, false});
-    inner = &bindingStorage.back();
-    vars.push_back(var);
-  }
-  Term *body = expression(*expr.items[0].value, scope, inner);
-  Term *condition =
-      expr.condition ? expression(*expr.condition, scope, inner) : nullptr;
-  if (!body || (expr.condition && !condition))
-    return nullptr;
-  if (stacks && condition) {
+  if (stacks && expr.condition) {
     error(expr.condition->loc, "'" + expr.name.str() +
                                    "' takes no condition; every element has "
                                    "its place");
     return nullptr;
   }
-  if (reduction) {
-    for (auto [k, var] : llvm::enumerate(vars)) {
-      bool used = llvm::is_contained(body->free, var) ||
-                  (condition && llvm::is_contained(condition->free, var));
-      if (used)
-        continue;
-      Term *term = body;
-      std::string shown;
-      if (expr.items[0].value->range.isValid()) {
-        const auto &range = expr.items[0].value->range;
-        shown = std::string(range.Start.getPointer(), range.End.getPointer());
-      }
-      std::string fixed = shown;
-      if (!fixed.empty() && fixed.back() == ']')
-        fixed = fixed.substr(0, fixed.size() - 1) + "," + var->name + "]";
-      else
-        fixed += "[" + var->name + "]";
-      bool simple = expr.items[0].value->kind == ExprKind::Index ||
-                    expr.items[0].value->kind == ExprKind::Name;
-      error(expr.loc, "'" + expr.name.str() + "[" + var->name +
-                          "]' is over number " + shown +
-                          ", which does not use " + var->name +
-                          (simple ? "; write " + fixed : std::string()));
-      (void)term;
-      return nullptr;
-    }
+  for (auto [k, binder] : llvm::enumerate(expr.binders)) {
+    auto it = staticExtents.find({&binder, binder.name.str()});
+    if (it == staticExtents.end())
+      continue;
+    if (k == 0)
+      return staticReduce(expr, it->second, scope, bindings);
+    error(binder.loc,
+          "'" + binder.name.str() + "' selects members, so it stands first");
+    return nullptr;
   }
-  Term *term;
-  if (stacks) {
-    term = make(TermKind::Stack, expr.loc, {body});
-    term->vars = vars;
-    computeFree(term);
-    if (expr.name == "concat") {
-      term = make(TermKind::Flatten, expr.loc, {term});
-      term->vars = vars; // how many axes; they are bound below
-      computeFree(term);
-    }
-  } else {
-    term = make(TermKind::Reduce, expr.loc, {body});
+  SmallVector<IndexVar *, 1> vars;
+  SmallVector<Term *, 2> components;
+  const Bindings *inner = bindings;
+  if (!bindReduction(expr, reduction && isNormaliser(*reduction), scope, inner,
+                     vars, components))
+    return nullptr;
+  Term *body = expression(*expr.items[0].value, scope, inner);
+  Term *condition =
+      expr.condition ? expression(*expr.condition, scope, inner) : nullptr;
+  if (!body || (expr.condition && !condition))
+    return nullptr;
+  if (reduction)
+    for (IndexVar *var : vars)
+      if (!checkUse(expr, *var, *body, condition))
+        return nullptr;
+  Term *term =
+      make(stacks ? TermKind::Stack : TermKind::Reduce, expr.loc, {body});
+  term->vars = vars;
+  term->condition = condition;
+  if (reduction)
     term->reduction = *reduction;
-    term->vars = vars;
-    term->condition = condition;
+  computeFree(term);
+  if (expr.name == "concat") {
+    term = make(TermKind::Flatten, expr.loc, {term});
+    term->vars = vars; // how many axes; they are bound below
     computeFree(term);
   }
-  if (!components.empty())
-    term = index(term, components, expr.loc);
-  return term;
+  return components.empty() ? term : index(term, components, expr.loc);
 }

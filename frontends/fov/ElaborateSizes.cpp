@@ -5,47 +5,123 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Options.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
 using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
 
+/// N[at] of a `length`.
 std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
                                            Scope &scope, SMLoc loc) {
+  auto [it, inserted] = lengthValues.try_emplace({&symbol, at});
+  if (!inserted) {
+    if (it->second.isBusy)
+      error(symbol.loc,
+            "the length at " + std::to_string(at) + " is defined by itself");
+    return it->second.value;
+  }
+  LengthValue &result = it->second;
+  llvm::SaveAndRestore busy(result.isBusy, true);
   const ast::Statement *general = nullptr;
   for (const ast::Statement *s : symbol.lengths) {
-    if (s->place.value->kind == ExprKind::Name &&
-        !lookup(scope, s->place.value->name)) {
+    const Expr &place = *s->place.value;
+    if (place.kind == ExprKind::Name && !lookup(scope, place.name))
       general = s;
-      continue;
-    }
-    if (staticValue(*s->place.value, scope, nullptr) == at)
-      return size(*s->value, scope, nullptr);
+    else if (staticValue(place, scope, nullptr) == at)
+      return result.value = size(*s->value, scope, nullptr);
   }
-  if (!general || at < -64) {
-    error(loc, "no equation gives the length at " + std::to_string(at));
+  if (!general) {
+    error(loc, "no equation gives the length at " + std::to_string(at),
+          {{symbol.loc, "the others are given here"}});
     return std::nullopt;
   }
   bindingStorage.push_back(
       {nullptr, general->place.value->name, nullptr, at, true});
-  const Bindings *bindings = &bindingStorage.back();
-  if (++callDepth > 4096) {
-    error(loc, "this length is defined by itself");
-    --callDepth;
-    return std::nullopt;
-  }
-  std::optional<Extent> result = size(*general->value, scope, bindings);
-  --callDepth;
-  return result;
+  return result.value = size(*general->value, scope, &bindingStorage.back());
 }
 
 std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
                                        const Bindings *bindings, bool report) {
+  llvm::SaveAndRestore level(depth, depth + 1);
+  if (isTooDeep(expr.loc))
+    return std::nullopt;
+  std::optional<Extent> result = rawSize(expr, scope, bindings, report);
+  bool isNumber = result && !result->differs() && !result->unresolved();
+  if (!result || (!result->isTooLarge() && (!isNumber || result->value())))
+    return result;
+  if (report)
+    error(expr.loc, "this size is too large");
+  return std::nullopt;
+}
+
+/// What a name means as a size.
+std::optional<Extent> Elaborator::namedSize(const Expr &expr, Scope &scope,
+                                            const Bindings *bindings,
+                                            bool report) {
+  for (const Bindings *b = bindings; b; b = b->outer) {
+    if (b->name != expr.name)
+      continue;
+    if (b->number)
+      return Extent(*b->number);
+    if (report)
+      error(expr.loc, "'" + expr.name.str() +
+                          "' is an index, not a size that is known before "
+                          "anything runs");
+    return std::nullopt;
+  }
+  Symbol *symbol = lookup(scope, expr.name);
+  if (!symbol) {
+    if (report)
+      undefined(expr.name, expr.loc, scope, bindings);
+    return std::nullopt;
+  }
+  if (symbol->kind == Symbol::Mistake)
+    return std::nullopt;
+  if (symbol->kind == Symbol::Size)
+    return symbol->size;
+  if (symbol->kind == Symbol::Label)
+    return Extent(symbol->label);
+  Term *value = symbol->value;
+  if (value && value->kind == TermKind::Size && value->args.empty())
+    return value->extent;
+  if (value && value->kind == TermKind::Number && value->isInteger)
+    return Extent(int64_t(value->number));
+  if (report)
+    error(expr.loc, "'" + expr.name.str() + "' is not a size",
+          {{symbol->loc, "it is declared here"}});
+  return std::nullopt;
+}
+
+/// N[l] of a length, W[m] of nested data.
+std::optional<Extent> Elaborator::indexedSize(const Expr &expr, Scope &scope,
+                                              const Bindings *bindings,
+                                              bool report) {
+  const Expr &base = *expr.args[0];
+  Symbol *symbol =
+      base.kind == ExprKind::Name ? lookup(scope, base.name) : nullptr;
+  if (symbol && symbol->kind == Symbol::Mistake)
+    return std::nullopt;
+  if (symbol && symbol->kind == Symbol::LengthFamily && expr.args.size() == 2) {
+    if (std::optional<int64_t> at = staticValue(*expr.args[1], scope, bindings))
+      return lengthAt(*symbol, *at, scope, expr.loc);
+    if (report)
+      error(expr.loc, "the index of a length is known before anything runs");
+    return std::nullopt;
+  }
+  const Atom *length =
+      symbol && symbol->kind == Symbol::Size ? symbol->size.length() : nullptr;
+  if (length && !length->parent.empty() && expr.args.size() == 2)
+    return symbol->size;
+  if (report)
+    error(expr.loc, "this is not a size");
+  return std::nullopt;
+}
+
+std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
+                                          const Bindings *bindings,
+                                          bool report) {
   auto fail = [&](const std::string &text) -> std::optional<Extent> {
     if (report)
       error(expr.loc, text);
@@ -54,37 +130,16 @@ std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
   switch (expr.kind) {
   case ExprKind::Integer:
     return Extent(expr.integer);
-  case ExprKind::Name: {
-    for (const Bindings *b = bindings; b; b = b->outer)
-      if (b->name == expr.name) {
-        if (b->number)
-          return Extent(*b->number);
-        return fail("'" + expr.name.str() +
-                    "' is an index, not a size that is known before anything "
-                    "runs");
-      }
-    Symbol *symbol = lookup(scope, expr.name);
-    if (!symbol) {
-      if (report)
-        undefined(expr.name, expr.loc, scope, bindings);
-      return std::nullopt;
-    }
-    if (symbol->kind == Symbol::Size)
-      return symbol->size;
-    if (symbol->kind == Symbol::Label)
-      return Extent(symbol->label);
-    Term *value = symbol->value;
-    if (value && value->kind == TermKind::Size)
-      return value->extent;
-    if (value && value->kind == TermKind::Number && value->isInteger)
-      return Extent(int64_t(value->number));
-    return fail("'" + expr.name.str() + "' is not a size");
+  case ExprKind::Name:
+    return namedSize(expr, scope, bindings, report);
+  case ExprKind::Index:
+    return indexedSize(expr, scope, bindings, report);
+  case ExprKind::Unary: {
+    if (expr.op != ast::Op::Negate)
+      return fail("this is not a size");
+    auto inner = size(*expr.args[0], scope, bindings, report);
+    return inner ? std::optional(Extent(0) - *inner) : std::nullopt;
   }
-  case ExprKind::Unary:
-    if (expr.op == ast::Op::Negate)
-      if (auto inner = size(*expr.args[0], scope, bindings, report))
-        return Extent(0) - *inner;
-    return std::nullopt;
   case ExprKind::Member: {
     if (expr.name == "vocab" || expr.name == "classes" || expr.name == "size") {
       const Vocabulary *vocabulary =
@@ -96,27 +151,14 @@ std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
     Symbol *import = expr.args[0]->kind == ExprKind::Name
                          ? lookup(scope, expr.args[0]->name)
                          : nullptr;
+    if (import && import->kind == Symbol::Mistake)
+      return std::nullopt;
     if (import && import->kind == Symbol::Import) {
-      Symbol *symbol = lookup(*import->scope, expr.name);
-      if (symbol && symbol->kind == Symbol::Size)
-        return symbol->size;
+      Expr name = expr;
+      name.kind = ExprKind::Name;
+      name.args = {};
+      return namedSize(name, *import->scope, nullptr, report);
     }
-    return fail("this is not a size");
-  }
-  case ExprKind::Index: {
-    // N[l] of a length, W[m] of nested data.
-    const Expr &base = *expr.args[0];
-    Symbol *symbol =
-        base.kind == ExprKind::Name ? lookup(scope, base.name) : nullptr;
-    if (symbol && symbol->kind == Symbol::LengthFamily &&
-        expr.args.size() == 2) {
-      std::optional<int64_t> at = staticValue(*expr.args[1], scope, bindings);
-      if (!at)
-        return fail("the index of a length is known before anything runs");
-      return lengthAt(*symbol, *at, scope, expr.loc);
-    }
-    if (symbol && symbol->kind == Symbol::Size)
-      return symbol->size;
     return fail("this is not a size");
   }
   case ExprKind::Binary: {
@@ -142,19 +184,20 @@ std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
       return model->sizes.floorDiv(*a, *b);
     case ast::Op::Mod: {
       auto x = a->value(), y = b->value();
+      if (y == 0)
+        return fail("this divides by zero");
       if (x && y && *y > 0)
         return Extent(((*x % *y) + *y) % *y);
       return fail("this size is not known before anything runs");
     }
     case ast::Op::Pow: {
       auto y = b->value();
-      if (y && *y >= 0 && *y <= 32) {
-        Extent result(1);
-        for (int64_t k = 0; k < *y; ++k)
-          result = result * *a;
-        return result;
-      }
-      return fail("a size is raised to whole powers up to 32 only");
+      if (!y || *y < 0 || *y > 32)
+        return fail("a size is raised to whole powers up to 32 only");
+      Extent result(1);
+      for (int64_t k = 0; k < *y; ++k)
+        result = result * *a;
+      return result;
     }
     default:
       return fail("this is not a size");
@@ -200,8 +243,16 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
   StringRef name = base->name;
   if (base->kind == ExprKind::Member && base->args[0]->kind == ExprKind::Name) {
     Symbol *import = lookup(scope, base->args[0]->name);
+    if (import && import->kind == Symbol::Mistake)
+      return nullptr;
     if (!import || import->kind != Symbol::Import) {
-      if (report)
+      if (report && import)
+        error(base->loc,
+              "'" + base->args[0]->name.str() +
+                  "' is no model "
+                  "that is used under a name of its own",
+              {{import->loc, "it is declared here"}});
+      else if (report)
         undefined(base->args[0]->name, base->args[0]->loc, scope, bindings);
       return nullptr;
     }
@@ -217,12 +268,13 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
       undefined(name, base->loc, *where, bindings);
     return nullptr;
   }
+  if (symbol->kind == Symbol::Mistake)
+    return nullptr;
   if (symbol->vocabulary)
     return symbol->vocabulary;
-  if (symbol->family && !symbol->family->isEquation &&
-      symbol->family->members.size() == 1)
+  if (symbol->family && symbol->family->isData)
     if (Array *array = symbol->family->members.begin()->second.array;
-        array && array->vocabulary)
+        array->vocabulary)
       return array->vocabulary;
   if (report)
     error(base->loc, "'" + name.str() + "' has no vocabulary",

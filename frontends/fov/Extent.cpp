@@ -5,30 +5,46 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 using namespace fovea::fov;
 
-static Rational reduced(int64_t num, int64_t den) {
+/// The largest number of terms, power, and length of the name of a floor.
+static constexpr size_t maxTerms = 64, maxName = 200;
+static constexpr int maxPower = 32;
+
+/// num / den in lowest terms; empty when it does not fit.
+static std::optional<Rational> reduced(__int128 num, __int128 den) {
+  if (den == 0)
+    return std::nullopt;
+  __int128 a = num < 0 ? -num : num, b = den < 0 ? -den : den;
+  while (b != 0)
+    std::tie(a, b) = std::pair(b, a % b);
   if (den < 0)
-    num = -num, den = -den;
-  int64_t divisor = std::gcd(num, den);
-  if (divisor == 0)
-    return {0, 1};
-  return {num / divisor, den / divisor};
+    a = -a;
+  num /= a, den /= a;
+  constexpr __int128 limit = __int128(1) << 62;
+  if (num > limit || num < -limit || den > limit)
+    return std::nullopt;
+  return Rational{int64_t(num), int64_t(den)};
 }
 
-/// Products saturate: a hostile size of 2^63 must not overflow.
-static int64_t times(int64_t a, int64_t b) {
-  int64_t result;
-  if (llvm::MulOverflow(a, b, result))
-    return (a < 0) == (b < 0) ? INT64_MAX / 4 : INT64_MIN / 4;
-  return result;
+static std::optional<Rational> times(Rational a, Rational b) {
+  return reduced(__int128(a.num) * b.num, __int128(a.den) * b.den);
 }
-static int64_t plus(int64_t a, int64_t b) {
-  int64_t result;
-  if (llvm::AddOverflow(a, b, result))
-    return a < 0 ? INT64_MIN / 4 : INT64_MAX / 4;
+
+static std::optional<Rational> plus(Rational a, Rational b) {
+  // Half of the range each: the sum of two products fits.
+  std::optional<Rational> left = reduced(__int128(a.num) * b.den, 1),
+                          right = reduced(__int128(b.num) * a.den, 1);
+  if (!left || !right)
+    return std::nullopt;
+  return reduced(__int128(left->num) + right->num, __int128(a.den) * b.den);
+}
+
+Extent Extent::outOfRange() {
+  Extent result;
+  result.tooLarge = true;
   return result;
 }
 
@@ -48,14 +64,25 @@ bool MonomialLess::operator()(const Monomial &a, const Monomial &b) const {
 Extent::Extent(const Atom *atom) { add({{atom, 1}}, {1, 1}); }
 
 void Extent::add(const Monomial &monomial, Rational c) {
+  if (tooLarge)
+    return;
   Rational &sum = polynomial[monomial];
-  sum = reduced(plus(times(sum.num, c.den), times(c.num, sum.den)),
-                times(sum.den, c.den));
-  if (sum.num == 0)
+  std::optional<Rational> total = plus(sum, c);
+  tooLarge = !total || polynomial.size() > maxTerms ||
+             llvm::any_of(monomial, [](const auto &factor) {
+               return std::abs(factor.second) > maxPower;
+             });
+  if (tooLarge)
+    polynomial.clear();
+  else if (total->num == 0)
     polynomial.erase(monomial);
+  else
+    sum = *total;
 }
 
 Extent Extent::operator+(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return outOfRange();
   Extent result = *this;
   for (const auto &[monomial, c] : other.polynomial)
     result.add(monomial, c);
@@ -63,10 +90,7 @@ Extent Extent::operator+(const Extent &other) const {
 }
 
 Extent Extent::operator-(const Extent &other) const {
-  Extent result = *this;
-  for (const auto &[monomial, c] : other.polynomial)
-    result.add(monomial, {-c.num, c.den});
-  return result;
+  return *this + Extent(-1) * other;
 }
 
 static Monomial product(const Monomial &a, const Monomial &b) {
@@ -84,43 +108,78 @@ static Monomial product(const Monomial &a, const Monomial &b) {
 }
 
 Extent Extent::operator*(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return outOfRange();
   Extent result;
   for (const auto &[m, c] : polynomial)
-    for (const auto &[n, d] : other.polynomial)
-      result.add(product(m, n),
-                 reduced(times(c.num, d.num), times(c.den, d.den)));
+    for (const auto &[n, d] : other.polynomial) {
+      std::optional<Rational> both = times(c, d);
+      if (!both)
+        return outOfRange();
+      result.add(product(m, n), *both);
+    }
   return result;
 }
 
 bool Extent::isNumber() const {
-  return polynomial.empty() ||
-         (polynomial.size() == 1 && polynomial.begin()->first.empty());
+  return !tooLarge &&
+         (polynomial.empty() ||
+          (polynomial.size() == 1 && polynomial.begin()->first.empty()));
+}
+
+bool Extent::differs() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial)
+      if (atom->kind == Atom::Length ||
+          (atom->kind == Atom::Floor &&
+           (atom->numerator.differs() || atom->denominator.differs())) ||
+          (atom->solution && atom->solution->differs()))
+        return true;
+  return false;
+}
+
+const Atom *Extent::unresolved() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind == Atom::Size && !atom->solution)
+        return atom;
+      const Atom *inside =
+          atom->kind == Atom::Size ? atom->solution->unresolved() : nullptr;
+      for (const Extent *part : {&atom->numerator, &atom->denominator})
+        if (!inside)
+          inside = part->unresolved();
+      if (inside)
+        return inside;
+    }
+  return nullptr;
 }
 
 const Atom *Extent::length() const {
   std::optional<Extent> all = resolved();
-  if (!all || all->polynomial.size() != 1 ||
-      all->polynomial.begin()->first.size() != 1)
+  if (!all || !all->isOneAtom())
     return nullptr;
-  const auto &[atom, exponent] = all->polynomial.begin()->first[0];
-  const Rational &c = all->polynomial.begin()->second;
-  bool alone = exponent == 1 && c.num == 1 && c.den == 1;
-  return alone && atom->kind == Atom::Length ? atom : nullptr;
+  const Atom *atom = all->polynomial.begin()->first[0].first;
+  return atom->kind == Atom::Length ? atom : nullptr;
+}
+
+bool Extent::isOneAtom() const {
+  if (polynomial.size() != 1)
+    return false;
+  const auto &[monomial, c] = *polynomial.begin();
+  return monomial.size() == 1 && monomial[0].second == 1 && c.num == 1 &&
+         c.den == 1;
 }
 
 const Atom *Extent::openAtom() const {
-  if (polynomial.size() != 1 || polynomial.begin()->first.size() != 1)
-    return nullptr;
-  const auto &[atom, exponent] = polynomial.begin()->first[0];
-  const Rational &c = polynomial.begin()->second;
-  bool alone = exponent == 1 && c.num == 1 && c.den == 1;
-  if (!alone || atom->kind != Atom::Size)
+  const Atom *atom = isOneAtom() ? polynomial.begin()->first[0].first : nullptr;
+  if (!atom || atom->kind != Atom::Size)
     return nullptr;
   return atom->solution ? atom->solution->openAtom() : atom;
 }
 
 std::optional<Extent> Extent::resolved() const {
   Extent result;
+  result.tooLarge = tooLarge;
   for (const auto &[monomial, c] : polynomial) {
     Extent part(1);
     Monomial rest;
@@ -134,8 +193,6 @@ std::optional<Extent> Extent::resolved() const {
       std::optional<Extent> solution = atom->solution->resolved();
       if (!solution)
         return std::nullopt;
-      for (int k = 0; k < exponent; ++k)
-        part = part * *solution;
       if (exponent < 0) {
         // Only a product can be divided by exactly.
         if (solution->polynomial.size() != 1)
@@ -145,10 +202,11 @@ std::optional<Extent> Extent::resolved() const {
         Monomial inverted = m;
         for (auto &factor : inverted)
           factor.second = -factor.second;
-        inverse.add(inverted, {d.den, d.num});
-        for (int k = 0; k < -exponent; ++k)
-          part = part * inverse;
+        inverse.add(inverted, {d.num < 0 ? -d.den : d.den, std::abs(d.num)});
+        solution = inverse;
       }
+      for (int k = 0; k < std::abs(exponent); ++k)
+        part = part * *solution;
     }
     Extent own;
     own.add(rest, c);
@@ -159,7 +217,7 @@ std::optional<Extent> Extent::resolved() const {
 
 /// The value of one monomial without its coefficient, as a fraction.
 static std::optional<Rational> valueOf(const Monomial &monomial) {
-  Rational result{1, 1};
+  std::optional<Rational> result = Rational{1, 1};
   for (const auto &[atom, exponent] : monomial) {
     std::optional<int64_t> value;
     if (atom->kind == Atom::Dim)
@@ -173,29 +231,33 @@ static std::optional<Rational> valueOf(const Monomial &monomial) {
     }
     if (!value)
       return std::nullopt;
-    for (int k = 0; k < std::abs(exponent); ++k)
-      result = exponent > 0 ? reduced(times(result.num, *value), result.den)
-                            : reduced(result.num, times(result.den, *value));
+    for (int k = 0; k < std::abs(exponent) && result; ++k)
+      result = exponent > 0
+                   ? times(*result, {*value, 1})
+                   : reduced(result->num, __int128(result->den) * *value);
   }
   return result;
 }
 
 std::optional<int64_t> Extent::value() const {
-  Rational sum{0, 1};
-  for (const auto &[monomial, c] : polynomial) {
-    std::optional<Rational> value = valueOf(monomial);
-    if (!value || value->den == 0)
-      return std::nullopt;
-    Rational part = reduced(times(c.num, value->num), times(c.den, value->den));
-    sum = reduced(plus(times(sum.num, part.den), times(part.num, sum.den)),
-                  times(sum.den, part.den));
-  }
-  if (sum.den != 1)
+  if (tooLarge)
     return std::nullopt;
-  return sum.num;
+  std::optional<Rational> sum = Rational{0, 1};
+  for (const auto &[monomial, c] : polynomial) {
+    std::optional<Rational> part = valueOf(monomial);
+    if (part)
+      part = times(c, *part);
+    if (!part || !(sum = plus(*sum, *part)))
+      return std::nullopt;
+  }
+  if (sum->den != 1)
+    return std::nullopt;
+  return sum->num;
 }
 
 bool Extent::operator==(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return true;
   std::optional<Extent> a = resolved(), b = other.resolved();
   if (!a || !b)
     return false;
@@ -209,7 +271,7 @@ bool Extent::operator==(const Extent &other) const {
 
 std::optional<Extent::Linear> Extent::linear() const {
   std::optional<Extent> all = resolved();
-  if (!all)
+  if (!all || all->tooLarge)
     return std::nullopt;
   std::map<const Atom *, Rational, AtomLess> sums;
   for (const auto &[monomial, c] : all->polynomial) {
@@ -224,13 +286,14 @@ std::optional<Extent::Linear> Extent::linear() const {
       else
         length = factor.first;
     }
-    std::optional<Rational> value = valueOf(rest);
-    if (!value || value->den == 0)
+    std::optional<Rational> part = valueOf(rest);
+    if (part)
+      part = times(c, *part);
+    if (part)
+      part = plus(sums[length], *part);
+    if (!part)
       return std::nullopt;
-    Rational part = reduced(times(c.num, value->num), times(c.den, value->den));
-    Rational &sum = sums[length];
-    sum = reduced(plus(times(sum.num, part.den), times(part.num, sum.den)),
-                  times(sum.den, part.den));
+    sums[length] = *part;
   }
   Linear result;
   for (const auto &[atom, c] : sums) {
@@ -248,22 +311,30 @@ std::optional<Extent::Linear> Extent::linear() const {
 // Text
 //===----------------------------------------------------------------------===//
 
+static std::string floorText(const Extent &a, const Extent &b) {
+  auto side = [](const Extent &extent) {
+    bool simple = extent.terms().size() == 1;
+    return simple ? extent.text() : "(" + extent.text() + ")";
+  };
+  return side(a) + "//" + side(b);
+}
+
 static std::string factorText(const Atom *atom) {
   if (atom->kind == Atom::Size && atom->solution) {
     std::string text = atom->solution->text();
     return atom->solution->terms().size() > 1 ? "(" + text + ")" : text;
   }
-  if (atom->kind == Atom::Floor) {
-    auto side = [](const Extent &extent) {
-      bool simple = extent.terms().size() == 1;
-      return simple ? extent.text() : "(" + extent.text() + ")";
-    };
-    return side(atom->numerator) + "//" + side(atom->denominator);
-  }
-  return atom->name;
+  return atom->kind == Atom::Floor
+             ? floorText(atom->numerator, atom->denominator)
+             : atom->name;
 }
 
 std::string Extent::text() const {
+  if (tooLarge)
+    return "(too large)";
+  // A size that stands alone is what it was bound to.
+  if (isOneAtom() && polynomial.begin()->first[0].first->solution)
+    return polynomial.begin()->first[0].first->solution->text();
   if (polynomial.empty())
     return "0";
   std::string result;
@@ -307,6 +378,13 @@ std::string Extent::textWithValue() const {
   return name + " = " + std::to_string(*number);
 }
 
+bool fovea::fov::isOutside(const Extent &place, const Extent &size) {
+  if (place.value().value_or(0) < 0)
+    return true;
+  std::optional<Extent::Linear> room = (size - place).linear();
+  return room && room->coefficients.empty() && room->constant < 1;
+}
+
 std::string fovea::fov::shapeText(const Shape &shape) {
   if (shape.empty())
     return "number";
@@ -321,8 +399,7 @@ std::string fovea::fov::shapeText(const Shape &shape) {
 //===----------------------------------------------------------------------===//
 
 Atom *Sizes::create(Atom::Kind kind, llvm::StringRef name) {
-  atoms.push_back(std::make_unique<Atom>());
-  Atom *atom = atoms.back().get();
+  Atom *atom = &atoms.emplace_back();
   atom->kind = kind;
   atom->name = name.str();
   atom->id = atoms.size();
@@ -336,18 +413,18 @@ const Atom *Sizes::dim(llvm::StringRef name, int64_t value) {
 }
 
 const Atom *Sizes::findLength(llvm::StringRef name) const {
-  for (const auto &atom : atoms)
-    if (atom->kind == Atom::Length && atom->name == name)
-      return atom.get();
-  return nullptr;
+  auto it = lengths.find(name.str());
+  return it == lengths.end() ? nullptr : it->second;
 }
 
 const Atom *Sizes::length(llvm::StringRef name, llvm::StringRef parent) {
-  if (const Atom *known = findLength(name))
-    return known;
-  Atom *atom = create(Atom::Length, name);
-  atom->parent = parent.str();
-  return atom;
+  const Atom *&known = lengths[name.str()];
+  if (!known) {
+    Atom *atom = create(Atom::Length, name);
+    atom->parent = parent.str();
+    known = atom;
+  }
+  return known;
 }
 
 const Atom *Sizes::open(llvm::StringRef name) {
@@ -355,6 +432,8 @@ const Atom *Sizes::open(llvm::StringRef name) {
 }
 
 Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
+  if (a.isTooLarge() || b.isTooLarge())
+    return Extent::outOfRange();
   std::optional<int64_t> x = a.value(), y = b.value();
   bool divides = x && y && *y != 0 && *x % *y == 0;
   if (!x && b.isNumber() && y && *y != 0) {
@@ -369,16 +448,19 @@ Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
     for (auto &factor : inverted)
       factor.second = -factor.second;
     Extent inverse;
-    inverse.add(inverted, reduced(c.den, c.num));
+    inverse.add(inverted, {c.num < 0 ? -c.den : c.den, std::abs(c.num)});
     return a * inverse;
   }
-  for (const auto &atom : atoms)
-    if (atom->kind == Atom::Floor && (atom->numerator - a).terms().empty() &&
-        (atom->denominator - b).terms().empty())
-      return Extent(atom.get());
-  Atom *atom = create(Atom::Floor, "");
-  atom->numerator = a;
-  atom->denominator = b;
-  atom->name = factorText(atom);
-  return Extent(atom);
+  std::string name = floorText(a, b);
+  if (name.size() > maxName)
+    return Extent::outOfRange();
+  const Atom *&known = floors[name];
+  if (!known || !(known->numerator - a).terms().empty() ||
+      !(known->denominator - b).terms().empty()) {
+    Atom *atom = create(Atom::Floor, name);
+    atom->numerator = a;
+    atom->denominator = b;
+    known = atom;
+  }
+  return Extent(known);
 }

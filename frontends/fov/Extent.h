@@ -4,7 +4,8 @@
 // known), lengths (which come with each example), sizes that a call binds, and
 // floors of those. Two sizes are equal when they are the same polynomial, so
 // `D/K * K` is D, and an E where an H is wanted is a mistake even while both
-// are 512. A plain number equals a dim of that value.
+// are 512. A plain number equals a dim of that value. What does not fit (2^62,
+// 64 terms, powers over 32) is too large, and stays so in all that it enters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +16,8 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,13 +64,21 @@ public:
   /// With every bound size replaced by its solution; empty while one is open.
   std::optional<Extent> resolved() const;
 
-  /// The value, when no length and no open size occurs.
+  /// The value, when no length and no open size occurs and it is whole.
   std::optional<int64_t> value() const;
+  /// Whether it depends on a length, so that it differs between examples.
+  bool differs() const;
+  /// Whether some step towards it did not fit. Such an extent equals every
+  /// other, since the mistake is reported where it is made.
+  bool isTooLarge() const { return tooLarge; }
+  static Extent outOfRange();
   bool isNumber() const;
   /// The atom, when this is one length of the data.
   const Atom *length() const;
   /// The atom, when this is one size that no call has bound yet.
   const Atom *openAtom() const;
+  /// Some size in it that no call has bound yet, or null.
+  const Atom *unresolved() const;
 
   /// a*length + .. + constant after putting in the values of dims; empty when
   /// it is not of that form with whole coefficients. Lengths and floors of
@@ -92,7 +101,9 @@ public:
 private:
   friend class Sizes;
   void add(const Monomial &monomial, Rational coefficient);
+  bool isOneAtom() const;
   std::map<Monomial, Rational, MonomialLess> polynomial;
+  bool tooLarge = false;
 };
 
 struct Atom {
@@ -116,14 +127,18 @@ public:
   Extent floorDiv(const Extent &a, const Extent &b);
   /// The length of this name, or null.
   const Atom *findLength(llvm::StringRef name) const;
-  const std::vector<std::unique_ptr<Atom>> &all() const { return atoms; }
 
 private:
   Atom *create(Atom::Kind kind, llvm::StringRef name);
-  std::vector<std::unique_ptr<Atom>> atoms;
+  std::deque<Atom> atoms;
+  std::map<std::string, const Atom *> lengths, floors; // by name
 };
 
 using Shape = llvm::SmallVector<Extent, 2>;
+
+/// Whether `place` lies outside an axis of `size`, a data extent being at least
+/// 1. What nobody can say is inside.
+bool isOutside(const Extent &place, const Extent &size);
 
 /// `[H = 512]`, `[T, E]`, `number`.
 std::string shapeText(const Shape &shape);

@@ -15,6 +15,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace fovea;
 using namespace fovea::fov;
 using ast::ExprKind;
@@ -36,6 +38,7 @@ public:
       : directory(directory), diagnostics(diagnostics) {}
 
   std::unique_ptr<Program> load(llvm::StringRef text) {
+    ++numFiles;
     auto program = std::make_unique<Program>();
     program->file = parse(text, diagnostics);
     if (!program->file)
@@ -60,6 +63,11 @@ private:
       diagnostics.error(loc, "'" + model.str() + "' uses itself");
       return std::nullopt;
     }
+    if (numFiles == maxFiles) {
+      diagnostics.error(loc, "this model uses more than " +
+                                 std::to_string(maxFiles) + " files");
+      return std::nullopt;
+    }
     llvm::SmallString<128> path(directory);
     llvm::sys::path::append(path, model + ".fov");
     auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -71,9 +79,11 @@ private:
     return diagnostics.addSource(path, (*buffer)->getBuffer().str());
   }
 
+  static constexpr unsigned maxFiles = 64;
   std::string directory;
   Diagnostics &diagnostics;
   std::vector<std::string> open;
+  unsigned numFiles = 0;
 };
 
 } // namespace
@@ -114,14 +124,10 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
     llvm::StringRef name(key);
     if (!name.consume_front(block.str() + "."))
       continue;
-    auto known = block == "train" ? trainOptions() : decodeOptions();
-    if (!llvm::is_contained(known, name)) {
-      llvm::StringRef near = nearest(name, known);
-      diagnostics.error({}, "--set " + key + ": '" + name.str() +
-                                "' is no option of " + block.str() +
-                                (near.empty()
-                                     ? std::string("")
-                                     : "; did you mean '" + near.str() + "'?"));
+    std::string mistake =
+        optionMistake(block, name, llvm::StringRef(text).split('(').first);
+    if (!mistake.empty()) {
+      diagnostics.error({}, "--set " + key + "=" + text + ": " + mistake);
       continue;
     }
     int64_t whole;
@@ -149,11 +155,8 @@ static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
     if (callee->kind != ExprKind::Name ||
         llvm::is_contained(metrics(), callee->name))
       continue;
-    llvm::StringRef near = nearest(callee->name, metrics());
     diagnostics.error(callee->loc, "'" + callee->name.str() + "' is no metric" +
-                                       (near.empty() ? std::string("")
-                                                     : "; did you mean '" +
-                                                           near.str() + "'?"));
+                                       suggestion(callee->name, metrics()));
   }
 }
 
@@ -206,16 +209,34 @@ static void describe(const Elaborated &model, Model &result) {
   result.refusals = model.refusals;
 }
 
-/// Parameters that nothing uses have no size; they are left out.
+/// Warns of parameters that nothing uses. Those that have no size without a use
+/// are left out.
 static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
+  std::set<const Array *> read;
+  for (const Term &term : model.terms)
+    if (term.array)
+      read.insert(term.array);
+  std::map<std::string, bool> members;  // `cell.2`: whether anything uses it
+  std::map<std::string, bool> families; // `cell`
+  auto familyOf = [](const Array &param) {
+    return param.root.substr(0, param.root.find('.'));
+  };
+  for (const Array *param : model.params) {
+    members[param->root] |= read.count(param) > 0;
+    families[familyOf(*param)] |= read.count(param) > 0;
+  }
+  for (const Array *param : model.params) {
+    if (param->root.empty() || members[param->root] || model.decoding)
+      continue;
+    std::string family = familyOf(*param);
+    diagnostics.warning(
+        param->loc, "parameter '" + (families[family] ? param->root : family) +
+                        "' is never used");
+  }
   llvm::erase_if(model.params, [&](const Array *param) {
-    bool open = llvm::any_of(param->declared, [](const Extent &size) {
+    return llvm::any_of(param->declared, [](const Extent &size) {
       return !size.value().has_value();
     });
-    if (open && !model.decoding)
-      diagnostics.warning(param->loc,
-                          "parameter '" + param->name + "' is never used");
-    return open;
   });
 }
 
@@ -228,8 +249,8 @@ static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
         given.insert(size.text());
   for (auto &[atom, term] : model.setLengths)
     given.insert(atom->name);
-  bool stops = llvm::any_of(model.marks,
-                            [](auto &mark) { return mark.first == "stop"; });
+  bool stops =
+      llvm::any_of(model.marks, [](auto &mark) { return mark.name == "stop"; });
   for (const Array *data : model.data) {
     if (!data->generated || data->isSentence || data->ends || stops)
       continue;
@@ -279,10 +300,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     Elaborator elaborator(diagnostics, prelude, overrides, decoding);
     std::unique_ptr<Elaborated> model = elaborator.run(*program);
     if (!decoding)
-      for (const std::string &key : elaborator.unusedOverrides)
-        diagnostics.error({}, "--set " + key +
-                                  ": the spec has no dim, const or vocabulary "
-                                  "of this name");
+      result->replacements = elaborator.replacements;
     if (diagnostics.numErrors() != before)
       return nullptr;
     bool generates = llvm::any_of(

@@ -62,6 +62,9 @@ struct Model {
   /// Vocabularies that neither the spec nor `--set` gives a size: what they
   /// have here is a guess.
   std::vector<std::string> assumedVocabularies;
+  /// One sentence for each equation that `use` included and a later one
+  /// replaced.
+  std::vector<std::string> replacements;
   /// One sentence for each thing of the spec that cannot be executed yet.
   std::vector<std::string> refusals;
 };

@@ -1,13 +1,17 @@
-//===- Infer.cpp - ranges, shapes and kinds -------------------------------===//
+//===- Infer.cpp - ranges, shapes, sizes of calls -------------------------===//
 //
-// One fixed point over all terms, arrays and indices of a model. Rules of the
-// same strength run until nothing changes; weaker ones then fill what is left
-// (GRAMMAR 4). Check.cpp looks at the result.
+// One fixed point over all terms, arrays and indices of a model: what becomes
+// known wakes the rules that depend on it. Rules of the same strength run until
+// nothing changes; weaker ones then fill what is left (GRAMMAR 4). Check.cpp
+// looks at the result.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Infer.h"
 #include "frontends/fov/Check.h"
+
+#include <deque>
+#include <set>
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -44,35 +48,47 @@ std::optional<Shape> Array::shape() const {
 
 namespace {
 
+/// Something that a rule looks at again when what it depends on is known.
+struct Item {
+  enum Kind {
+    ofTerm,
+    ofBinding,
+    ofVocabulary,
+    ofArray,
+    ofChoice,
+    ofUse,
+    ofIndex
+  };
+  Kind kind;
+  void *object;
+  bool operator<(const Item &other) const {
+    return std::tie(kind, object) < std::tie(other.kind, other.object);
+  }
+};
+
 class Inference {
 public:
-  explicit Inference(Elaborated &model) : model(model) {
-    for (Array *array : model.arrays)
-      for (const Piece &piece : array->pieces)
-        for (const PiecePlace &place : piece.places)
-          if (place.var)
-            owners[place.var].push_back(array);
-  }
+  explicit Inference(Elaborated &model) : model(model) { collect(); }
 
-  void run() {
-    for (int strength = 3; strength <= 5;) {
-      changed = false;
-      step(strength);
-      if (changed)
-        strength = 3;
-      else
-        ++strength;
-    }
-    kinds();
-  }
+  void run();
 
 private:
-  void step(int strength);
+  void collect();
+  void add(Item item, std::initializer_list<const void *> keys);
+  void push(std::deque<Item> &queue, Item item);
+  void wake(const void *key);
+  void look(Item item);
+
+  void lookAtTerm(Term &term);
+  void lookAtBinding(const SizeBinding &binding, Item item);
+  void lookAtVocabulary(const std::pair<const Atom *, Term *> &binding);
+  void lookAtArray(Array &array);
+  void lookAtChoice(const Choice &choice);
+  void lookAtUse(const IndexUse &use, int strength);
+  void lookAtIndex(IndexVar &var);
+  void demandSymbols(const Choice &choice);
+  void setNested(const IndexUse &use, const Extent &extent);
   std::optional<Shape> shapeOf(const Term &term);
-  void useIndex(const IndexUse &use, int strength);
-  void bind(const SizeBinding &binding);
-  void kinds();
-  std::optional<Kind> kindOf(const Term &term);
 
   bool isSelfRead(const IndexUse &use) {
     auto it = owners.find(use.var);
@@ -80,49 +96,178 @@ private:
            llvm::is_contained(it->second, use.read->array);
   }
   void set(IndexVar *var, const Extent &extent, int strength,
-           const IndexUse &use) {
-    var->extent = extent;
-    var->strength = strength;
-    var->originLoc = use.loc;
-    var->origin = termText(*use.read);
-    changed = true;
-    // A nested extent W[m] comes with the index of its parent.
-    const Atom *length = extent.length();
-    if (!length || length->parent.empty() || use.read->kind != TermKind::Read)
-      return;
-    for (unsigned k = 0; k < use.axis && k < use.read->args.size(); ++k)
-      if (auto size = use.read->array->axis(k);
-          size && size->text() == length->parent)
-        var->parentIndex = use.read->args[k];
+           const IndexUse &use);
+  void solve(const Atom *atom, const Extent &extent) {
+    atom->solution = extent;
+    wake(atom);
   }
 
   Elaborated &model;
   std::map<const IndexVar *, std::vector<Array *>> owners;
-  bool changed = false;
+  llvm::DenseMap<const void *, SmallVector<Item, 2>> dependents;
+  /// What to look at by the rules of strength 3, 4 and 5.
+  std::deque<Item> strong, weak, weakest;
+  std::set<std::pair<std::deque<Item> *, Item>> queued;
+  /// How much of an array was known when it was last looked at.
+  llvm::DenseMap<Array *, unsigned> known;
 };
 
 } // namespace
 
-void Inference::useIndex(const IndexUse &use, int strength) {
+void Inference::add(Item item, std::initializer_list<const void *> keys) {
+  for (const void *key : keys)
+    dependents[key].push_back(item);
+  push(strong, item);
+}
+
+void Inference::push(std::deque<Item> &queue, Item item) {
+  if (queued.insert({&queue, item}).second)
+    queue.push_back(item);
+}
+
+void Inference::wake(const void *key) {
+  auto it = dependents.find(key);
+  if (it == dependents.end())
+    return;
+  for (const Item &item : it->second)
+    push(strong, item);
+}
+
+void Inference::collect() {
+  for (Array *array : model.arrays)
+    for (const Piece &piece : array->pieces)
+      for (const PiecePlace &place : piece.places)
+        if (place.var)
+          owners[place.var].push_back(array);
+  for (IndexVar &var : model.indices)
+    if (var.like)
+      add({Item::ofIndex, &var}, {&var, var.like});
+  for (Term &term : model.terms) {
+    Item item{Item::ofTerm, &term};
+    add(item, {});
+    for (Term *arg : term.args)
+      dependents[arg].push_back(item);
+    for (IndexVar *var : term.vars)
+      dependents[var].push_back(item);
+    if (term.array)
+      dependents[term.array].push_back(item);
+  }
+  for (SizeBinding &binding : model.bindings)
+    add({Item::ofBinding, &binding}, {binding.term});
+  for (auto &binding : model.vocabularyBindings)
+    add({Item::ofVocabulary, &binding}, {binding.second});
+  for (Array *array : model.arrays) {
+    Item item{Item::ofArray, array};
+    add(item, {});
+    for (const Piece &piece : array->pieces) {
+      dependents[piece.value].push_back(item);
+      for (const PiecePlace &place : piece.places)
+        dependents[place.var].push_back(item);
+    }
+  }
+  for (Choice &choice : model.choices) {
+    Item item{Item::ofChoice, &choice};
+    add(item, {choice.target});
+    for (auto &[name, term] : choice.parameters)
+      dependents[term].push_back(item);
+  }
+  for (IndexUse &use : model.uses) {
+    bool isRead = use.read->kind == TermKind::Read;
+    add({Item::ofUse, &use},
+        {use.var, isRead ? static_cast<const void *>(use.read->array)
+                         : use.read->args[0]});
+  }
+}
+
+/// Weaker rules fill what stronger ones leave (GRAMMAR 4), one at a time.
+void Inference::run() {
+  while (true) {
+    if (!strong.empty()) {
+      Item item = strong.front();
+      strong.pop_front();
+      queued.erase({&strong, item});
+      look(item);
+      continue;
+    }
+    std::deque<Item> &queue = weak.empty() ? weakest : weak;
+    if (queue.empty())
+      return;
+    Item item = queue.front();
+    queue.pop_front();
+    queued.erase({&queue, item});
+    if (item.kind == Item::ofUse)
+      lookAtUse(*static_cast<IndexUse *>(item.object), &queue == &weak ? 4 : 5);
+    else
+      demandSymbols(*static_cast<Choice *>(item.object));
+  }
+}
+
+void Inference::look(Item item) {
+  switch (item.kind) {
+  case Item::ofTerm:
+    return lookAtTerm(*static_cast<Term *>(item.object));
+  case Item::ofBinding:
+    return lookAtBinding(*static_cast<SizeBinding *>(item.object), item);
+  case Item::ofVocabulary:
+    return lookAtVocabulary(
+        *static_cast<std::pair<const Atom *, Term *> *>(item.object));
+  case Item::ofArray:
+    return lookAtArray(*static_cast<Array *>(item.object));
+  case Item::ofChoice:
+    push(weakest, item);
+    return lookAtChoice(*static_cast<Choice *>(item.object));
+  case Item::ofUse:
+    push(weak, item);
+    push(weakest, item);
+    return lookAtUse(*static_cast<IndexUse *>(item.object), 3);
+  case Item::ofIndex:
+    return lookAtIndex(*static_cast<IndexVar *>(item.object));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+void Inference::set(IndexVar *var, const Extent &extent, int strength,
+                    const IndexUse &use) {
+  var->extent = extent;
+  var->strength = strength;
+  var->originLoc = use.loc;
+  var->origin = termText(*use.read);
+  wake(var);
+}
+
+/// A nested extent W[m] comes with the index of its parent.
+void Inference::setNested(const IndexUse &use, const Extent &extent) {
+  const Atom *length = extent.length();
+  if (!length || length->parent.empty() || use.read->kind != TermKind::Read)
+    return;
+  for (unsigned k = 0; k < use.axis && k < use.read->args.size(); ++k)
+    if (auto size = use.read->array->axis(k);
+        size && size->text() == length->parent)
+      use.var->parentIndex = use.read->args[k];
+}
+
+void Inference::lookAtUse(const IndexUse &use, int strength) {
   if (use.read->fallback)
     return;
+  bool isRead = use.read->kind == TermKind::Read;
   std::optional<Extent> extent;
-  if (use.read->kind == TermKind::Read)
+  if (isRead)
     extent = use.read->array->axis(use.axis);
   else if (use.read->args[0]->shape &&
            use.axis < use.read->args[0]->shape->size())
     extent = (*use.read->args[0]->shape)[use.axis];
   if (!use.var->extent && extent) {
-    bool self = isSelfRead(use);
-    if (use.shift == 0 && !self)
-      set(use.var, *extent, 3, use);
-    else if (strength >= 4 && use.shift < 0 && !self)
-      set(use.var, *extent, 4, use);
+    if (isSelfRead(use) || use.shift > 0 || (use.shift < 0 && strength < 4))
+      return;
+    set(use.var, *extent, use.shift == 0 ? 3 : 4, use);
+    setNested(use, *extent);
     return;
   }
   // What a reader demands of an array whose index nothing else bounds.
-  if (strength >= 5 && !extent && use.var->extent && use.shift == 0 &&
-      use.read->kind == TermKind::Read &&
+  if (strength >= 5 && !extent && use.var->extent && use.shift == 0 && isRead &&
       use.read->array->source == Array::Equation &&
       use.axis < use.read->array->numPlaces)
     for (Piece &piece : use.read->array->pieces)
@@ -131,133 +276,145 @@ void Inference::useIndex(const IndexUse &use, int strength) {
             *use.var->extent - Extent(piece.places[use.axis].shift), 5, use);
 }
 
-void Inference::bind(const SizeBinding &binding) {
+/// softmax[t] of a bound t: both run over the same range.
+void Inference::lookAtIndex(IndexVar &var) {
+  IndexVar *from = var.extent ? &var : var.like;
+  IndexVar *to = var.extent ? var.like : &var;
+  if (!from->extent || to->extent)
+    return;
+  to->extent = from->extent;
+  to->strength = from->strength;
+  to->origin = from->origin;
+  to->originLoc = from->originLoc;
+  to->parentIndex = from->parentIndex;
+  wake(to);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays, calls, choices
+//===----------------------------------------------------------------------===//
+
+void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
   if (!binding.term->shape)
     return;
-  for (auto [k, size] : llvm::enumerate(binding.sizes)) {
-    if (k >= binding.term->shape->size())
-      return;
+  for (auto [size, given] : llvm::zip(binding.sizes, *binding.term->shape)) {
     // A size that is one open atom takes the extent of its first use.
     const Atom *atom = size.openAtom();
     if (!atom)
       continue;
-    if (std::optional<Extent> known = (*binding.term->shape)[k].resolved()) {
-      atom->solution = known;
-      changed = true;
-    }
+    if (std::optional<Extent> extent = given.resolved())
+      solve(atom, *extent);
+    else if (const Atom *open = given.unresolved(); open != atom)
+      dependents[open].push_back(item);
   }
 }
 
-void Inference::step(int strength) {
-  for (IndexVar &var : model.indices)
-    if (var.like && !var.extent && var.like->extent) {
-      var.extent = var.like->extent;
-      var.strength = var.like->strength;
-      var.origin = var.like->origin;
-      var.originLoc = var.like->originLoc;
-      changed = true;
-    } else if (var.like && var.extent && !var.like->extent) {
-      var.like->extent = var.extent;
-      var.like->strength = var.strength;
-      var.like->origin = var.origin;
-      var.like->originLoc = var.originLoc;
-      changed = true;
-    }
-  for (Term &term : model.terms)
-    if (!term.shape)
-      if (std::optional<Shape> shape = shapeOf(term)) {
-        term.shape = shape;
-        changed = true;
-      }
-  for (Term &term : model.terms) {
-    const Vocabulary *vocabulary = nullptr;
-    if (term.kind == TermKind::Read)
-      vocabulary = term.array->vocabulary;
-    else if (term.kind == TermKind::If)
-      vocabulary = term.args[1]->vocabulary ? term.args[1]->vocabulary
-                                            : term.args[2]->vocabulary;
-    if (vocabulary && !term.vocabulary) {
-      term.vocabulary = vocabulary;
-      changed = true;
-    }
-  }
-  for (const SizeBinding &binding : model.bindings)
-    bind(binding);
-  for (auto &[atom, term] : model.vocabularyBindings)
-    if (!atom->solution && term->vocabulary) {
-      atom->solution = term->vocabulary->size;
-      changed = true;
-    }
-  for (Array *array : model.arrays) {
-    for (const Piece &piece : array->pieces)
-      if (!array->valueShape && piece.value && piece.value->shape) {
-        array->valueShape = piece.value->shape;
-        changed = true;
-      }
-    for (const Piece &piece : array->pieces)
-      if (!array->vocabulary && piece.value && piece.value->vocabulary) {
-        array->vocabulary = piece.value->vocabulary;
-        changed = true;
-      }
-  }
-  // The pieces of a name run over the same extents.
-  for (Array *array : model.arrays)
-    for (unsigned k = 0; k < array->numPlaces; ++k) {
-      std::optional<Extent> extent = array->axis(k);
-      const IndexVar *source = nullptr;
-      for (const Piece &piece : array->pieces)
-        if (const PiecePlace &place = piece.places[k];
-            place.var && place.var->extent && !extent) {
-          extent = *place.var->extent + Extent(place.shift);
-          source = place.var;
-        }
-      if (!extent)
-        continue;
-      for (Piece &piece : array->pieces) {
-        PiecePlace &place = piece.places[k];
-        if (!place.var || place.var->extent)
-          continue;
-        place.var->extent = *extent - Extent(place.shift);
-        place.var->strength = 3;
-        place.var->originLoc = source ? source->originLoc : array->loc;
-        place.var->origin = source ? source->origin : array->text;
-        changed = true;
-      }
-    }
-  // A categorical has the symbols of what it draws.
-  if (strength >= 5)
-    for (const Choice &choice : model.choices) {
-      if (choice.distribution != "categorical" || !choice.target->vocabulary)
-        continue;
-      const Term &term = *choice.parameters[0].second;
-      if (term.shape && term.shape->size() == 1 && !(*term.shape)[0].resolved())
-        if (const Atom *open = (*term.shape)[0].openAtom()) {
-          open->solution = choice.target->vocabulary->size;
-          changed = true;
-        }
-    }
-  for (const Choice &choice : model.choices) {
-    if (!choice.latent || choice.target->valueShape)
+void Inference::lookAtVocabulary(
+    const std::pair<const Atom *, Term *> &binding) {
+  auto [atom, term] = binding;
+  if (!term->vocabulary || atom->solution)
+    return;
+  model.vocabularyOf[atom] = term->vocabulary;
+  solve(atom, term->vocabulary->size);
+}
+
+/// The pieces of a name have one shape and run over the same extents.
+void Inference::lookAtArray(Array &array) {
+  for (const Piece &piece : array.pieces) {
+    if (!piece.value)
       continue;
-    for (auto &[name, term] : choice.parameters) {
-      if (choice.distribution == "categorical" ||
-          choice.distribution == "bernoulli") {
-        choice.target->valueShape = Shape();
-        changed = true;
-      } else if (name == "size") {
-        if (term->kind == TermKind::Number) {
-          choice.target->valueShape = Shape{Extent(int64_t(term->number))};
-          changed = true;
-        }
-      } else if (name == "mean" && term->shape) {
-        choice.target->valueShape = term->shape;
-        changed = true;
-      }
-    }
-    // A categorical over a vocabulary's size gives its symbols.
+    if (!array.valueShape && piece.value->shape)
+      array.valueShape = piece.value->shape;
+    if (!array.vocabulary)
+      array.vocabulary = piece.value->vocabulary;
   }
-  for (const IndexUse &use : model.uses)
-    useIndex(use, strength);
+  unsigned count = array.valueShape.has_value() + (array.vocabulary != nullptr);
+  for (unsigned k = 0; k < array.numPlaces; ++k) {
+    std::optional<Extent> extent = array.axis(k);
+    const IndexVar *source = nullptr;
+    for (const Piece &piece : array.pieces)
+      if (const PiecePlace &place = piece.places[k];
+          place.var && place.var->extent && !extent) {
+        extent = place.var->extent;
+        source = place.var;
+      }
+    if (!extent)
+      continue;
+    ++count;
+    for (Piece &piece : array.pieces) {
+      IndexVar *var = piece.places[k].var;
+      if (!var || var->extent)
+        continue;
+      var->extent = *extent - Extent(piece.places[k].shift);
+      var->strength = 3;
+      var->originLoc = source ? source->originLoc : array.loc;
+      var->origin = source ? source->origin : array.text;
+      wake(var);
+    }
+  }
+  if (std::exchange(known[&array], count) != count)
+    wake(&array);
+}
+
+/// The value of a latent has the shape that its distribution gives.
+void Inference::lookAtChoice(const Choice &choice) {
+  Array &target = *choice.target;
+  if (!choice.latent || target.valueShape)
+    return;
+  bool isOne = choice.distribution == "categorical" ||
+               choice.distribution == "bernoulli";
+  if (isOne)
+    target.valueShape = Shape();
+  for (auto &[name, term] : choice.parameters) {
+    if (target.valueShape)
+      break;
+    if (name == "size" && term->kind == TermKind::Number)
+      target.valueShape = Shape{Extent(int64_t(term->number))};
+    else if (name == "mean")
+      target.valueShape = term->shape;
+  }
+  if (target.valueShape)
+    wake(&target);
+}
+
+/// A categorical has the symbols of what it draws.
+void Inference::demandSymbols(const Choice &choice) {
+  if (choice.distribution != "categorical" || !choice.target->vocabulary)
+    return;
+  const Term &term = *choice.parameters[0].second;
+  if (!term.shape || term.shape->size() != 1)
+    return;
+  if (const Atom *open = (*term.shape)[0].openAtom())
+    solve(open, choice.target->vocabulary->size);
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+void Inference::lookAtTerm(Term &term) {
+  bool changed = false;
+  if (!term.shape) {
+    term.shape = shapeOf(term);
+    changed |= term.shape.has_value();
+    if (!term.shape && term.kind == TermKind::Fold && term.args[0]->shape &&
+        !term.args[0]->shape->empty())
+      if (const Atom *open = term.args[0]->shape->front().unresolved())
+        dependents[open].push_back({Item::ofTerm, &term});
+  }
+  if (!term.vocabulary) {
+    if (term.kind == TermKind::Read)
+      term.vocabulary = term.array->vocabulary;
+    else if (term.kind == TermKind::If)
+      term.vocabulary = term.args[1]->vocabulary ? term.args[1]->vocabulary
+                                                 : term.args[2]->vocabulary;
+    else if (term.kind == TermKind::Vector || term.kind == TermKind::Stack ||
+             term.kind == TermKind::Select)
+      term.vocabulary = term.args[0]->vocabulary;
+    changed |= term.vocabulary != nullptr;
+  }
+  if (changed)
+    wake(&term);
 }
 
 std::optional<Shape> Inference::shapeOf(const Term &term) {
@@ -389,12 +546,9 @@ std::optional<Shape> Inference::shapeOf(const Term &term) {
   case TermKind::Fill:
     return Shape(term.sizes);
   case TermKind::Onehot: {
-    const Term *token = term.args[0];
-    const Vocabulary *vocabulary =
-        token->kind == TermKind::Read ? token->array->vocabulary : nullptr;
-    if (!vocabulary)
+    if (!term.args[0]->vocabulary)
       return std::nullopt;
-    return Shape{vocabulary->size};
+    return Shape{term.args[0]->vocabulary->size};
   }
   case TermKind::Vector:
     return arg(0).empty() ? Shape{Extent(1)} : arg(0);
@@ -402,139 +556,6 @@ std::optional<Shape> Inference::shapeOf(const Term &term) {
     return arg(0);
   }
   return std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Kinds: the least solution, bit < int < real
-//===----------------------------------------------------------------------===//
-
-static std::optional<Kind> join(std::optional<Kind> a, std::optional<Kind> b) {
-  if (!a || !b)
-    return a ? a : b;
-  if (*a == Kind::Token || *b == Kind::Token)
-    return Kind::Token;
-  return std::max(*a, *b);
-}
-
-std::optional<Kind> Inference::kindOf(const Term &term) {
-  auto arg = [&](unsigned k) { return term.args[k]->kindOf; };
-  switch (term.kind) {
-  case TermKind::Number:
-    if (term.kindOf == Kind::Bit)
-      return Kind::Bit;
-    return term.isSymbol    ? Kind::Token
-           : term.isInteger ? Kind::Int
-                            : Kind::Real;
-  case TermKind::Index:
-  case TermKind::Size:
-  case TermKind::Fill:
-    return Kind::Int;
-  case TermKind::Read:
-    return term.array->kind;
-  case TermKind::Map:
-    switch (term.fn) {
-    case Fn::And:
-    case Fn::Or:
-    case Fn::Not:
-    case Fn::Less:
-    case Fn::LessEqual:
-    case Fn::Greater:
-    case Fn::GreaterEqual:
-    case Fn::Equal:
-    case Fn::NotEqual:
-      return Kind::Bit;
-    case Fn::ToInt:
-      return Kind::Int;
-    case Fn::Add:
-    case Fn::Sub:
-    case Fn::Mul:
-    case Fn::FloorDiv:
-    case Fn::Mod:
-    case Fn::Min:
-    case Fn::Max:
-    case Fn::Negate:
-    case Fn::Abs:
-    case Fn::Stop:
-    case Fn::Pow: {
-      std::optional<Kind> all;
-      for (const Term *part : term.args)
-        all = join(all, part->kindOf);
-      if (all == Kind::Bit)
-        all = Kind::Int;
-      if (term.fn == Fn::Pow && all == Kind::Int)
-        all = Kind::Real;
-      return all;
-    }
-    default:
-      return Kind::Real;
-    }
-  case TermKind::If:
-    return join(arg(1), arg(2));
-  case TermKind::Reduce:
-  case TermKind::OverAxis:
-    switch (term.reduction) {
-    case Reduction::Argmax:
-    case Reduction::Argmin:
-      return Kind::Int;
-    case Reduction::Any:
-    case Reduction::All:
-      return Kind::Bit;
-    case Reduction::Sum:
-    case Reduction::Prod:
-    case Reduction::Cumsum:
-      return arg(0) == Kind::Bit ? Kind::Int : arg(0);
-    case Reduction::Max:
-    case Reduction::Min:
-      return arg(0);
-    default:
-      return Kind::Real;
-    }
-  case TermKind::Join: {
-    std::optional<Kind> all;
-    for (const Term *part : term.args)
-      all = join(all, part->kindOf);
-    return all;
-  }
-  case TermKind::Contract:
-    return Kind::Real;
-  case TermKind::Onehot:
-    return Kind::Int;
-  case TermKind::Dropout:
-    return Kind::Real;
-  default:
-    return arg(0);
-  }
-}
-
-void Inference::kinds() {
-  for (bool again = true; again;) {
-    again = false;
-    for (Term &term : model.terms) {
-      std::optional<Kind> kind = join(term.kindOf, kindOf(term));
-      if (term.fallback)
-        kind = join(kind, term.fallback->kindOf);
-      if (kind != term.kindOf) {
-        term.kindOf = kind;
-        again = true;
-      }
-    }
-    for (Array *array : model.arrays)
-      for (const Piece &piece : array->pieces) {
-        if (!piece.value)
-          continue;
-        std::optional<Kind> kind = join(array->kind, piece.value->kindOf);
-        if (kind != array->kind) {
-          array->kind = kind;
-          again = true;
-        }
-      }
-  }
-  for (Array *array : model.arrays)
-    if (!array->kind)
-      array->kind = Kind::Real;
-  for (Term &term : model.terms)
-    if (!term.kindOf)
-      term.kindOf = Kind::Real;
 }
 
 std::string fovea::fov::termText(const Term &term) {
@@ -548,5 +569,6 @@ std::string fovea::fov::termText(const Term &term) {
 
 bool fovea::fov::infer(Elaborated &model, Diagnostics &diagnostics) {
   Inference(model).run();
+  inferKinds(model);
   return checkModel(model, diagnostics);
 }

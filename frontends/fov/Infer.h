@@ -14,6 +14,9 @@ namespace fovea::fov {
 /// reported.
 bool infer(Elaborated &model, Diagnostics &diagnostics);
 
+/// The kind of every term and equation; part of infer.
+void inferKinds(Elaborated &model);
+
 /// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.
 bool proveBounds(Elaborated &model, Diagnostics &diagnostics);
 

@@ -57,23 +57,20 @@ void Lowering::emitLength(const Atom *atom) {
       emitLength(outer);
     parent = builder.getStringAttr(atom->parent);
   }
-  for (auto &[set, term] : model.setLengths) {
-    if (set != atom ||
-        (term->kind != TermKind::Size && term->kind != TermKind::Number))
+  for (auto &[set, value] : model.setLengths) {
+    std::optional<Extent::Linear> linear =
+        set == atom ? value.first.linear() : std::nullopt;
+    if (!linear)
       continue;
-    Extent value = term->kind == TermKind::Size ? term->extent
-                                                : Extent(int64_t(term->number));
-    if (auto linear = value.linear()) {
-      SmallVector<Attribute> used;
-      AffineExpr sum = builder.getAffineConstantExpr(linear->constant);
-      for (auto &[other, factor] : linear->coefficients) {
-        emitLength(other);
-        sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
-        used.push_back(builder.getStringAttr(other->name));
-      }
-      map = AffineMapAttr::get(AffineMap::get(0, used.size(), sum));
-      of = builder.getArrayAttr(used);
+    SmallVector<Attribute> used;
+    AffineExpr sum = builder.getAffineConstantExpr(linear->constant);
+    for (auto &[other, factor] : linear->coefficients) {
+      emitLength(other);
+      sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+      used.push_back(builder.getStringAttr(other->name));
     }
+    map = AffineMapAttr::get(AffineMap::get(0, used.size(), sum));
+    of = builder.getArrayAttr(used);
   }
   if (lastLength)
     builder.setInsertionPointAfter(lastLength);
@@ -155,21 +152,11 @@ bool Lowering::isStored(const Array &array, unsigned axis,
   return array.shift(axis) == 0 && isInside(array, axis, constant);
 }
 
-/// Whether a constant place lies inside its axis. Data extents are at least 1.
+/// Whether a constant place lies inside its axis.
 bool Lowering::isInside(const Array &array, unsigned axis,
                         const Extent &constant) {
-  std::optional<int64_t> value = constant.value();
-  if (value && *value < 0)
-    return false;
   std::optional<Extent> size = array.axis(axis);
-  if (!size)
-    return false;
-  std::optional<Extent::Linear> room = (*size - constant).linear();
-  if (!room)
-    return true;
-  if (room->coefficients.empty())
-    return room->constant >= 1;
-  return true;
+  return size && !isOutside(constant, *size);
 }
 
 Value Lowering::valueOf(Array *array) {
@@ -373,11 +360,14 @@ void Lowering::emitChoice(const Choice &choice) {
 }
 
 void Lowering::emitMarks() {
-  for (auto [mark, vars] : llvm::zip(model.marks, model.markIndices)) {
-    auto &[name, term] = mark;
-    Value value = materialiseOver(term, vars, *term->kindOf, "", term->loc);
-    attn::MarkOp::create(builder, location(term->loc),
-                         builder.getStringAttr(name), value);
+  for (const Mark &mark : model.marks) {
+    Kind kind = mark.name == "score"     ? Kind::Real
+                : mark.name == "longest" ? Kind::Int
+                                         : Kind::Bit;
+    SMLoc loc = mark.value->loc;
+    Value value = materialiseOver(mark.value, mark.indices, kind, "", loc);
+    attn::MarkOp::create(builder, location(loc),
+                         builder.getStringAttr(mark.name), value);
   }
 }
 
@@ -424,7 +414,7 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
                             materialiseOver(term, {}, Kind::Real, "", loc));
   emitMarks();
   for (Array *array : model.arrays)
-    if (arrays.count(array) && array->context.empty())
+    if (arrays.count(array) && array->context.empty() && !array->name.empty())
       attn::EquationOp::create(builder, location(array->loc),
                                builder.getStringAttr(array->name),
                                visibleValue(*array));

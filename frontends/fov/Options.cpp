@@ -1,7 +1,13 @@
 //===- Options.cpp - the words that the language knows --------------------===//
 
 #include "frontends/fov/Options.h"
+#include "frontends/fov/Diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace fovea;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
@@ -14,20 +20,6 @@ ArrayRef<StringRef> fovea::fov::builtinNames() {
       "dropout",   "sum",     "mean",        "prod",     "argmax", "argmin",
       "logsumexp", "softmax", "log_softmax", "cumsum",   "any",    "all",
       "vector",    "matrix",  "tensor",      "true",     "false",  "inf"};
-  return names;
-}
-
-ArrayRef<StringRef> fovea::fov::trainOptions() {
-  static constexpr StringRef names[] = {
-      "average", "optimiser", "rate", "clip",  "clip_value", "column_norm",
-      "noise",   "smooth",    "init", "batch", "bucket",     "early_stop"};
-  return names;
-}
-
-ArrayRef<StringRef> fovea::fov::decodeOptions() {
-  static constexpr StringRef names[] = {"beam",      "longest", "shortest",
-                                        "normalise", "unknown", "stop",
-                                        "valid",     "score"};
   return names;
 }
 
@@ -54,8 +46,31 @@ ArrayRef<StringRef> fovea::fov::metrics() {
   return names;
 }
 
-ArrayRef<StringRef> fovea::fov::optimisers() {
-  static constexpr StringRef names[] = {"adam",    "adamw",    "adadelta",
-                                        "rmsprop", "momentum", "sgd"};
-  return names;
+std::string fovea::fov::optionMistake(StringRef block, StringRef name,
+                                      StringRef word) {
+  static constexpr StringRef train[] = {
+      "average", "optimiser", "rate", "clip",  "clip_value", "column_norm",
+      "noise",   "smooth",    "init", "batch", "bucket",     "early_stop"};
+  static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
+                                         "normalise", "unknown", "stop",
+                                         "valid",     "score"};
+  ArrayRef<StringRef> options =
+      block == "train" ? ArrayRef(train) : ArrayRef(decode);
+  if (!llvm::is_contained(options, name))
+    return "'" + name.str() + "' is no option of " + block.str() +
+           suggestion(name, options);
+  // Words that some options have for their values.
+  static const std::map<StringRef, std::vector<StringRef>> words = {
+      {"average", {"token", "example"}},
+      {"optimiser",
+       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}},
+      {"normalise", {"none", "per_symbol", "gnmt"}}};
+  auto it = words.find(name);
+  if (it == words.end() || llvm::is_contained(it->second, word))
+    return "";
+  std::string all;
+  for (StringRef each : it->second)
+    all += (all.empty() ? "" : ", ") + each.str();
+  return "'" + word.str() + "' is no value of '" + name.str() + "' (" + all +
+         ")" + suggestion(word, it->second);
 }

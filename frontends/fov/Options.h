@@ -6,21 +6,22 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <string>
+
 namespace fovea::fov {
 
 /// Functions that are no defs: tanh, dot, fold, zeros, ..
 llvm::ArrayRef<llvm::StringRef> builtinNames();
-/// The options of `train` and of `decode` (docs/LANGUAGE.md).
-llvm::ArrayRef<llvm::StringRef> trainOptions();
-llvm::ArrayRef<llvm::StringRef> decodeOptions();
 /// The estimators of a latent, and the treatments of an observed name.
 llvm::ArrayRef<llvm::StringRef> estimators();
 /// The treatments of a random name in decoding.
 llvm::ArrayRef<llvm::StringRef> decodeTreatments();
 /// Metrics that `metric` may name.
 llvm::ArrayRef<llvm::StringRef> metrics();
-/// Optimisers, schedules and other words of option values.
-llvm::ArrayRef<llvm::StringRef> optimisers();
+/// What is wrong with the option `name` of `train` or `decode`, whose value
+/// begins with `word` (empty: with something else); empty when it is fine.
+std::string optionMistake(llvm::StringRef block, llvm::StringRef name,
+                          llvm::StringRef word);
 
 } // namespace fovea::fov
 

@@ -24,10 +24,12 @@ struct Candidate {
   std::string name;
   SMLoc loc;
   const void *owner; // the statement, or the binder
+  const Expr *stated;
   bool isStatic = false;
-  std::optional<int64_t> extent;
+  std::optional<int64_t> extent = {};
   int strength = 9;
-  const Expr *stated = nullptr;
+  SMLoc originLoc = {};    // of the use that gave the extent
+  std::string origin = {}; // `cell[l]`
 };
 
 /// A candidate at an axis of a family.
@@ -86,7 +88,10 @@ private:
   Family *familyOf(const Expr &base, bool &isLength);
   void spread();
   void findRanges();
-  bool offer(Candidate &candidate, int64_t extent, int strength);
+  void readStated(Candidate &candidate);
+  void disagreements();
+  bool isSelf(const Use &use);
+  bool offer(const Use &use, int64_t extent, int strength);
 
   static Candidate *find(const Env *env, StringRef name) {
     for (; env; env = env->outer)
@@ -148,7 +153,8 @@ void StaticAnalysis::usesAt(const Expr &arg, const Env *env, Family *family,
   bool sum = arg.kind == ExprKind::Binary &&
              (arg.op == ast::Op::Add || arg.op == ast::Op::Sub) &&
              arg.args[0]->kind == ExprKind::Name &&
-             arg.args[1]->kind == ExprKind::Integer;
+             arg.args[1]->kind == ExprKind::Integer &&
+             arg.args[1]->integer <= maxShift;
   if (sum)
     if (Candidate *candidate = find(env, arg.args[0]->name)) {
       int64_t shift = arg.args[1]->integer;
@@ -182,13 +188,8 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
   if (expr.kind == ExprKind::Reduce) {
     const Env *inner = env;
     for (const ast::Binder &binder : expr.binders) {
-      candidates.push_back({binder.name.str(),
-                            binder.loc,
-                            &binder,
-                            false,
-                            {},
-                            9,
-                            binder.extent});
+      candidates.push_back(
+          {binder.name.str(), binder.loc, &binder, binder.extent});
       envs.push_back({inner, &candidates.back()});
       inner = &envs.back();
       // An index in an extent is static: members differ in it.
@@ -224,7 +225,8 @@ void StaticAnalysis::collect(const Statement &s) {
       int64_t shift = 0;
       if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
           value->args[0]->kind == ExprKind::Name &&
-          value->args[1]->kind == ExprKind::Integer) {
+          value->args[1]->kind == ExprKind::Integer &&
+          value->args[1]->integer <= maxShift) {
         shift = value->args[1]->integer;
         value = value->args[0];
       }
@@ -236,8 +238,7 @@ void StaticAnalysis::collect(const Statement &s) {
         continue;
       Candidate *candidate = find(env, value->name);
       if (!candidate) {
-        candidates.push_back(
-            {value->name.str(), place.loc, &s, false, {}, 9, place.bound});
+        candidates.push_back({value->name.str(), place.loc, &s, place.bound});
         candidate = &candidates.back();
         envs.push_back({env, candidate});
         env = &envs.back();
@@ -275,35 +276,45 @@ void StaticAnalysis::spread() {
   }
 }
 
-bool StaticAnalysis::offer(Candidate &candidate, int64_t extent, int strength) {
+bool StaticAnalysis::offer(const Use &use, int64_t extent, int strength) {
+  Candidate &candidate = *use.candidate;
   if (candidate.extent && candidate.strength <= strength)
     return false;
   bool same = candidate.extent == extent;
   candidate.extent = extent;
   candidate.strength = strength;
+  candidate.originLoc = use.loc;
+  candidate.origin = use.family->name + "[" + candidate.name + "]";
   return !same;
+}
+
+/// Whether a statement reads what it gives.
+bool StaticAnalysis::isSelf(const Use &use) {
+  return llvm::any_of(use.statement->lefts, [&](const ast::Left &left) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    return symbol && symbol->family == use.family;
+  });
+}
+
+/// `l < L`
+void StaticAnalysis::readStated(Candidate &candidate) {
+  std::optional<Extent> extent =
+      elaborator.size(*candidate.stated, scope, nullptr);
+  std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
+  if (extent && (!value || *value < 0))
+    elaborator.error(candidate.stated->loc,
+                     "index '" + candidate.name +
+                         "' selects members, so its range cannot be " +
+                         extent->text() +
+                         (value ? "" : ", which differs between examples"));
+  candidate.extent = std::max<int64_t>(0, value.value_or(0));
+  candidate.strength = 1;
 }
 
 void StaticAnalysis::findRanges() {
   for (Candidate &candidate : candidates)
-    if (candidate.isStatic && candidate.stated) {
-      std::optional<Extent> extent =
-          elaborator.size(*candidate.stated, scope, nullptr);
-      std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
-      if (extent && !value)
-        elaborator.error(candidate.stated->loc,
-                         "index '" + candidate.name +
-                             "' selects members, so its range cannot be " +
-                             extent->text() +
-                             ", which differs between examples");
-      candidate.extent = value.value_or(0);
-      candidate.strength = 1;
-    }
-  auto isSelf = [](const Use &use) {
-    return llvm::any_of(use.statement->lefts, [&](const ast::Left &left) {
-      return StringRef(use.family->name).ends_with(left.name);
-    });
-  };
+    if (candidate.isStatic && candidate.stated)
+      readStated(candidate);
   // Each rule is tried only when the stronger ones have nothing more to say.
   for (int strength = 2; strength <= 5;) {
     bool changed = false;
@@ -315,7 +326,6 @@ void StaticAnalysis::findRanges() {
         int64_t size = *use.candidate->extent + use.shift;
         if (!extent || *extent < size) {
           extent = size;
-          use.family->extentLocs[use.axis] = use.loc;
           changed = true;
         }
       }
@@ -327,45 +337,56 @@ void StaticAnalysis::findRanges() {
         continue;
       std::optional<int64_t> extent = use.family->extents[use.axis];
       if (extent && use.shift == 0 && !use.family->isEquation && !use.isLeft)
-        changed |= offer(candidate, *extent, 2);
+        changed |= offer(use, *extent, 2);
       else if (strength >= 3 && extent && use.shift == 0 && !use.isLeft &&
                !isSelf(use))
-        changed |= offer(candidate, *extent, 3);
+        changed |= offer(use, *extent, 3);
       else if (strength >= 4 && extent && use.shift < 0 && !use.isLeft &&
                !isSelf(use))
-        changed |= offer(candidate, *extent, 4);
+        changed |= offer(use, *extent, 4);
       else if (strength >= 4 && extent && use.isLeft && use.shift == 0 &&
                !candidate.extent)
-        changed |= offer(candidate, *extent, 5);
+        changed |= offer(use, *extent, 5);
       // What a reader demands.
       if (strength >= 5 && !extent && candidate.extent && use.shift == 0 &&
           !use.isLeft) {
         use.family->extents[use.axis] = candidate.extent;
-        use.family->extentLocs[use.axis] = use.loc;
         changed = true;
       }
     }
     if (!changed)
       ++strength;
   }
-  // Two stronger uses that disagree.
+  disagreements();
+}
+
+/// GRAMMAR 8.2, for members: two declared families of different sizes.
+void StaticAnalysis::disagreements() {
   for (Use &use : uses) {
     Candidate &candidate = *use.candidate;
     if (!candidate.isStatic || !use.isAffine || use.shift != 0 || use.isLeft ||
         candidate.strength == 1 || candidate.strength > 3 ||
-        use.axis >= use.family->extents.size() || isSelf(use))
+        use.axis >= use.family->extents.size() || use.family->isEquation)
       continue;
     std::optional<int64_t> extent = use.family->extents[use.axis];
-    if (use.family->isEquation)
+    if (!extent || *extent == *candidate.extent)
       continue;
-    if (extent && *extent != *candidate.extent)
-      elaborator.error(
-          use.loc,
-          "index '" + candidate.name +
-              "' has two ranges: " + std::to_string(*candidate.extent) +
-              " and " + std::to_string(*extent) + " from " + use.family->name +
-              "[" + candidate.name + "] here; state one: " + candidate.name +
-              " < " + std::to_string(*extent));
+    std::string stated =
+        candidate.name + " < " + std::to_string(*candidate.extent);
+    for (const Use &left : uses)
+      if (left.isLeft && left.candidate == &candidate) {
+        stated = left.family->name + "[" + stated + "]";
+        break;
+      }
+    elaborator.error(
+        use.loc,
+        "index '" + candidate.name +
+            "' has two ranges: " + std::to_string(*candidate.extent) +
+            " from " + candidate.origin + " (line " +
+            std::to_string(elaborator.diagnostics.lineOf(candidate.originLoc)) +
+            ") and " + std::to_string(*extent) + " from " + use.family->name +
+            "[" + candidate.name + "] here; state one: " + stated,
+        {{candidate.originLoc, "the other range comes from here"}});
   }
 }
 

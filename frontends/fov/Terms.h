@@ -140,6 +140,7 @@ struct Term {
   double number = 0;
   bool isInteger = false;
   bool isSymbol = false; // a token given as text
+  bool isDot = false;    // Contract: of two vectors
   IndexVar *index = nullptr;
   Extent extent; // Size
   Array *array = nullptr;
@@ -154,6 +155,8 @@ struct Term {
 
   /// The index variables that it depends on, in order of appearance.
   SmallVector<IndexVar *, 2> free;
+  /// Of the term as a tree: a shared part counts wherever it stands.
+  unsigned height = 1, weight = 1;
 
   // Found by Infer.cpp.
   std::optional<Shape> shape;
@@ -197,12 +200,14 @@ struct Array {
   Shape extents;           // index axes
   bool isSentence = false; // <s> stands at -1, </s> ends it
   bool ends = false;       // position(p) ends
-  bool observed = false;   // has a choice in this model, or is given
   bool generated = false;  // has a choice: `name ~ ..`
   bool latent = false;
 
-  // Param: the shape as declared, over sizes that a call may still bind.
+  // Param: the shape as declared, over sizes that a call may still bind; and
+  // what the model declares it by: `cell.2` of `cell.2.weight`; empty when it
+  // belongs to an import.
   Shape declared;
+  std::string root;
   std::string initial; // what `fovea init` starts it with: weight, bias, ..
 
   // Found by Infer.cpp; declared for data and parameters.
@@ -239,12 +244,11 @@ struct Choice {
   bool latent = false;
 };
 
-struct Option {
+/// `stop[t] = ..` and others of decode { }: equations that steer the search.
+struct Mark {
   std::string name;
-  Term *value = nullptr; // stop, valid, score, longest: an equation
-  const ast::Expr *text = nullptr;
-  ast::Entry::Kind kind;
-  SMLoc loc;
+  Term *value;
+  SmallVector<IndexVar *, 2> indices;
 };
 
 /// An index at an axis: what the range rules look at.
@@ -283,10 +287,11 @@ struct Elaborated {
   std::vector<SizeBinding> bindings;
   /// Open sizes that are the number of symbols of a token.
   std::vector<std::pair<const Atom *, Term *>> vocabularyBindings;
-  std::vector<std::pair<std::string, Term *>> marks; // stop, valid, ..
-  std::vector<SmallVector<IndexVar *, 2>> markIndices;
-  /// Lengths fixed by `decode { set T = .. }`.
-  std::vector<std::pair<const Atom *, Term *>> setLengths;
+  /// What the first call bound each of them to; found by Infer.cpp.
+  std::map<const Atom *, const Vocabulary *> vocabularyOf;
+  std::vector<Mark> marks;
+  /// Lengths fixed by `decode { set T = .. }`, and where.
+  std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
   std::vector<std::string> refusals; // why it cannot be executed yet
 };
 

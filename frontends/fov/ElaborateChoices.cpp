@@ -1,0 +1,204 @@
+//===- ElaborateChoices.cpp - name[..] ~ distribution(..) -----------------===//
+//
+// Data with a distribution is observed in training and generated in decoding;
+// any other name is a latent choice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+
+namespace {
+
+struct Distribution {
+  StringRef name;
+  /// In the order in which they are given without names.
+  std::vector<StringRef> parameters;
+  /// One of each group is wanted.
+  std::vector<std::vector<StringRef>> wanted;
+  bool bindsIndices = false;
+};
+
+} // namespace
+
+/// The distribution of this name, or null; `names` gets those that there are.
+static const Distribution *findDistribution(StringRef name,
+                                            std::vector<StringRef> &names) {
+  static const std::vector<Distribution> all = {
+      {"categorical", {"logits", "probs"}, {{"logits", "probs"}}, true},
+      {"bernoulli", {"prob", "logit"}, {{"prob", "logit"}}},
+      {"normal", {"mean", "sd"}, {{"mean"}, {"sd"}}},
+      {"uniform", {"low", "high", "size"}, {{"low"}, {"high"}}},
+      {"mixture",
+       {"logit"},
+       {{"logit"}, {"mean"}, {"sd"}, {"correlation"}},
+       true}};
+  for (const Distribution &each : all) {
+    if (each.name == name)
+      return &each;
+    names.push_back(each.name);
+  }
+  return nullptr;
+}
+
+/// The indices that a distribution binds: its support. False after a mistake.
+bool Elaborator::bindSupport(const Expr &right, Scope &scope,
+                             const Bindings *&bindings,
+                             SmallVector<IndexVar *, 1> &vars) {
+  const Bindings *outer = bindings;
+  for (const ast::Binder &binder : right.binders) {
+    for (const Bindings *b = outer; b; b = b->outer)
+      if (b->name == binder.name) {
+        error(binder.loc, "index '" + binder.name.str() +
+                              "' is already bound on the left; the support "
+                              "needs a new name: " +
+                              right.name.str() + "[" +
+                              freeLetter(scope, bindings).str() + "](...)");
+        return false;
+      }
+    IndexVar *var = newIndex(binder.name, binder.loc);
+    if (!stateExtent(var, binder, scope, outer))
+      return false;
+    bindingStorage.push_back({bindings, binder.name, var, std::nullopt, false});
+    bindings = &bindingStorage.back();
+    vars.push_back(var);
+  }
+  if (right.condition) {
+    error(right.condition->loc,
+          "a distribution takes no condition; exclude places by logits of "
+          "-inf");
+    return false;
+  }
+  return true;
+}
+
+/// The parameters of a distribution, by name. False after a mistake.
+bool Elaborator::readParameters(const Expr &right, StringRef distribution,
+                                ArrayRef<StringRef> names,
+                                SmallVector<IndexVar *, 1> vars, Scope &scope,
+                                const Bindings *bindings, Choice &choice) {
+  bool isFine = true;
+  auto add = [&](StringRef name, const Expr &value, SMLoc loc) {
+    Term *term = expression(value, scope, bindings);
+    isFine &= term != nullptr;
+    if (term && !vars.empty()) {
+      Term *stack = make(TermKind::Stack, term->loc, {term});
+      stack->range = term->range;
+      stack->vars = vars;
+      computeFree(stack);
+      term = stack;
+    }
+    bool isGiven = llvm::any_of(choice.parameters, [&](auto &parameter) {
+      return parameter.first == name;
+    });
+    if (isGiven)
+      error(loc, "'" + name.str() + "' of '" + distribution.str() +
+                     "' is given twice");
+    isFine &= !isGiven;
+    if (isFine)
+      choice.parameters.push_back({name.str(), term});
+  };
+  unsigned position = 0;
+  for (const ast::Item &item : right.items) {
+    const Expr &value = *item.value;
+    if (item.name.empty() && distribution == "mixture" &&
+        value.kind == ExprKind::Call && value.args[0]->kind == ExprKind::Name &&
+        value.args[0]->name == "bivariate") {
+      if (value.items.size() != 3) {
+        error(value.loc, "'bivariate' takes a mean, a deviation and a "
+                         "correlation but gets " +
+                             std::to_string(value.items.size()) + " values");
+        return false;
+      }
+      add("mean", *value.items[0].value, value.loc);
+      add("sd", *value.items[1].value, value.loc);
+      add("correlation", *value.items[2].value, value.loc);
+      continue;
+    }
+    if (item.name.empty() && position >= names.size()) {
+      error(item.loc, "'" + distribution.str() + "' takes " +
+                          std::to_string(names.size()) +
+                          (names.size() == 1 ? " parameter" : " parameters") +
+                          " but gets more");
+      return false;
+    }
+    StringRef name = item.name.empty() ? names[position++] : item.name;
+    if (!llvm::is_contained(names, name)) {
+      error(item.loc, "'" + distribution.str() + "' has no parameter '" +
+                          name.str() + "'" + suggestion(name, names));
+      isFine = false;
+      continue;
+    }
+    add(name, value, item.loc);
+  }
+  return isFine;
+}
+
+void Elaborator::elaborateChoice(const Statement &s, Array *target,
+                                 SmallVector<PiecePlace, 2> places,
+                                 Scope &scope, const Bindings *bindings) {
+  const Expr &right = *s.value;
+  Choice choice;
+  choice.target = target;
+  choice.places = places;
+  choice.loc = s.lefts[0].loc;
+  choice.guide = s.guide;
+  choice.latent = target->source == Array::Equation;
+  StringRef name =
+      right.kind == ExprKind::Reduce ? right.name
+      : right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Name
+          ? right.args[0]->name
+          : StringRef();
+  if (name.empty())
+    return error(right.loc,
+                 "expected a distribution, for example categorical(...)");
+  std::vector<StringRef> known;
+  const Distribution *distribution = findDistribution(name, known);
+  if (!distribution)
+    return error(right.loc, "'" + name.str() + "' is no distribution" +
+                                suggestion(name, known));
+  choice.distribution = name.str();
+  if (!right.binders.empty() && !distribution->bindsIndices)
+    return error(right.loc, "'" + name.str() + "' binds no index");
+  if (!choice.latent)
+    for (const PiecePlace &place : places)
+      if (!place.var || place.shift != 0)
+        return error(place.loc, "'" + target->text +
+                                    "' is data, so its distribution is for "
+                                    "every place: write an index here");
+  SmallVector<IndexVar *, 1> vars;
+  if (!bindSupport(right, scope, bindings, vars) ||
+      !readParameters(right, name, distribution->parameters, vars, scope,
+                      bindings, choice))
+    return;
+  for (ArrayRef<StringRef> group : distribution->wanted) {
+    unsigned given = llvm::count_if(choice.parameters, [&](auto &parameter) {
+      return llvm::is_contained(group, parameter.first);
+    });
+    if (given == 1)
+      continue;
+    std::string shown;
+    for (StringRef each : group)
+      shown += (shown.empty() ? "'" : " or '") + each.str() + "'";
+    return error(right.loc,
+                 "'" + name.str() + "' wants " + shown +
+                     (given == 0 ? " but does not get it" : " but gets both"));
+  }
+  if (!s.guide && !isNew(target, places, choice.loc))
+    return;
+  if (choice.latent) {
+    target->latent = true;
+    target->loc = choice.loc;
+    target->kind = name == "categorical" ? Kind::Int
+                   : name == "bernoulli" ? Kind::Bit
+                                         : Kind::Real;
+    if (!s.guide)
+      target->pieces.push_back({places, nullptr, choice.loc});
+  }
+  model->choices.push_back(std::move(choice));
+}
