@@ -17,8 +17,9 @@ using ast::StatementKind;
 
 /// The size of a vocabulary that no file and no --set has fixed yet.
 static constexpr int64_t assumedVocabulary = 10000;
-/// The largest dim and vocabulary.
+/// The largest dim, and the largest vocabulary.
 static constexpr int64_t largestSize = int64_t(1) << 31;
+static constexpr int64_t largestVocabulary = int64_t(1) << 40;
 
 void Elaborator::readName(const Statement &s, Symbol &symbol, Scope &scope) {
   symbol.kind = Symbol::Reading;
@@ -136,22 +137,22 @@ std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
   if (const std::string *text = overrideOf(name + ".vocab")) {
     int64_t count;
     if (!StringRef(*text).getAsInteger(10, count) && count >= 1 &&
-        count <= largestSize)
+        count <= largestVocabulary)
       return count;
     error({}, "--set " + name + ".vocab=" + *text +
                   ": a vocabulary has a whole number of symbols, at least 1 "
-                  "and at most 2^31");
+                  "and at most 2^40");
     return std::nullopt;
   }
   if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
       call->items[0].value->kind == ExprKind::Integer) {
     int64_t count = call->items[0].value->integer;
-    if (count >= 1 && count <= largestSize)
+    if (count >= 1 && count <= largestVocabulary)
       return count;
     error(call->items[0].loc, "vocabulary '" + name + "' has " +
                                   std::to_string(count) +
                                   " symbols, but it has at least 1 and at most "
-                                  "2^31");
+                                  "2^40");
   }
   return std::nullopt;
 }

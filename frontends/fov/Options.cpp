@@ -63,8 +63,7 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   static const std::map<StringRef, std::vector<StringRef>> words = {
       {"average", {"token", "example"}},
       {"optimiser",
-       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}},
-      {"normalise", {"none", "per_symbol", "gnmt"}}};
+       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}}};
   auto it = words.find(name);
   if (it == words.end() || llvm::is_contained(it->second, word))
     return "";
