@@ -21,6 +21,17 @@ namespace fovea::random {
 struct Statistics {
   int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
           states = 0, unnecessary = 0, passes = 0;
+
+  void operator+=(const Statistics &other) {
+    specs += other.specs;
+    directions += other.directions;
+    kinks += other.kinks;
+    steps += other.steps;
+    bruteForced += other.bruteForced;
+    states += other.states;
+    unnecessary += other.unnecessary;
+    passes += other.passes;
+  }
 };
 
 /// What `checkSpec` looks at.

@@ -272,10 +272,10 @@ void DecoderCheck::states() {
         needless.erase(state);
     }
   }
-  for (const std::string &state : needless) {
-    ++statistics.unnecessary;
-    fail("nothing changes without the state '" + state + "'");
-  }
+  // Algebra that no schedule knows of may make a state needless: what is added
+  // to every score of a softmax, or a softmax over one place. So they are
+  // counted, and the tests bound their number.
+  statistics.unnecessary += needless.size();
 }
 
 void DecoderCheck::run() {

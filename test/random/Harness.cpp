@@ -15,6 +15,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,22 +134,21 @@ static std::vector<std::string> smaller(const std::string &text,
   return found;
 }
 
-/// The first failure of a text, checked in a child: a smaller text may well
-/// crash what the whole one does not.
-static std::string firstFailure(const Spec &spec, int64_t seed) {
+/// Runs the checks in a child, because a spec may crash the compiler. The
+/// first failure, and what was counted.
+static std::string inChild(llvm::function_ref<Failures(Statistics &)> check,
+                           Statistics &total) {
   int ends[2];
   if (pipe(ends))
-    return "no pipe";
+    return "there is no pipe";
   pid_t child = fork();
   if (child == 0) {
-    CheckOptions options;
-    options.renaming = options.formatting = false;
     Statistics statistics;
-    Failures failures = checkSpec(spec, nullptr, seed, options, statistics);
-    std::string text = failures.empty() ? "" : failures.front();
-    if (write(ends[1], text.data(), text.size()) < 0)
-      _exit(1);
-    _exit(0);
+    Failures failures = check(statistics);
+    std::string text(reinterpret_cast<const char *>(&statistics),
+                     sizeof(statistics));
+    text += failures.empty() ? "" : failures.front();
+    _exit(write(ends[1], text.data(), text.size()) < 0);
   }
   close(ends[1]);
   std::string text;
@@ -158,9 +158,23 @@ static std::string firstFailure(const Spec &spec, int64_t seed) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return "it crashes";
-  return text;
+  if (status != 0 || text.size() < sizeof(Statistics))
+    return "the compiler crashes";
+  Statistics statistics;
+  std::memcpy(&statistics, text.data(), sizeof(statistics));
+  total += statistics;
+  return text.substr(sizeof(statistics));
+}
+
+static std::string firstFailure(const Spec &spec, int64_t seed) {
+  CheckOptions options;
+  options.renaming = options.formatting = false;
+  Statistics statistics;
+  return inChild(
+      [&](Statistics &counts) {
+        return checkSpec(spec, nullptr, seed, options, counts);
+      },
+      statistics);
 }
 
 /// Leaves out whatever can be left out while the first failure stays the same.
@@ -179,7 +193,7 @@ static int shrinkSeed(int64_t seed) {
       if (less.text.size() >= spec.text.size())
         continue;
       std::string now = firstFailure(less, seed);
-      if (now == "it crashes" && now != first) {
+      if (now == "the compiler crashes" && now != first) {
         llvm::errs() << "another mistake: this crashes\n" << less.text;
         continue;
       }
@@ -210,12 +224,13 @@ static int checkSeeds(int64_t first, int64_t last) {
   Statistics statistics;
   int64_t failing = 0;
   for (int64_t seed = first; seed <= last; ++seed) {
-    Failures failures = checkSeed(seed, {}, statistics);
-    if (failures.empty())
+    std::string failure =
+        inChild([&](Statistics &counts) { return checkSeed(seed, {}, counts); },
+                statistics);
+    if (failure.empty())
       continue;
     ++failing;
-    llvm::outs() << "seed " << seed << ": "
-                 << llvm::StringRef(failures.front()).rtrim()
+    llvm::outs() << "seed " << seed << ": " << llvm::StringRef(failure).rtrim()
                  << "; reproduce: fovea-random --seeds " << seed << ".." << seed
                  << ", --shrink " << seed << "\n";
     llvm::outs().flush();

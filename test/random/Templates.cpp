@@ -132,14 +132,16 @@ void Templates::recurrence(Place place) {
     break;
   }
   case 4: {
-    // A place inside the range; the general equation covers the rest.
+    // A place inside the range; the general equation covers the rest. Only at
+    // the start: the front end does not know yet that h[S-1] covers the end.
+    down = false;
+    old = h + "[" + before(i, down) + "]";
     spec.features.insert("place inside");
     string input = vec(context, dim, 1);
     Context none;
     say(left(h, context) + " = tanh(" + linear(dim, dim) + "(" + old + ") + " +
         input + ")");
-    string first = down ? place.extent + "-1" : "0";
-    say(h + "[" + first + "] = " + squash(vec(none, dim, 1)));
+    say(h + "[0] = " + squash(vec(none, dim, 1)));
     break;
   }
   default: {

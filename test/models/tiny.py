@@ -1,0 +1,177 @@
+"""Runs a model of `models/` once at tiny sizes, on random data.
+
+    tiny.py MODEL SPEC WORK_DIRECTORY
+
+Two examples of different lengths, garbage behind the lengths: the loss is a
+number, the garbage does not matter, and the gradients of a few entries of
+every parameter agree with central differences. The models' sizes and data
+stand in the table.
+"""
+
+import math
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+from tensors import Tensor, read, write  # noqa: E402
+
+# Lengths of the two examples.
+LENGTHS = dict(S=(4, 2), T=(3, 4), P=(3, 3), N=(4, 3), M=(3, 1), Q=(2, 3), U=(3, 2), Y=(5, 4), X=(4, 6), F=(2, 3))
+SOURCE = {"src": ("token 7", "S"), "tgt": ("sentence 6", "T")}
+VOCABULARIES = {"src.vocab": 7, "tgt.vocab": 6}
+
+# Per model: options, and the data: kind and axes. `W` is nested in `M`.
+MODELS = {
+    "rnnsearch": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
+    "luong_local_p": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),
+    "transformer": (
+        {"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7},
+        {"src": ("token 7", "S"), "tgt": ("sentence 7", "T")},
+    ),
+    "decoder_lm": ({"L": 2, "D": 4, "K": 2, "N": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
+    "rnnlm": ({"L": 2, "E": 3, "H": 4, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
+    "caption_soft": (
+        {"D": 3, "E": 4, "H": 4, "A": 3, "tgt.vocab": 6},
+        {"a": ("real", "P", 3), "tgt": ("sentence 6", "T")},
+    ),
+    "caption_pixels": (
+        {"C": 2, "E": 3, "H": 3, "A": 2, "tgt.vocab": 6},
+        {"image": ("real", "Y", "X", 3), "tgt": ("sentence 6", "T")},
+    ),
+    "video": (
+        {"C": 2, "D": 3, "E": 3, "H": 3, "A": 2, "tgt.vocab": 6},
+        {"clip": ("real", "F", "Y", "X", 1), "tgt": ("sentence 6", "T")},
+    ),
+    "speech": (
+        {"L": 2, "H": 3, "E": 3, "A": 3, "K": 2, "R": 3, "M": 2, "I": 2, "tgt.vocab": 6},
+        {"x": ("real", "S", 2), "tgt": ("sentence 6", "T")},
+    ),
+    "pyramid": (
+        {"L": 2, "H": 3, "E": 3, "A": 3, "I": 2, "tgt.vocab": 6},
+        {"x": ("real", "S", 2), "tgt": ("sentence 6", "T")},
+    ),
+    "pointer": (dict(H=4), {"point": ("real", "N", 2), "out": ("place N", "T")}),
+    "memory_soft": (
+        {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},
+        {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
+    ),
+    "ntm": (dict(N=4, W=3, H=4, B=2), {"input": ("bit", "S", 2), "output": ("bit", "S", 2)}),
+    "graves": (
+        {"L": 2, "H": 3, "K": 2, "M": 2, "text.vocab": 5},
+        {"text": ("token 5", "U"), "stroke": ("real", "T", 2), "lift": ("bit", "T")},
+    ),
+    "snli_gated": (
+        dict(E=3, H=3, A=2, R=2, G=3, F=4, **{"words.vocab": 7}),
+        {"premise": ("token 7", "S"), "hypothesis": ("token 7", "T"), "label": ("class 3",)},
+    ),
+}
+NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
+BATCH = 2
+
+
+def element(kind, draw, example, place, end):
+    """A value of the data at `place` of its first axis, which ends at `end`."""
+    name, *argument = kind.split()
+    if name == "real":
+        return draw.uniform(-1, 1)
+    if name == "bit":
+        return draw.randrange(2)
+    if name in ("token", "class"):
+        return draw.randrange(int(argument[0]))
+    if name == "sentence":
+        return 1 if place == end - 1 else draw.randrange(2, int(argument[0]))
+    assert name == "place"  # a place of an axis, or its end
+    length = LENGTHS[argument[0]][example]
+    return length if place == end - 1 else draw.randrange(length)
+
+
+def batch(data, seed, garbage):
+    """Tensors of the batch; what stands behind a length depends on `garbage`."""
+    draw, noise, tensors = random.Random(seed), random.Random(garbage), {}
+    for name, (kind, *axes) in data.items():
+        extents = [a if isinstance(a, int) else max(map(max, NESTED)) if a == "W" else max(LENGTHS[a]) for a in axes]
+        values = []
+        for example in range(BATCH):
+            for flat in range(math.prod(extents)):
+                place, rest = [], flat
+                for extent in reversed(extents):
+                    place.insert(0, rest % extent)
+                    rest //= extent
+                inside = True
+                for axis, index in zip(axes, place):
+                    if axis == "W":
+                        inside = inside and index < NESTED[example][place[0]]
+                    elif not isinstance(axis, int):
+                        inside = inside and index < LENGTHS[axis][example]
+                    if not inside:
+                        break
+                end = LENGTHS[axes[0]][example] if axes and not isinstance(axes[0], int) else 0
+                if inside:
+                    values.append(element(kind, draw, example, place[0] if place else 0, end))
+                else:
+                    values.append(noise.uniform(-9, 9) if kind == "real" else noise.randrange(50, 99))
+        tensors[name] = Tensor("F64" if kind == "real" else "I64", [BATCH, *extents], values)
+        free = [a for a in axes if not isinstance(a, int)]
+        for number, axis in enumerate(free):
+            key = f"{name}.length" + (f".{number + 1}" if number else "")
+            if axis == "W":
+                rows = max(LENGTHS["M"])
+                padded = [w for ws in NESTED for w in (*ws, *[0] * (rows - len(ws)))]
+                tensors[key] = Tensor("I64", [BATCH, rows], padded)
+            else:
+                tensors[key] = Tensor("I64", [BATCH], list(LENGTHS[axis]))
+    return tensors
+
+
+def main(model, spec, work):
+    options, data = MODELS[model]
+    sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
+    os.makedirs(work, exist_ok=True)
+    weights, inputs, result = (os.path.join(work, f) for f in ("w.safetensors", "b.safetensors", "r.safetensors"))
+    listed = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
+    draw, parameters = random.Random(1), {}
+    for line in listed.splitlines():
+        name, _, extents = line.split("\t")
+        shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
+        parameters[name] = Tensor("F64", shape, [draw.uniform(-0.6, 0.6) for _ in range(math.prod(shape))])
+
+    def run(parameters, garbage=0, grads=False):
+        write(weights, parameters)
+        write(inputs, batch(data, 2, garbage))
+        gets = ["--get", "loss", *(["--get", "grads"] if grads else [])]
+        subprocess.run(["fovea", "run", spec, *sets, "--weights", weights, "--data", inputs, "--reference",
+                        "--dtype", "f64", *gets, "-o", result], check=True)
+        return read(result)
+
+    base = run(parameters, grads=True)
+    loss = base["loss"].values[0]
+    assert math.isfinite(loss), loss
+    assert run(parameters, garbage=3)["loss"].values[0] == loss, "what stands behind a length matters"
+    assert all(math.isfinite(v) for t in base.values() for v in t.values), "a gradient is no number"
+
+    # Along a random direction of everything, and along single entries.
+    def slope(direction, step):
+        def at(scale):
+            moved = {n: Tensor("F64", t.shape, [v + scale * d for v, d in zip(t.values, direction[n])])
+                     for n, t in parameters.items()}
+            return run(moved)["loss"].values[0]
+        return (at(step) - at(-step)) / (2 * step)
+
+    for trial in range(3):
+        direction = {n: [draw.uniform(-1, 1) for _ in t.values] for n, t in parameters.items()}
+        if trial:  # one entry alone
+            chosen = draw.choice(sorted(parameters))
+            direction = {n: [0.0] * len(v) for n, v in direction.items()}
+            direction[chosen][draw.randrange(len(direction[chosen]))] = 1.0
+        expected = sum(d * g for n, ds in direction.items() for d, g in zip(ds, base[f"grad/{n}"].values))
+        got = slope(direction, 1e-5)
+        assert abs(got - expected) <= 1e-6 * max(1.0, abs(expected)), (trial, got, expected)
+    print(f"{model}: {len(parameters)} parameters, loss {loss:.6f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
