@@ -464,3 +464,9 @@ Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
   }
   return Extent(known);
 }
+
+void Sizes::nameFloors() {
+  for (Atom &atom : atoms)
+    if (atom.kind == Atom::Floor)
+      atom.name = factorText(&atom);
+}

@@ -125,6 +125,9 @@ public:
   /// a // b. Exact where the values divide and b is a product; otherwise an
   /// atom of its own.
   Extent floorDiv(const Extent &a, const Extent &b);
+  /// Names every a // b by what a and b have turned out to be: two calls of a
+  /// def have different A // 2.
+  void nameFloors();
   /// The length of this name, or null.
   const Atom *findLength(llvm::StringRef name) const;
 

@@ -244,7 +244,7 @@ static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
 static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
   std::set<std::string> given;
   for (const Array *data : model.data)
-    if (!data->generated)
+    if (!data->generated || data->isSentence || data->ends)
       for (const Extent &size : data->extents)
         given.insert(size.text());
   for (auto &[atom, term] : model.setLengths)

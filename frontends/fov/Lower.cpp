@@ -377,6 +377,7 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&system.getBody());
 
+  model.sizes.nameFloors();
   // A length is open when only generated data has it.
   if (model.decoding) {
     llvm::SmallPtrSet<const Atom *, 8> given;
