@@ -24,12 +24,22 @@ Location Lowering::location(SMLoc loc) {
 // Lengths and types
 //===----------------------------------------------------------------------===//
 
+/// The name of a length; a floor is named after what its sizes turned out to
+/// be.
+std::string Lowering::lengthName(const Atom *atom) {
+  if (atom->kind != Atom::Floor)
+    return atom->name;
+  std::string name = Extent(atom).text();
+  llvm::erase(name, ' ');
+  return name;
+}
+
 /// Length ops stand at the top of the system, each behind those that it uses.
 void Lowering::emitLength(const Atom *atom) {
-  if (!lengths.try_emplace(atom->name, atom).second)
+  if (!lengths.try_emplace(lengthName(atom), atom).second)
     return;
   OpBuilder::InsertionGuard guard(builder);
-  StringAttr name = builder.getStringAttr(atom->name);
+  StringAttr name = builder.getStringAttr(lengthName(atom));
   StringAttr parent;
   AffineMapAttr map;
   ArrayAttr of;
@@ -42,13 +52,13 @@ void Lowering::emitLength(const Atom *atom) {
       for (auto &[other, factor] : numerator->coefficients) {
         emitLength(other);
         sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
-        used.push_back(builder.getStringAttr(other->name));
+        used.push_back(builder.getStringAttr(lengthName(other)));
       }
       map = AffineMapAttr::get(
           AffineMap::get(0, used.size(), sum.floorDiv(*denominator)));
       of = builder.getArrayAttr(used);
     } else {
-      diagnostics.error({}, "the length " + atom->name +
+      diagnostics.error({}, "the length " + lengthName(atom) +
                                 " is not a whole number of other lengths "
                                 "divided by a number");
     }
@@ -67,7 +77,7 @@ void Lowering::emitLength(const Atom *atom) {
     for (auto &[other, factor] : linear->coefficients) {
       emitLength(other);
       sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
-      used.push_back(builder.getStringAttr(other->name));
+      used.push_back(builder.getStringAttr(lengthName(other)));
     }
     map = AffineMapAttr::get(AffineMap::get(0, used.size(), sum));
     of = builder.getArrayAttr(used);
@@ -92,7 +102,7 @@ Attribute Lowering::linearExtent(const Extent::Linear &linear) {
     else if (factor < 0)
       name += "-";
     int64_t size = std::abs(factor);
-    name += (size == 1 ? "" : std::to_string(size) + "*") + atom->name;
+    name += (size == 1 ? "" : std::to_string(size) + "*") + lengthName(atom);
   }
   if (linear.constant != 0)
     name += (linear.constant > 0 ? "+" : "") + std::to_string(linear.constant);
@@ -103,7 +113,7 @@ Attribute Lowering::linearExtent(const Extent::Linear &linear) {
   AffineExpr sum = builder.getAffineConstantExpr(linear.constant);
   for (auto &[atom, factor] : linear.coefficients) {
     sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
-    used.push_back(builder.getStringAttr(atom->name));
+    used.push_back(builder.getStringAttr(lengthName(atom)));
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(lastLength);

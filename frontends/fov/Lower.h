@@ -45,6 +45,7 @@ private:
   // Systems, lengths, arrays (Lower.cpp).
   mlir::Attribute extent(const Extent &size);
   mlir::Attribute linearExtent(const Extent::Linear &linear);
+  std::string lengthName(const Atom *atom);
   void emitLength(const Atom *atom);
   attn::ArrayType typeOf(ArrayRef<mlir::Attribute> shape, Kind kind);
   attn::ArrayType arrayType(const Array &array);

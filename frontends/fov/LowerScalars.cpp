@@ -201,8 +201,8 @@ Value Lowering::extentValue(Body &body, const Extent &size, Term *parent,
   for (auto &[atom, factor] : linear->coefficients) {
     emitLength(atom);
     Value index = parent ? indexValue(body, parent) : Value();
-    Value part =
-        attn::ExtentOp::create(b, loc, b.getStringAttr(atom->name), index);
+    Value part = attn::ExtentOp::create(
+        b, loc, b.getStringAttr(lengthName(atom)), index);
     if (factor != 1)
       part = arith::MulIOp::create(
           b, loc, part, arith::ConstantIndexOp::create(b, loc, factor));
