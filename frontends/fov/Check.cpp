@@ -56,6 +56,11 @@ bool Checker::run() {
 /// Every array that is read is given somewhere.
 void Checker::unread() {
   for (Array *array : model.arrays) {
+    if (!array->pieces.empty() && !array->latent && !array->general())
+      error(array->pieces.front().loc,
+            "'" + array->text +
+                "' is given at its boundary only; add an equation for its "
+                "other places");
     if (!array->pieces.empty() || array->latent || !array->firstRead.isValid())
       continue;
     std::string shape;
