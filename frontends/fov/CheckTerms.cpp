@@ -103,9 +103,8 @@ bool Checker::checkRead(Term &term) {
       term.args.size() > array.numPlaces + array.valueShape->size()) {
     size_t axes = array.numPlaces + array.valueShape->size();
     error(term.loc,
-          "'" + array.text + "' has " + std::to_string(axes) +
-              (axes == 1 ? " axis" : " axes") + " but " +
-              std::to_string(term.args.size()) + " indices here",
+          "'" + array.text + "' has " + counted(axes, "axis") + " but " +
+              counted(term.args.size(), "index") + " here",
           {{array.loc, "it is declared here"}});
     return false;
   }
@@ -327,8 +326,7 @@ bool Checker::checkTerm(Term &term) {
         term.args.size() - 1 > term.args[0]->shape->size()) {
       error(term.loc, termText(*term.args[0]) + " is " +
                           shapeText(*term.args[0]->shape) + " but has " +
-                          std::to_string(term.args.size() - 1) +
-                          " indices here");
+                          counted(term.args.size() - 1, "index") + " here");
       return false;
     }
     return checkIndices(ArrayRef(term.args).drop_front()) &&
@@ -422,7 +420,7 @@ bool Checker::checkBinding(const SizeBinding &binding) {
     error(binding.loc,
           "'" + binding.callee + "' takes " +
               (wanted.size() == 1 ? std::string("a vector")
-                                  : std::to_string(wanted.size()) + " axes") +
+                                  : counted(wanted.size(), "axis")) +
               " but " + termText(term) + " is " + shapeText(*term.shape),
           {{binding.calleeLoc, "'" + binding.callee + "' is defined here"}});
     return false;

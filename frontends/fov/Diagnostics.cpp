@@ -237,3 +237,12 @@ std::string fovea::suggestion(StringRef name, ArrayRef<StringRef> candidates) {
   StringRef near = nearest(name, candidates);
   return near.empty() ? std::string() : "; did you mean '" + near.str() + "'?";
 }
+
+std::string fovea::counted(size_t count, StringRef noun) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1)
+    return text + noun.str();
+  if (noun.ends_with("is") || noun.ends_with("ex")) // axis, index
+    return text + noun.drop_back(2).str() + (noun == "axis" ? "es" : "ices");
+  return text + noun.str() + "s";
+}

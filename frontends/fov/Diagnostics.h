@@ -83,6 +83,9 @@ llvm::StringRef nearest(llvm::StringRef name,
 std::string suggestion(llvm::StringRef name,
                        llvm::ArrayRef<llvm::StringRef> candidates);
 
+/// "1 axis", "2 axes": `noun` in the singular.
+std::string counted(size_t count, llvm::StringRef noun);
+
 } // namespace fovea
 
 #endif // FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H

@@ -147,7 +147,7 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
         if (family->isStatic.size() != left.places.size())
           error(left.loc,
                 "'" + left.name.str() + "' has " +
-                    std::to_string(left.places.size()) + " indices here but " +
+                    counted(left.places.size(), "index") + " here but " +
                     std::to_string(family->isStatic.size()) + " elsewhere",
                 {{family->loc, "its first equation stands here"}});
         continue;
@@ -205,13 +205,16 @@ void Elaborator::registerNames(const Statements &statements, Scope &scope) {
 }
 
 void Elaborator::declareAll(const Statements &statements, Scope &scope) {
-  for (const Statement *s : statements) {
-    StringRef name = s->kind == StatementKind::Data ? s->array.name : s->name;
-    auto it = scope.symbols.find(name);
-    if (it != scope.symbols.end() && it->second.kind == Symbol::Unread &&
-        it->second.statement == s)
-      readName(*s, it->second, scope);
-  }
+  // Data first: its axes are the lengths that others speak of.
+  for (bool isData : {true, false})
+    for (const Statement *s : statements) {
+      if ((s->kind == StatementKind::Data) != isData)
+        continue;
+      auto it = scope.symbols.find(isData ? s->array.name : s->name);
+      if (it != scope.symbols.end() && it->second.kind == Symbol::Unread &&
+          it->second.statement == s)
+        readName(*s, it->second, scope);
+    }
   if (!scope.instance)
     for (const Statement *s : statements)
       if (s->kind == StatementKind::Param)

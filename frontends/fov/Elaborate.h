@@ -321,9 +321,11 @@ private:
   Term *boundIndex(IndexVar *var, SMLoc loc);
   IndexVar *newIndex(StringRef name, SMLoc loc);
 
+  /// A second mistake at a place is the same one in another member of a family.
   void error(SMLoc loc, const std::string &text,
              std::vector<Diagnostics::Note> notes = {}) {
-    diagnostics.error(loc, text, std::move(notes));
+    if (!loc.isValid() || reported.insert(loc.getPointer()).second)
+      diagnostics.error(loc, text, std::move(notes));
   }
 
   /// Reports once when writing out the model would take too much memory, and
@@ -333,6 +335,7 @@ private:
   bool isTooDeep(SMLoc loc);
 
   Diagnostics &diagnostics;
+  std::set<const char *> reported;
   const Program &prelude;
   const Overrides &overrides;
   std::set<std::string> keys; // that --set may name

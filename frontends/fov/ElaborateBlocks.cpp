@@ -100,10 +100,11 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
   Symbol *symbol = lookup(scope, name);
   if (!symbol)
     return undefined(name, entry.left.loc, scope, nullptr);
+  bool isReplaced =
+      symbol->family && (symbol->family->isEquation || symbol->family->isData);
+  if (symbol->kind == Symbol::Mistake || isReplaced)
+    return; // flatten puts it in the place of what it replaces
   switch (symbol->kind) {
-  case Symbol::Mistake:
-  case Symbol::Equations: // flatten has replaced them
-    return;
   case Symbol::Number:
     if (Term *value = expression(*entry.value, scope, nullptr)) {
       if (!isConstant(*value))

@@ -48,9 +48,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   if (arguments.size() != def.parameters.size()) {
     error(loc,
           "'" + shownName.str() + "' takes " +
-              std::to_string(def.parameters.size()) +
-              (def.parameters.size() == 1 ? " value" : " values") +
-              " but gets " + std::to_string(arguments.size()),
+              counted(def.parameters.size(), "value") + " but gets " +
+              std::to_string(arguments.size()),
           {{def.nameLoc, "'" + def.name.str() + "' is defined here"}});
     return {};
   }
@@ -233,7 +232,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
     if (given.size() != def.sizes.size()) {
       error(callee.loc,
             "'" + def.name.str() + "' takes " +
-                std::to_string(def.sizes.size()) + " sizes but gets " +
+                counted(def.sizes.size(), "size") + " but gets " +
                 std::to_string(given.size()) +
                 (withSizes ? std::string()
                            : ": write " + def.name.str() + "(...)(...)"),

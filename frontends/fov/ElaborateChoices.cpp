@@ -21,7 +21,6 @@ struct Distribution {
   std::vector<StringRef> parameters;
   /// One of each group is wanted.
   std::vector<std::vector<StringRef>> wanted;
-  bool bindsIndices = false;
 };
 
 } // namespace
@@ -30,14 +29,11 @@ struct Distribution {
 static const Distribution *findDistribution(StringRef name,
                                             std::vector<StringRef> &names) {
   static const std::vector<Distribution> all = {
-      {"categorical", {"logits", "probs"}, {{"logits", "probs"}}, true},
+      {"categorical", {"logits", "probs"}, {{"logits", "probs"}}},
       {"bernoulli", {"prob", "logit"}, {{"prob", "logit"}}},
       {"normal", {"mean", "sd"}, {{"mean"}, {"sd"}}},
       {"uniform", {"low", "high", "size"}, {{"low"}, {"high"}}},
-      {"mixture",
-       {"logit"},
-       {{"logit"}, {"mean"}, {"sd"}, {"correlation"}},
-       true}};
+      {"mixture", {"logit"}, {{"logit"}, {"mean"}, {"sd"}, {"correlation"}}}};
   for (const Distribution &each : all) {
     if (each.name == name)
       return &each;
@@ -112,7 +108,7 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
       if (value.items.size() != 3) {
         error(value.loc, "'bivariate' takes a mean, a deviation and a "
                          "correlation but gets " +
-                             std::to_string(value.items.size()) + " values");
+                             counted(value.items.size(), "value"));
         return false;
       }
       add("mean", *value.items[0].value, value.loc);
@@ -122,8 +118,7 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
     }
     if (item.name.empty() && position >= names.size()) {
       error(item.loc, "'" + distribution.str() + "' takes " +
-                          std::to_string(names.size()) +
-                          (names.size() == 1 ? " parameter" : " parameters") +
+                          counted(names.size(), "parameter") +
                           " but gets more");
       return false;
     }
@@ -163,8 +158,6 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
     return error(right.loc, "'" + name.str() + "' is no distribution" +
                                 suggestion(name, known));
   choice.distribution = name.str();
-  if (!right.binders.empty() && !distribution->bindsIndices)
-    return error(right.loc, "'" + name.str() + "' binds no index");
   if (!choice.latent)
     for (const PiecePlace &place : places)
       if (!place.var || place.shift != 0)

@@ -211,7 +211,7 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
       return false;
     if (std::optional<int64_t> value = known->value(); value && *value < 1) {
       error(axis.loc, "data has at least 1 value along each axis, not " +
-                          std::to_string(*value));
+                          known->textWithValue());
       return false;
     }
     array.extents.push_back(*known);
@@ -308,7 +308,7 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
         return false;
       if (extent->value().value_or(1) < 1) {
         error(axis->loc, "data has at least 1 value along each axis, not " +
-                             extent->text());
+                             extent->textWithValue());
         return false;
       }
       array.valueShape->push_back(*extent);

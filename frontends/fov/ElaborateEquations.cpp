@@ -158,9 +158,8 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
       family->isData ? family->members.begin()->second.array : nullptr;
   if (data && left.places.size() != data->numPlaces) {
     error(left.loc,
-          "'" + left.name.str() + "' has " + std::to_string(data->numPlaces) +
-              " axes but " + std::to_string(left.places.size()) +
-              " indices here",
+          "'" + left.name.str() + "' has " + counted(data->numPlaces, "axis") +
+              " but " + counted(left.places.size(), "index") + " here",
           {{data->loc, "it is declared here"}});
     return nullptr;
   }
@@ -236,10 +235,9 @@ bool Elaborator::spread(const Statement &s, Terms &values) {
     model->bindings.push_back(
         {whole, {Extent(wanted)}, s.lefts[0].loc, "", {}});
   } else if (values.size() != wanted) {
-    error(s.value->loc, "the right side has " + std::to_string(values.size()) +
-                            " values but the left has " +
-                            std::to_string(wanted) +
-                            (wanted == 1 ? " name" : " names"));
+    error(s.value->loc, "the right side has " +
+                            counted(values.size(), "value") +
+                            " but the left has " + counted(wanted, "name"));
     return false;
   }
   return true;

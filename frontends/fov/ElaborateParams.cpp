@@ -75,8 +75,8 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     if (sizeName.empty()) {
       if (k >= def->sizes.size()) {
         error(item.loc, "'" + name + "' takes " +
-                            std::to_string(def->sizes.size()) +
-                            " sizes but gets " + std::to_string(given.size()));
+                            counted(def->sizes.size(), "size") + " but gets " +
+                            std::to_string(given.size()));
         return nullptr;
       }
       sizeName = def->sizes[k];
@@ -160,9 +160,8 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   }
   size_t rank = kind == "vector" ? 1 : kind == "matrix" ? 2 : call.items.size();
   if (call.kind != ExprKind::Call || call.items.size() != rank) {
-    error(call.loc, "'" + kind.str() + "' takes " + std::to_string(rank) +
-                        (rank == 1 ? " size" : " sizes") + " but gets " +
-                        std::to_string(call.items.size()));
+    error(call.loc, "'" + kind.str() + "' takes " + counted(rank, "size") +
+                        " but gets " + std::to_string(call.items.size()));
     return member;
   }
   Array *array = &model->storage.emplace_back();

@@ -32,7 +32,8 @@ std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
     else if (staticValue(place, scope, nullptr) == at)
       return result.value = size(*s->value, scope, nullptr);
   }
-  if (!general) {
+  // An index runs from 0, also that of a length.
+  if (!general || at < 0) {
     error(loc, "no equation gives the length at " + std::to_string(at),
           {{symbol.loc, "the others are given here"}});
     return std::nullopt;
