@@ -400,7 +400,8 @@ void Checker::checkChoice(const Choice &choice) {
     if (distribution == "categorical") {
       if (shape.size() != 1) {
         error(term->loc, "categorical takes a vector, but " + termText(*term) +
-                             " is " + shapeText(shape));
+                             " is " +
+                             (shape.empty() ? "a number" : shapeText(shape)));
         continue;
       }
       std::optional<Extent> wanted;

@@ -81,8 +81,9 @@ bool Checker::checkFallback(Term &term) {
   if (!other->shape->empty() && !sameShape(*other->shape, *term.shape)) {
     error(other->loc, "behind '?"
                       "?' stands " +
-                          typed(*other) + ", but " + termText(term) + " is " +
-                          shapeText(*term.shape));
+                          typed(*other) + ", but " +
+                          StringRef(termText(term)).split(" ??").first.str() +
+                          " is " + shapeText(*term.shape));
     return false;
   }
   bool isToken = term.kind == TermKind::Read

@@ -187,9 +187,12 @@ static int shrinkSeed(int64_t seed) {
   }
   for (bool changed = true; changed;) {
     changed = false;
-    for (const std::string &text : smaller(spec.text, spec)) {
+    // What follows a change is tried at once; what stands before it, in the
+    // next round.
+    std::vector<std::string> texts = smaller(spec.text, spec);
+    for (size_t i = 0; i < texts.size(); ++i) {
       Spec less = spec;
-      less.text = withoutUnused(text);
+      less.text = withoutUnused(texts[i]);
       if (less.text.size() >= spec.text.size())
         continue;
       std::string now = firstFailure(less, seed);
@@ -201,11 +204,14 @@ static int shrinkSeed(int64_t seed) {
         continue;
       spec = less;
       changed = true;
-      break;
+      texts = smaller(spec.text, spec);
+      i = std::min(i, texts.size());
+      i -= i != 0;
     }
   }
+  std::string last = firstFailure(spec, seed);
   printSpec(spec);
-  llvm::outs() << "# " << firstFailure(spec, seed) << "\n";
+  llvm::outs() << "# " << last << "\n";
   return 0;
 }
 
