@@ -11,6 +11,11 @@ namespace fovea::attn {
 /// with a result in `@training`, a choice marked `latent` in `@decoding`.
 llvm::LogicalResult refuseLatents(SystemOp system);
 
+/// The names of the equations that no other equation reads, in source order.
+/// Equations that read one another, and that nothing else reads, are all of
+/// them.
+std::vector<std::string> unreadEquations(SystemOp system);
+
 /// Turns the equations called `names` into outputs and erases the others. A
 /// name that no equation has is an error.
 llvm::LogicalResult resolveEquations(SystemOp system,

@@ -22,7 +22,9 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
       equations. Its outputs: `nll`, the sum of -log p of every observed choice
       (with label smoothing where `attn.train` has `smooth`); `logp`, the sum of
       log p without smoothing; `choices`, the number of choices made; `penalty`,
-      the sum of the penalties; and the equations named in `get`.
+      the sum of the penalties; and the equations named in `get`. Without
+      choices and penalties, and with an empty `get`: the equations that no
+      other equation reads.
     * After: the front end.
     * Not: batches, averages over them, gradients.
 

@@ -263,6 +263,15 @@ private:
         ->add_option("--entry", arguments.entries,
                      "what is wanted: loss, grad, encode, step, decode (all)")
         ->delimiter(',');
+    command
+        ->add_option("--get", arguments.gets,
+                     "equations that the loss program gives as well; without "
+                     "an objective, those that no other equation reads")
+        ->type_name("NAME");
+    command
+        ->add_option("--show", arguments.shows,
+                     "equations that the decoder gives as well")
+        ->type_name("NAME");
     addStopAfter(command, "the last phase: derive, differentiate or schedule");
     command->add_flag("--explain", arguments.explain,
                       "print what was decided, in words, instead of the IR");

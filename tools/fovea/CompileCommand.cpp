@@ -82,6 +82,15 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (!wanted->decode)
     dropSystem(*model, "decoding");
 
+  for (auto [system, names, wantedNames] :
+       {std::tuple("training", &arguments.gets, &request.gets),
+        std::tuple("decoding", &arguments.shows, &request.shows)})
+    for (const std::string &name : *names)
+      llvm::append_range(*wantedNames,
+                         equationsNamed(session, *model, system, name));
+  if (session.diagnostics().failed())
+    return session.finish();
+
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (arguments.explain) {
