@@ -1,0 +1,35 @@
+//===- Compile.h - kernel modules become objects --------------*- C++ -*-===//
+//
+// The whole path from a kernel module to an object in memory, for the JIT and
+// for compilation ahead of time alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_COMPILE_H
+#define FOVEA_CODEGEN_COMPILE_H
+
+#include "codegen/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+#include <vector>
+
+namespace fovea::codegen {
+
+struct CompileOptions {
+  /// LLVM's IR pipeline and its code generator: 0..3.
+  unsigned optimisation = 1;
+  unsigned codegen = 2;
+};
+
+/// Compiles each module to an object, in the order of the modules. The modules
+/// are consumed. The text of diagnostics is the error's message.
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileObjects(std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules,
+               const Target &target, const CompileOptions &options = {});
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_COMPILE_H

@@ -1,0 +1,143 @@
+//===- Target.cpp - finds the CPU and makes its code generator ------------===//
+//
+// The width of vectors follows from the features alone. Widths are a promise
+// to the emitters of kernels: Emit.cpp tells LLVM to keep them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Target.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <algorithm>
+#include <mutex>
+
+using namespace fovea::codegen;
+
+static constexpr llvm::StringLiteral level3[] = {
+    "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"};
+static constexpr llvm::StringLiteral level4[] = {
+    "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
+
+static void initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+static bool has(llvm::StringRef features, llvm::StringRef feature) {
+  llvm::SmallVector<llvm::StringRef> all;
+  features.split(all, ',');
+  return llvm::is_contained(all, ("+" + feature).str());
+}
+
+static unsigned vectorBitsOf(const Target &target) {
+  auto present = [&](llvm::StringRef feature) {
+    return has(target.features, feature);
+  };
+  if (llvm::all_of(level4, present))
+    return 512;
+  return present("avx2") ? 256 : 128;
+}
+
+/// The features of this process's CPU, sorted, absent ones with a minus.
+static std::string hostFeatures() {
+  std::vector<std::string> features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  llvm::sort(features, [](const std::string &lhs, const std::string &rhs) {
+    return llvm::StringRef(lhs).drop_front() <
+           llvm::StringRef(rhs).drop_front();
+  });
+  return llvm::join(features, ",");
+}
+
+Target Target::host() {
+  Target target;
+  target.triple = llvm::sys::getProcessTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  target.features = hostFeatures();
+  target.vectorBits = vectorBitsOf(target);
+  return target;
+}
+
+llvm::Expected<Target> Target::parse(llvm::StringRef name) {
+  Target target = host();
+  bool isX86 = llvm::Triple(target.triple).getArch() == llvm::Triple::x86_64;
+  if (name == "native") {
+    if (isX86)
+      for (llvm::StringRef feature : {"avx2", "fma"})
+        if (!has(target.features, feature))
+          return llvm::createStringError("this CPU ('" + target.cpu +
+                                         "') lacks '" + feature +
+                                         "', which compiled kernels need");
+    return target;
+  }
+  if (name != "x86-64-v3" && name != "x86-64-v4")
+    return llvm::createStringError(
+        "unknown target '" + name +
+        "': expected 'native', 'x86-64-v3' or 'x86-64-v4'");
+  if (!isX86)
+    return llvm::createStringError("target '" + name +
+                                   "' needs an x86-64 host, this is '" +
+                                   target.triple + "'");
+  target.cpu = name.str();
+  std::vector<std::string> features;
+  for (llvm::StringRef feature : level3)
+    features.push_back("+" + feature.str());
+  if (name == "x86-64-v4")
+    for (llvm::StringRef feature : level4)
+      features.push_back("+" + feature.str());
+  llvm::sort(features);
+  target.features = llvm::join(features, ",");
+  target.vectorBits = vectorBitsOf(target);
+  return target;
+}
+
+unsigned Target::lanes(mlir::Type element) const {
+  unsigned bits =
+      element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
+  return std::max(1u, vectorBits / bits);
+}
+
+llvm::Error Target::checkRunsHere() const {
+  std::string here = hostFeatures();
+  llvm::SmallVector<llvm::StringRef> needed;
+  llvm::StringRef(features).split(needed, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef feature : needed)
+    if (feature.consume_front("+") && !has(here, feature))
+      return llvm::createStringError("code for '" + cpu + "' needs '" +
+                                     feature + "', which this CPU ('" +
+                                     llvm::sys::getHostCPUName() + "') lacks");
+  return llvm::Error::success();
+}
+
+std::string Target::describe() const {
+  return triple + " " + cpu + " " + features + " " + std::to_string(vectorBits);
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+Target::createMachine(llvm::CodeGenOptLevel level) const {
+  initialise();
+  llvm::Triple parsed(triple);
+  std::string message;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(parsed, message);
+  if (!backend)
+    return llvm::createStringError(message);
+  llvm::TargetOptions options;
+  // A product and a sum are one FMA only where a kernel says so.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      parsed, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      level));
+  if (!machine)
+    return llvm::createStringError("cannot generate code for '" + triple + "'");
+  return machine;
+}

@@ -1,0 +1,59 @@
+//===- Target.h - which CPU code is generated for -------------*- C++ -*-===//
+//
+// A target is a CPU, its features and the width of the vectors that kernels
+// are written for. Two runs with equal targets give equal numbers, bit for
+// bit. What code does on the target is decided elsewhere (Emit.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_TARGET_H
+#define FOVEA_CODEGEN_TARGET_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace fovea::codegen {
+
+struct Target {
+  /// As LLVM writes them; `features` is sorted, so equal CPUs compare equal.
+  std::string triple, cpu, features;
+  /// 512 with AVX-512, 256 with AVX2, 128 on other architectures.
+  unsigned vectorBits = 128;
+
+  /// The CPU of this process.
+  static Target host();
+
+  /// `native`, `x86-64-v3` (AVX2 and FMA) or `x86-64-v4` (AVX-512). Fails for
+  /// other names, and for `native` on an x86 CPU without AVX2 and FMA.
+  static llvm::Expected<Target> parse(llvm::StringRef name);
+
+  /// How many elements of an integer or float type fill one vector. Indices
+  /// have 64 bits; an element of less than a byte counts as a byte.
+  unsigned lanes(mlir::Type element) const;
+
+  /// Fails where this process's CPU lacks a feature of the target.
+  llvm::Error checkRunsHere() const;
+
+  /// The target as one line, for keys and messages.
+  std::string describe() const;
+
+  /// A code generator for position-independent code without contraction of
+  /// a * b + c. One machine serves one thread at a time.
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(
+      llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default) const;
+
+  bool operator==(const Target &) const = default;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_TARGET_H

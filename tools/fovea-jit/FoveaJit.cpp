@@ -1,0 +1,170 @@
+//===- FoveaJit.cpp - compiles and runs a kernel module -------------------===//
+//
+// Reads a kernel module as MLIR text, shows it in any form on the way to
+// machine code, or runs its function `main : () -> i64` and prints the result.
+// Kernels may print: @print_i64, @print_f32, @print_f64 write one line each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Compile.h"
+#include "codegen/Emit.h"
+#include "codegen/Jit.h"
+#include "codegen/Lower.h"
+#include "codegen/Target.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+
+namespace cl = llvm::cl;
+using namespace fovea::codegen;
+using namespace mlir;
+
+namespace {
+enum class Form { Run, Mlir, Llvm, Optimised, Assembly, Object };
+} // namespace
+
+static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore,
+                                    cl::desc("<kernel modules>"));
+static cl::opt<Form> form(
+    "emit", cl::desc("write a form instead of running"), cl::init(Form::Run),
+    cl::values(clEnumValN(Form::Mlir, "mlir", "the LLVM dialect"),
+               clEnumValN(Form::Llvm, "llvm", "LLVM IR"),
+               clEnumValN(Form::Optimised, "llvm-opt", "optimised LLVM IR"),
+               clEnumValN(Form::Assembly, "asm", "assembly"),
+               clEnumValN(Form::Object, "obj", "an object file")));
+static cl::opt<std::string> output("o", cl::desc("where to write a form"),
+                                   cl::init("-"));
+static cl::opt<std::string> targetName("target",
+                                       cl::desc("native, x86-64-v3 "
+                                                "or x86-64-v4"),
+                                       cl::init("native"));
+static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
+                               cl::desc("level of LLVM's IR passes"));
+static cl::opt<std::string> entry("entry", cl::init("main"),
+                                  cl::desc("the function to run"));
+static cl::opt<bool> libm("libm", cl::desc("kernels may call libm"));
+static cl::opt<bool> perf("perf", cl::desc("name kernels for perf"));
+static cl::opt<bool> timing("time", cl::desc("print times to stderr"));
+
+static int fail(llvm::Error error) {
+  llvm::errs() << "fovea-jit: error: " << llvm::toString(std::move(error))
+               << "\n";
+  return 1;
+}
+
+static void printInteger(int64_t value) { std::printf("%" PRId64 "\n", value); }
+static void printSingle(float value) { std::printf("%.9g\n", value); }
+static void printDouble(double value) { std::printf("%.17g\n", value); }
+
+static double now() {
+  auto time = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+/// Writes one module in the form that was asked for.
+static llvm::Error write(ModuleOp module, const Target &target,
+                         llvm::raw_ostream &stream) {
+  auto machine = target.createMachine();
+  if (!machine)
+    return machine.takeError();
+  if (failed(lowerToLLVM(module)))
+    return llvm::createStringError("cannot lower a kernel to LLVM");
+  if (form == Form::Mlir) {
+    module.print(stream);
+    return llvm::Error::success();
+  }
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateToLLVM(module, context, **machine, target);
+  if (!translated)
+    return llvm::createStringError("cannot translate a kernel to LLVM");
+  if (form != Form::Llvm)
+    optimise(*translated, **machine, level);
+  if (form == Form::Llvm || form == Form::Optimised) {
+    translated->print(stream, nullptr);
+    return llvm::Error::success();
+  }
+  auto type = form == Form::Assembly ? llvm::CodeGenFileType::AssemblyFile
+                                     : llvm::CodeGenFileType::ObjectFile;
+  auto file = emitFile(*translated, **machine, type);
+  if (!file)
+    return file.takeError();
+  stream << llvm::StringRef(file->data(), file->size());
+  return llvm::Error::success();
+}
+
+static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
+                       const Target &target) {
+  JitOptions options;
+  options.compile.optimisation = level;
+  options.libm = libm;
+  options.perf = perf;
+  options.symbols = {
+      {"print_i64", reinterpret_cast<void *>(&printInteger)},
+      {"print_f32", reinterpret_cast<void *>(&printSingle)},
+      {"print_f64", reinterpret_cast<void *>(&printDouble)},
+  };
+  double start = now();
+  auto jit = Jit::create(target, std::move(options));
+  if (!jit)
+    return jit.takeError();
+  double created = now();
+  if (llvm::Error error = (*jit)->add(std::move(modules)))
+    return error;
+  double compiled = now();
+  auto function = (*jit)->lookup(entry);
+  if (!function)
+    return function.takeError();
+  double linked = now();
+  int64_t result = reinterpret_cast<int64_t (*)()>(*function)();
+  double end = now();
+  std::printf("%s: %" PRId64 "\n", entry.c_str(), result);
+  if (timing)
+    std::fprintf(
+        stderr, "create %.2f ms, compile %.2f ms, link %.2f ms, run %.3f ms\n",
+        created - start, compiled - created, linked - compiled, end - linked);
+  return llvm::Error::success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialised(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "Fovea kernel runner\n");
+  llvm::Expected<Target> target = Target::parse(targetName);
+  if (!target)
+    return fail(target.takeError());
+
+  DialectRegistry registry;
+  registerKernelDialects(registry);
+  MLIRContext context(registry);
+  loadKernelDialects(context);
+  std::vector<OwningOpRef<ModuleOp>> modules;
+  for (const std::string &input : inputs) {
+    OwningOpRef<ModuleOp> module =
+        parseSourceFile<ModuleOp>(input, ParserConfig(&context));
+    if (!module)
+      return 1;
+    modules.push_back(std::move(module));
+  }
+  if (form == Form::Run) {
+    if (llvm::Error error = run(std::move(modules), *target))
+      return fail(std::move(error));
+    return 0;
+  }
+  std::string message;
+  auto file = openOutputFile(output, &message);
+  if (!file)
+    return fail(llvm::createStringError(message));
+  for (OwningOpRef<ModuleOp> &module : modules)
+    if (llvm::Error error = write(*module, *target, file->os()))
+      return fail(std::move(error));
+  file->keep();
+  return 0;
+}
