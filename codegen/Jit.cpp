@@ -145,9 +145,13 @@ llvm::Error Jit::add(std::vector<OwningOpRef<ModuleOp>> modules) {
   if (!objects)
     return objects.takeError();
   for (std::unique_ptr<llvm::MemoryBuffer> &object : *objects)
-    if (llvm::Error error = session->addObjectFile(std::move(object)))
+    if (llvm::Error error = add(std::move(object)))
       return error;
   return llvm::Error::success();
+}
+
+llvm::Error Jit::add(std::unique_ptr<llvm::MemoryBuffer> object) {
+  return session->addObjectFile(std::move(object));
 }
 
 llvm::Error Jit::add(OwningOpRef<ModuleOp> module) {

@@ -47,6 +47,9 @@ public:
   llvm::Error add(std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules);
   llvm::Error add(mlir::OwningOpRef<mlir::ModuleOp> module);
 
+  /// Makes the functions of an object that is compiled already known.
+  llvm::Error add(std::unique_ptr<llvm::MemoryBuffer> object);
+
   /// The address of a function, linking what it needs. Valid as long as the
   /// Jit. Fails where a function called on the way is unknown.
   llvm::Expected<void *> lookup(llvm::StringRef name);

@@ -10,6 +10,7 @@
 #include "codegen/Emit.h"
 #include "codegen/Jit.h"
 #include "codegen/Lower.h"
+#include "codegen/ObjectCache.h"
 #include "codegen/Target.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
@@ -53,6 +54,13 @@ static cl::opt<std::string> entry("entry", cl::init("main"),
 static cl::opt<bool> libm("libm", cl::desc("kernels may call libm"));
 static cl::opt<bool> perf("perf", cl::desc("name kernels for perf"));
 static cl::opt<bool> timing("time", cl::desc("print times to stderr"));
+
+static cl::opt<bool> useCache("cache", cl::desc("use the cache of objects"));
+static cl::opt<uint64_t> cacheLimit("cache-limit",
+                                    cl::init(ObjectCache::defaultLimit),
+                                    cl::desc("bytes that the cache may take"));
+static cl::opt<unsigned> threads("compile-threads", cl::init(0),
+                                 cl::desc("modules compiled at a time"));
 
 static int fail(llvm::Error error) {
   llvm::errs() << "fovea-jit: error: " << llvm::toString(std::move(error))
@@ -105,6 +113,11 @@ static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
                        const Target &target) {
   JitOptions options;
   options.compile.optimisation = level;
+  options.compile.threads = threads;
+  if (useCache)
+    options.compile.cache =
+        std::make_shared<ObjectCache>(ObjectCache::defaultFolder(), cacheLimit);
+  auto cache = options.compile.cache;
   options.libm = libm;
   options.perf = perf;
   options.symbols = {
@@ -127,6 +140,8 @@ static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
   int64_t result = reinterpret_cast<int64_t (*)()>(*function)();
   double end = now();
   std::printf("%s: %" PRId64 "\n", entry.c_str(), result);
+  if (cache)
+    std::printf("cache: %u hits, %u misses\n", cache->hits(), cache->misses());
   if (timing)
     std::fprintf(
         stderr, "create %.2f ms, compile %.2f ms, link %.2f ms, run %.3f ms\n",
