@@ -43,9 +43,9 @@ bool Checker::run() {
       error(loc,
             "a penalty is a number, but this is " + shapeText(*term->shape));
   if (diagnostics.numErrors() == before)
-    extents();
-  if (diagnostics.numErrors() == before)
     unknowns();
+  if (diagnostics.numErrors() == before)
+    extents();
   return diagnostics.numErrors() == before;
 }
 
@@ -139,22 +139,7 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
                           " places, which is less than none");
   if (extent.isTooLarge() || !extent.differs())
     return error(loc, what + " is too large");
-  if (const Atom *length = extent.length())
-    return (void)length;
-  std::optional<Extent::Linear> linear = extent.linear();
-  bool isLinear = linear.has_value();
-  if (linear)
-    for (auto &[atom, factor] : linear->coefficients) {
-      std::optional<Extent::Linear> inside =
-          atom->kind == Atom::Floor ? atom->numerator.linear() : linear;
-      isLinear &= inside && atom->parent.empty();
-      if (atom->kind != Atom::Floor || !isLinear)
-        continue;
-      isLinear &= atom->denominator.value().value_or(0) > 0;
-      for (auto &[part, count] : inside->coefficients)
-        checkExtent(Extent(part), loc, what);
-    }
-  if (!isLinear)
+  if (!extent.isSum())
     error(loc, what + " has " + extent.text() +
                    " places, which is no sum of multiples of lengths");
 }
@@ -176,9 +161,20 @@ void Checker::extents() {
                          "; write " + var.name + " < " + length->name +
                          "[...] with an index over " + length->parent);
   }
+  for (const Array *data : model.data)
+    for (const Extent &size : data->extents)
+      checkExtent(size, data->loc, "'" + data->text + "'");
   for (const Term &term : model.terms) {
     if (!term.shape)
       continue;
+    // A length as a number.
+    const Atom *one = term.kind == TermKind::Size && term.args.empty()
+                          ? term.extent.length()
+                          : nullptr;
+    if (term.kind == TermKind::Size && !term.extent.value() &&
+        (!term.extent.isSum() || (one && !one->parent.empty())))
+      error(term.loc, termText(term) + " is " + term.extent.text() +
+                          ", which is no sum of multiples of lengths");
     for (auto [k, size] : llvm::enumerate(*term.shape)) {
       if (!size.value() || *size.value() < 0)
         checkExtent(size, term.loc,
@@ -263,14 +259,16 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
   const Shape &shape = *piece.value->shape, &wanted = *array.valueShape;
   SMLoc first =
       array.source == Array::Data ? array.loc : array.pieces.front().loc;
-  if (shape.size() != wanted.size() || !llvm::equal(shape, wanted)) {
+  if (!sameShape(shape, wanted)) {
     if (memberShapes(array, piece))
       return;
     bool literal = piece.value->kind == TermKind::Number;
     return error(piece.loc,
                  "'" + array.text + "' is " + shapeText(wanted) +
                      (literal ? " but a number is given here; write zeros(...)"
-                              : " but " + shapeText(shape) + " is given here"),
+                      : shape.empty()
+                          ? " but a number is given here"
+                          : " but " + shapeText(shape) + " is given here"),
                  {{first, "its shape comes from here"}});
   }
   Kind kind = *piece.value->kindOf;
@@ -284,12 +282,14 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
                  {{first, "the tokens come from here"}});
   if (array.source != Array::Data || kind == array.kind)
     return;
-  if (kind == Kind::Token || (kind > *array.kind && !literal) ||
-      (kind == Kind::Real && array.kind != Kind::Real))
+  // A bit may be written as 0 or 1.
+  literal &= kind == Kind::Int &&
+             (array.kind != Kind::Bit || piece.value->number == 0 ||
+              piece.value->number == 1);
+  if (kind > *array.kind && !literal)
     error(piece.loc,
-          "'" + array.text +
-              "' has values of another kind than what is given "
-              "here",
+          "'" + array.text + "' is " + typeName(array).str() + ", but " +
+              termText(*piece.value) + " is " + kindName(kind).str(),
           {{array.loc, "it is declared here"}});
 }
 
@@ -353,8 +353,11 @@ void Checker::checkMixture(const Choice &choice) {
   if (!target.valueShape || target.valueShape->size() != 1 ||
       target.valueShape->front().value() != 2)
     return error(choice.loc,
-                 "a mixture of bivariate distributions draws pairs: '" +
-                     target.text + "' is not of two values",
+                 "a mixture of bivariate distributions draws pairs, but '" +
+                     target.text + "' is " +
+                     (target.valueShape && !target.valueShape->empty()
+                          ? shapeText(*target.valueShape)
+                          : std::string("a number")),
                  {{target.loc, "it is declared here"}});
   std::optional<Extent> count;
   for (auto &[name, term] : choice.parameters) {
@@ -379,8 +382,8 @@ void Checker::checkChoice(const Choice &choice) {
   StringRef distribution = choice.distribution;
   auto draws = [&](const char *what) {
     error(choice.loc,
-          distribution.str() + " draws " + what + ", but '" + target.text +
-              "' is declared as something else",
+          "'" + distribution.str() + "' draws " + what + ", but '" +
+              target.text + "' is declared as " + typeName(target).str(),
           {{target.loc, "it is declared here"}});
   };
   if (distribution == "categorical" &&
@@ -399,8 +402,8 @@ void Checker::checkChoice(const Choice &choice) {
     const Shape &shape = *term->shape;
     if (distribution == "categorical") {
       if (shape.size() != 1) {
-        error(term->loc, "categorical takes a vector, but " + termText(*term) +
-                             " is " +
+        error(term->loc, "'categorical' takes a vector, but " +
+                             termText(*term) + " is " +
                              (shape.empty() ? "a number" : shapeText(shape)));
         continue;
       }
@@ -416,17 +419,16 @@ void Checker::checkChoice(const Choice &choice) {
                   " but its distribution has " + shape.front().textWithValue(),
               {{target.vocabulary ? target.vocabulary->loc : target.loc,
                 "they are declared here"}});
-    } else if (name == "size"
-                   ? term->kind != TermKind::Number
-                   : !shape.empty() && target.valueShape &&
-                         !(shape.size() == target.valueShape->size() &&
-                           llvm::equal(shape, *target.valueShape))) {
-      error(term->loc, distribution.str() + " takes " +
+    } else if (name == "size" ? term->kind != TermKind::Number
+                              : !shape.empty() && target.valueShape &&
+                                    !sameShape(shape, *target.valueShape)) {
+      error(term->loc, "'" + distribution.str() + "' takes " +
                            (target.valueShape && !target.valueShape->empty()
                                 ? shapeText(*target.valueShape) + " or a number"
                                 : std::string("a number")) +
                            ", but " + termText(*term) + " is " +
-                           shapeText(shape));
+                           (name == "size" ? "not known before anything runs"
+                                           : shapeText(shape)));
     }
   }
 }
@@ -460,22 +462,28 @@ void Checker::marks() {
   }
 }
 
-/// What is still open although nothing was reported.
+/// Whether some size of a shape waits for a call that binds it.
+static bool isOpen(const std::optional<Shape> &shape) {
+  return !shape || llvm::any_of(*shape, [](const Extent &size) {
+    return size.unresolved() != nullptr;
+  });
+}
+
+/// What is still open although nothing was reported. The first of it explains
+/// the others.
 void Checker::unknowns() {
   for (Array *array : model.arrays) {
-    if (array->valueShape)
+    if (!isOpen(array->valueShape))
       continue;
     const Piece *general = array->general();
     std::string text = "nothing gives the shape of '" + array->text + "'";
     if (general && !general->places.empty())
       text +=
           "; give a boundary, for example " + array->text + "[-1] = zeros(...)";
-    error(general ? general->loc : array->loc, text);
+    return error(general ? general->loc : array->loc, text);
   }
-  if (!reported.empty())
-    return;
   for (const Term &term : model.terms)
-    if (!term.shape)
+    if (isOpen(term.shape))
       return error(term.loc, "nothing gives the shape of " + termText(term));
 }
 

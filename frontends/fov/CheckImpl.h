@@ -48,6 +48,9 @@ private:
   void marks();
   void unknowns();
 
+  /// Sizes that nothing gives equal every other; they are reported last.
+  static bool sameShape(const Shape &a, const Shape &b);
+
   // CheckTerms.cpp. False after a mistake.
   bool checkTerm(Term &term);
   bool checkIndices(ArrayRef<Term *> indices);

@@ -10,8 +10,12 @@ static std::string typed(const Term &term) {
   return termText(term) + " : " + shapeText(*term.shape);
 }
 
-static bool sameShape(const Shape &a, const Shape &b) {
-  return a.size() == b.size() && llvm::equal(a, b);
+bool Checker::sameShape(const Shape &a, const Shape &b) {
+  return a.size() == b.size() &&
+         llvm::all_of(llvm::zip(a, b), [](const auto &sizes) {
+           auto &[x, y] = sizes;
+           return x.unresolved() || y.unresolved() || x == y;
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,7 +166,7 @@ bool Checker::checkShapes(Term &term) {
 
 /// Whether two tokens have the same symbols (GRAMMAR 8.18).
 bool Checker::haveOneVocabulary(const Term &a, const Term &b, SMLoc loc) {
-  if (!a.vocabulary || !b.vocabulary || a.vocabulary == b.vocabulary)
+  if (!a.vocabulary || !b.vocabulary || a.vocabulary->hasSame(*b.vocabulary))
     return true;
   differentVocabularies(*a.vocabulary, *b.vocabulary, loc);
   return false;
@@ -170,15 +174,7 @@ bool Checker::haveOneVocabulary(const Term &a, const Term &b, SMLoc loc) {
 
 void Checker::differentVocabularies(const Vocabulary &a, const Vocabulary &b,
                                     SMLoc loc) {
-  std::optional<int64_t> x = a.size.value(), y = b.size.value();
-  std::string text =
-      "'" + a.name + "' and '" + b.name + "' have different vocabularies";
-  if (x && y && *x != *y)
-    text +=
-        " (" + std::to_string(*x) + " and " + std::to_string(*y) + " symbols)";
-  else
-    text += "; declare one, 'vocab v', and write 'of v' for both";
-  error(loc, text,
+  error(loc, differenceOf(a, a.name, b, b.name),
         {{a.loc, "'" + a.name + "' is declared here"},
          {b.loc, "'" + b.name + "' is declared here"}});
 }
@@ -196,7 +192,7 @@ bool Checker::checkMap(Term &term) {
       if (arg->kindOf != Kind::Bit) {
         error(arg->loc, "'" + fnName(term.fn).str() +
                             "' takes true or false, but " + termText(*arg) +
-                            " is a number");
+                            " is not");
         return false;
       }
   return term.args.size() < 2 || checkShapes(term);
@@ -257,7 +253,7 @@ bool Checker::checkContract(Term &term) {
   if (!a.shape || !b.shape)
     return true;
   bool ranks = !term.isDot || (a.shape->size() == 1 && b.shape->size() == 1);
-  if (ranks && a.shape->back() == b.shape->front())
+  if (ranks && sameShape({a.shape->back()}, {b.shape->front()}))
     return true;
   error(term.loc,
         (term.isDot ? "cannot take the dot product of " : "cannot multiply ") +
@@ -344,13 +340,14 @@ bool Checker::checkTerm(Term &term) {
     const Term &arg = *term.args[0];
     bool logical =
         term.reduction == Reduction::Any || term.reduction == Reduction::All;
+    std::string name = "'" + reductionName(term.reduction).str() + "'";
     if (logical && arg.kindOf != Kind::Bit) {
-      error(arg.loc, "'any' and 'all' take true or false, but " +
-                         termText(arg) + " is a number");
+      error(arg.loc,
+            name + " takes true or false, but " + termText(arg) + " is not");
       return false;
     }
     return isNumbers(arg) && (term.kind == TermKind::Reduce ||
-                              isVector(arg, "a reduction without an index"));
+                              isVector(arg, name + " without an index"));
   }
   case TermKind::Join:
     return checkJoin(term);
@@ -360,7 +357,8 @@ bool Checker::checkTerm(Term &term) {
     return checkFold(term);
   case TermKind::Slice:
     if (term.args[0]->shape && term.args[0]->shape->size() != 1) {
-      error(term.loc, "'cut' takes a vector, but " + typed(*term.args[0]));
+      error(term.loc, "'cut' takes a vector, but " + termText(*term.args[0]) +
+                          " is " + shapeText(*term.args[0]->shape));
       return false;
     }
     return true;
@@ -459,7 +457,8 @@ bool Checker::checkVocabulary(const Atom *atom, const Term &term) {
     return false;
   }
   auto first = model.vocabularyOf.find(atom);
-  if (first == model.vocabularyOf.end() || first->second == term.vocabulary)
+  if (first == model.vocabularyOf.end() ||
+      first->second->hasSame(*term.vocabulary))
     return true;
   differentVocabularies(*first->second, *term.vocabulary, term.loc);
   return false;

@@ -193,9 +193,13 @@ void Elaborator::registerNames(const Statements &statements, Scope &scope) {
       }
       symbol.lengths.push_back(s);
       break;
+    case StatementKind::Vocab:
+      if (auto it = scope.symbols.find(name);
+          it != scope.symbols.end() && it->second.isBound)
+        continue;
+      break;
     case StatementKind::Dim:
     case StatementKind::Const:
-    case StatementKind::Vocab:
       break;
     default:
       continue;
@@ -226,19 +230,6 @@ void Elaborator::declareAll(const Statements &statements, Scope &scope) {
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The imports of a file and of those that it includes.
-static void findImports(const Program &program,
-                        SmallVector<const Program::Import *> &imports) {
-  for (const Program::Import &import : program.imports) {
-    if (!import.program)
-      continue;
-    if (import.name.empty())
-      findImports(*import.program, imports);
-    else
-      imports.push_back(&import);
-  }
-}
-
 /// Declares and elaborates the statements of a model or of an import.
 void Elaborator::declareModel(const Program &program,
                               const Statements &statements, Scope &scope) {
@@ -258,7 +249,11 @@ void Elaborator::declareModel(const Program &program,
                  s->type.of && s->type.of->kind == ast::ExprKind::Member);
     }
     for (const Program::Import *import : imports)
-      declareImport(*import, scope);
+      declareImport(*import, statements, scope);
+    for (const Statement *s : statements)
+      if (s->kind == StatementKind::Data && s->type.of &&
+          s->type.of->kind == ast::ExprKind::Member)
+        adoptVocabulary(program, *s, scope);
   }
   declareAll(statements, scope);
   if (scope.prefix.empty())

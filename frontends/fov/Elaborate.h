@@ -71,8 +71,8 @@ struct Symbol {
   Family *family = nullptr;                  // Equations (also data and params)
   const ast::Statement *statement = nullptr; // Let, Def, Unread
   unsigned component = 0;                    // Let of a tuple
-  bool isBound = false;                      // data that `use` gives
-  struct Scope *scope = nullptr;             // Import
+  bool isBound = false;          // data, or its vocabulary, that `use` gives
+  struct Scope *scope = nullptr; // Import
   int64_t label = 0;
   std::vector<const ast::Statement *> lengths = {}; // LengthFamily
 };
@@ -142,7 +142,7 @@ public:
   /// left out.
   std::unique_ptr<Elaborated> run(const Program &program);
 
-  /// What `use` replaced, one sentence each; filled by run.
+  /// What `use` replaced: `'z' of soft.fov (line 3) by line 5`; filled by run.
   std::vector<std::string> replacements;
 
 private:
@@ -169,9 +169,20 @@ private:
   Statements flatten(const Program &program);
   Statements withReplacements(const Program &program, const Statements &all);
   void warnOfSlips(const Program &program);
-  void declareImport(const Program::Import &import, Scope &scope);
+  /// The imports of a file and of those that it includes.
+  static void findImports(const Program &program,
+                          SmallVector<const Program::Import *> &imports);
+  void adoptVocabulary(const Program &program, const ast::Statement &data,
+                       Scope &scope);
+  void declareImport(const Program::Import &import, const Statements &ours,
+                     Scope &scope);
   bool bindData(const Program::Import &import, const Statements &theirs,
-                const ast::Item &binding, Scope &scope, Scope &own);
+                const ast::Item &binding, const Statements &statements,
+                Scope &scope, Scope &own);
+  bool bindVocabulary(const Array &ours, const ast::Statement &data,
+                      const Statements &theirs, SMLoc loc, Scope &own);
+  void checkBoundAxes(const Statements &theirs, const ast::Item &binding,
+                      Scope &own);
 
   // Dims, constants, vocabularies, data (ElaborateData.cpp).
   const std::string *overrideOf(const std::string &name);

@@ -47,6 +47,8 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
             error(value.second, "'" + length->name + "' cannot be set to " +
                                     value.first.text() + ", since '" +
                                     atom->name + "' is set as well");
+  if (!model->decoding)
+    model->setLengths.clear();
 }
 
 void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
@@ -58,10 +60,17 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
       optionMistake(block.name, name,
                     value.kind == ExprKind::Name ? value.name : StringRef());
   if (!mistake.empty())
-    error(entry.left.loc, mistake);
-  else if (block.name == "decode" && isMark(name))
-    // A later one replaces an earlier one.
-    pendingMarks[name] = &entry;
+    return error(entry.left.loc, mistake);
+  if (block.name != "decode" || !isMark(name))
+    return;
+  for (const ast::Place &place : entry.left.places)
+    if (place.value->kind != ExprKind::Name || place.bound)
+      return error(place.loc, "'" + name.str() +
+                                  "' is given for every step: its place is "
+                                  "an index, for example " +
+                                  name.str() + "[t]");
+  // A later one replaces an earlier one.
+  pendingMarks[name] = &entry;
 }
 
 void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
@@ -77,13 +86,14 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
   StringRef treatment =
       callee->kind == ExprKind::Name ? callee->name : StringRef();
   auto known = block.name == "train" ? estimators() : decodeTreatments();
+  if (block.name == "train")
+    treated.insert(name.str());
   if (!llvm::is_contained(known, treatment))
     return error(callee->loc,
                  "'" + treatment.str() + "' is no treatment of a choice in " +
                      block.name.str() + suggestion(treatment, known));
   treatments.push_back({symbol, name, entry.left.loc});
   if (block.name == "train") {
-    treated.insert(name.str());
     if (treatment == "sampled" || treatment == "margin")
       model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
                                 "(...)' trains by another objective than "
@@ -125,9 +135,17 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
                       : std::string("' is a dim, which has one value "
                                     "in training and decoding")) +
               "; only a const, a length or an equation can be set");
-    if (std::optional<Extent> value = size(*entry.value, scope, nullptr))
-      if (model->decoding)
-        model->setLengths.push_back({length, {*value, entry.left.loc}});
+    std::optional<Extent> value = size(*entry.value, scope, nullptr);
+    if (!value)
+      return;
+    const Atom *nested = value->length();
+    if (value->value().value_or(1) < 1 || !value->isSum() ||
+        (nested && !nested->parent.empty()))
+      return error(entry.value->loc,
+                   "'" + name.str() + "' is set to " + value->textWithValue() +
+                       ", but a length is at least 1 and a sum of multiples "
+                       "of lengths");
+    model->setLengths.push_back({length, {*value, entry.left.loc}});
     return;
   }
   default:
@@ -141,27 +159,31 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
 void Elaborator::elaborateMarks(Scope &scope) {
   if (!model->decoding)
     return;
+  SmallVector<const Array *> steps; // one for each length that is generated
+  for (const Choice &choice : model->choices)
+    if (!choice.latent && choice.target->numPlaces == 1 &&
+        llvm::none_of(steps, [&](const Array *other) {
+          return other->extents.front() == choice.target->extents.front();
+        }))
+      steps.push_back(choice.target);
   for (auto &[name, entry] : pendingMarks) {
     const Bindings *bindings = nullptr;
     Mark mark{name.str(), nullptr, {}};
-    bool isFine = true;
     for (const ast::Place &place : entry->left.places) {
-      if (place.value->kind != ExprKind::Name || place.bound) {
-        error(place.loc, "'" + name.str() +
-                             "' is given for every step: its place is an "
-                             "index, for example " +
-                             name.str() + "[t]");
-        isFine = false;
-        continue;
-      }
       IndexVar *var = newIndex(place.value->name, place.loc);
+      // A step generates one place of what is generated.
+      if (steps.size() == 1 && entry->left.places.size() == 1) {
+        var->extent = steps.front()->extents.front();
+        var->strength = 2;
+        var->originLoc = steps.front()->loc;
+        var->origin = steps.front()->name;
+      }
       bindingStorage.push_back(
           {bindings, place.value->name, var, std::nullopt, true});
       bindings = &bindingStorage.back();
       mark.indices.push_back(var);
     }
-    if (isFine)
-      mark.value = expression(*entry->value, scope, bindings);
+    mark.value = expression(*entry->value, scope, bindings);
     if (mark.value)
       model->marks.push_back(mark);
   }

@@ -139,10 +139,12 @@ bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc) {
 void Elaborator::addPiece(Array *array, Piece piece) {
   if (!isNew(array, piece.places, piece.loc))
     return;
+  if (array->pieces.size() > maxPlaces)
+    return;
   if (array->pieces.size() == maxPlaces)
-    return error(piece.loc, "'" + array->text + "' is given at more than " +
-                                std::to_string(maxPlaces) +
-                                " places; write it over an index");
+    error(piece.loc, "'" + array->text + "' is given at more than " +
+                         std::to_string(maxPlaces) +
+                         " places; write it over an index");
   array->pieces.push_back(std::move(piece));
 }
 

@@ -13,54 +13,6 @@ using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
 
-std::optional<Fn> fovea::fov::unaryFunction(StringRef name) {
-  return llvm::StringSwitch<std::optional<Fn>>(name)
-      .Case("tanh", Fn::Tanh)
-      .Case("sigmoid", Fn::Sigmoid)
-      .Case("exp", Fn::Exp)
-      .Case("log", Fn::Log)
-      .Case("sqrt", Fn::Sqrt)
-      .Case("abs", Fn::Abs)
-      .Case("sin", Fn::Sin)
-      .Case("cos", Fn::Cos)
-      .Case("relu", Fn::Relu)
-      .Case("softplus", Fn::Softplus)
-      .Case("erf", Fn::Erf)
-      .Case("round", Fn::Round)
-      .Case("floor", Fn::Floor)
-      .Case("int", Fn::ToInt)
-      .Case("stop", Fn::Stop)
-      .Default(std::nullopt);
-}
-
-StringRef fovea::fov::fnName(Fn fn) {
-  static constexpr StringRef names[] = {
-      "+",        "-",   "*",     "/",     "//",  "mod",  "^",
-      "-",        "and", "or",    "not",   "<",   "<=",   ">",
-      ">=",       "==",  "!=",    "min",   "max", "tanh", "sigmoid",
-      "exp",      "log", "sqrt",  "abs",   "sin", "cos",  "relu",
-      "softplus", "erf", "round", "floor", "int", "stop"};
-  return names[unsigned(fn)];
-}
-
-static std::optional<Reduction> axisReduction(StringRef name) {
-  return llvm::StringSwitch<std::optional<Reduction>>(name)
-      .Case("sum", Reduction::Sum)
-      .Case("mean", Reduction::Mean)
-      .Case("prod", Reduction::Prod)
-      .Case("max", Reduction::Max)
-      .Case("min", Reduction::Min)
-      .Case("argmax", Reduction::Argmax)
-      .Case("argmin", Reduction::Argmin)
-      .Case("logsumexp", Reduction::Logsumexp)
-      .Case("softmax", Reduction::Softmax)
-      .Case("log_softmax", Reduction::LogSoftmax)
-      .Case("cumsum", Reduction::Cumsum)
-      .Case("any", Reduction::Any)
-      .Case("all", Reduction::All)
-      .Default(std::nullopt);
-}
-
 /// How many values a function takes.
 static std::pair<size_t, size_t> arity(StringRef name) {
   return llvm::StringSwitch<std::pair<size_t, size_t>>(name)
@@ -183,7 +135,7 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
   }
   if (name == "cut")
     return cutTerms(expr, args[0], scope, bindings);
-  if (std::optional<Reduction> reduction = axisReduction(name)) {
+  if (std::optional<Reduction> reduction = reductionNamed(name)) {
     Term *term = make(TermKind::OverAxis, loc, args);
     term->reduction = *reduction;
     return {term};

@@ -5,30 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Elaborate.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace fovea;
 using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
-
-static std::optional<Reduction> reductionOf(StringRef name) {
-  return llvm::StringSwitch<std::optional<Reduction>>(name)
-      .Case("sum", Reduction::Sum)
-      .Case("prod", Reduction::Prod)
-      .Case("mean", Reduction::Mean)
-      .Case("max", Reduction::Max)
-      .Case("min", Reduction::Min)
-      .Case("argmax", Reduction::Argmax)
-      .Case("argmin", Reduction::Argmin)
-      .Case("any", Reduction::Any)
-      .Case("all", Reduction::All)
-      .Case("logsumexp", Reduction::Logsumexp)
-      .Case("softmax", Reduction::Softmax)
-      .Case("log_softmax", Reduction::LogSoftmax)
-      .Case("cumsum", Reduction::Cumsum)
-      .Default(std::nullopt);
-}
 
 /// A reduction over members: written out.
 Term *Elaborator::staticReduce(const Expr &expr, int64_t extent, Scope &scope,
@@ -190,7 +171,7 @@ bool Elaborator::checkUse(const Expr &expr, const IndexVar &var,
 
 Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
                              const Bindings *bindings) {
-  std::optional<Reduction> reduction = reductionOf(expr.name);
+  std::optional<Reduction> reduction = reductionNamed(expr.name);
   bool stacks = expr.name == "stack" || expr.name == "concat";
   if (!reduction && !stacks) {
     error(expr.loc, "'" + expr.name.str() +

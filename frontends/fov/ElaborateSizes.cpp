@@ -248,10 +248,9 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
       return nullptr;
     if (!import || import->kind != Symbol::Import) {
       if (report && import)
-        error(base->loc,
+        error(base->args[0]->loc,
               "'" + base->args[0]->name.str() +
-                  "' is no model "
-                  "that is used under a name of its own",
+                  "' is no model that is used under a name of its own",
               {{import->loc, "it is declared here"}});
       else if (report)
         undefined(base->args[0]->name, base->args[0]->loc, scope, bindings);

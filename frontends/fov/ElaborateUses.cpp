@@ -89,7 +89,7 @@ Elaborator::Statements Elaborator::flatten(const Program &program) {
     }
     std::string sentence =
         "'" + s->lefts[0].name.str() + "' of " + files[s] + " (line " +
-        std::to_string(diagnostics.lineOf(s->loc)) + ") is replaced by line " +
+        std::to_string(diagnostics.lineOf(s->loc)) + ") by line " +
         std::to_string(
             diagnostics.lineOf(given[signature(s->lefts[0], constants)]));
     if (!llvm::is_contained(replacements, sentence))
@@ -158,13 +158,18 @@ static void collectNames(const Expr *expr, std::set<StringRef> &names) {
 /// GRAMMAR 8.19: an equation that nothing uses, with nearly the name of an
 /// included one, was most likely meant to replace it.
 void Elaborator::warnOfSlips(const Program &program) {
-  std::map<StringRef, std::string> included; // equations, and their files
+  struct Given {
+    std::string file;
+    SMLoc loc;
+  };
+  std::map<StringRef, Given> included; // equations
   for (const Program::Import &import : program.imports)
     if (import.name.empty() && import.program)
       for (const Statement *s : flatten(*import.program))
         if (isEquation(*s))
           for (const ast::Left &left : s->lefts)
-            included.try_emplace(left.name, import.model + ".fov");
+            included.try_emplace(left.name,
+                                 Given{import.model + ".fov", left.loc});
   if (included.empty())
     return;
   std::set<StringRef> used, own;
@@ -186,7 +191,7 @@ void Elaborator::warnOfSlips(const Program &program) {
     for (const ast::Left &left : s->lefts)
       own.insert(left.name);
   std::vector<StringRef> candidates;
-  for (auto &[name, file] : included)
+  for (auto &[name, given] : included)
     if (!own.count(name))
       candidates.push_back(name);
   for (const Statement *s : program.file->statements) {
@@ -198,11 +203,13 @@ void Elaborator::warnOfSlips(const Program &program) {
       StringRef near = nearest(left.name, candidates);
       if (!near.empty())
         diagnostics.warning(
-            left.loc, "'" + left.name.str() + "' (line " +
-                          std::to_string(diagnostics.lineOf(left.loc)) +
-                          ") is used by nothing and '" + near.str() + "' of " +
-                          included[near] + " was not replaced; did you mean '" +
-                          near.str() + "'?");
+            left.loc,
+            "'" + left.name.str() + "' (line " +
+                std::to_string(diagnostics.lineOf(left.loc)) +
+                ") is used by nothing and '" + near.str() + "' of " +
+                included[near].file + " was not replaced; did you mean '" +
+                near.str() + "'?",
+            {{included[near].loc, "'" + near.str() + "' is given here"}});
     }
   }
 }
@@ -211,25 +218,46 @@ void Elaborator::warnOfSlips(const Program &program) {
 // Imports
 //===----------------------------------------------------------------------===//
 
+void Elaborator::findImports(const Program &program,
+                             SmallVector<const Program::Import *> &imports) {
+  for (const Program::Import &import : program.imports) {
+    if (!import.program)
+      continue;
+    if (import.name.empty())
+      findImports(*import.program, imports);
+    else
+      imports.push_back(&import);
+  }
+}
+
 /// Makes our data the data of an import, with its extents. False after a
 /// mistake.
 bool Elaborator::bindData(const Program::Import &import,
                           const Statements &theirs, const ast::Item &binding,
-                          Scope &scope, Scope &own) {
+                          const Statements &statements, Scope &scope,
+                          Scope &own) {
   const Expr &value = *binding.value;
   Symbol *given =
       value.kind == ExprKind::Name ? lookup(scope, value.name) : nullptr;
-  if (!given) {
-    undefined(value.name, value.loc, scope, nullptr);
+  if (given && given->kind == Symbol::Mistake)
     return false;
-  }
-  if (given->kind == Symbol::Mistake)
-    return false;
-  if (!given->family || !given->family->isData) {
-    error(value.loc,
-          "'" + value.name.str() + "' is no data to bind '" +
-              binding.name.str() + "' of " + import.model + " to",
-          {{given->loc, "it is declared here"}});
+  if (!given || !given->family || !given->family->isData) {
+    // Parameters and equations are declared behind the imports.
+    SMLoc loc = given ? given->loc : SMLoc();
+    for (const Statement *s : statements) {
+      if (s->kind == StatementKind::Param && s->array.name == value.name)
+        loc = s->array.loc;
+      for (const ast::Left &left : s->lefts)
+        if (left.name == value.name && !loc.isValid())
+          loc = left.loc;
+    }
+    if (!loc.isValid())
+      undefined(value.name, value.loc, scope, nullptr);
+    else
+      error(value.loc,
+            "'" + value.name.str() + "' is no data to bind '" +
+                binding.name.str() + "' of " + import.model + " to",
+            {{loc, "it is declared here"}});
     return false;
   }
   const Statement *data = nullptr;
@@ -247,41 +275,70 @@ bool Elaborator::bindData(const Program::Import &import,
     return false;
   }
   const Array &ours = *given->family->members.begin()->second.array;
-  auto isText = [](StringRef type) {
-    return type == "token" || type == "sentence";
-  };
+  StringRef type = typeName(ours), wanted = data->type.name;
   bool isSame = ours.numPlaces == data->array.axes.size() &&
-                isText(data->type.name) ==
-                    (ours.vocabulary && !ours.vocabulary->isClass) &&
-                (data->type.name == "sentence") <= ours.isSentence;
+                ours.ends == data->type.ends &&
+                (type == wanted || (type == "sentence" && wanted == "token"));
   if (!isSame) {
+    auto shown = [](const std::string &name, StringRef type, size_t axes) {
+      return "'" + name + "' is " + type.str() + " with " +
+             counted(axes, "axis");
+    };
     error(value.loc,
-          "'" + value.name.str() + "' and '" + own.prefix + binding.name.str() +
-              "' are data of different types or axes",
-          {{ours.loc, "'" + value.name.str() + "' is declared here"},
-           {data->loc, "the other is declared here"}});
+          shown(ours.name, type, ours.numPlaces) + ", but " +
+              shown(own.prefix + binding.name.str(), wanted,
+                    data->array.axes.size()),
+          {{ours.loc, "'" + ours.name + "' is declared here"},
+           {data->array.loc, "the other is declared here"}});
     return false;
   }
   Symbol symbol = *given;
   symbol.isBound = true;
   own.symbols[binding.name] = symbol;
-  // Its extents are ours as well, under its own names.
-  for (auto [axis, extent] : llvm::zip(data->array.axes, ours.extents))
-    if (axis.extent && axis.extent->kind == ExprKind::Name)
-      own.symbols[axis.extent->name] = {Symbol::Size, axis.loc, extent};
-  if (!isText(data->type.name))
-    return true;
-  // Both name their symbols: they are the same ones.
-  std::string name = own.prefix + binding.name.str();
-  const Expr *call = nullptr;
-  if (const Expr *of = data->type.of) {
-    name = own.prefix + textOf(of->range);
+  // Lengths that its axes name are ours.
+  for (auto [axis, extent] : llvm::zip(data->array.axes, ours.extents)) {
+    const Expr *length = axis.extent;
+    if (length && length->kind == ExprKind::Index)
+      length = length->args[0]; // W[m]
+    if (!length || length->kind != ExprKind::Name)
+      continue;
+    StringRef name = length->name;
+    bool isDim = llvm::any_of(theirs, [&](const Statement *s) {
+      return s->kind != StatementKind::Data && s->name == name;
+    });
+    if (!isDim)
+      own.symbols.try_emplace(name, Symbol{Symbol::Size, axis.loc, extent});
+  }
+  return !ours.vocabulary || ours.vocabulary->isClass ||
+         bindVocabulary(ours, *data, theirs, value.loc, own);
+}
+
+/// The symbols of our data are those of an import's. False after a mistake.
+bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
+                                const Statements &theirs, SMLoc loc,
+                                Scope &own) {
+  std::string name = own.prefix + data.array.name.str();
+  auto *vocabulary = const_cast<Vocabulary *>(ours.vocabulary);
+  auto report = [&](const Vocabulary &other) {
+    error(loc, differenceOf(other, name, *vocabulary, ours.name),
+          {{data.array.loc, "'" + name + "' is declared here"},
+           {ours.loc, "'" + ours.name + "' is declared here"}});
+    return false;
+  };
+  const Expr *call = nullptr, *of = data.type.of;
+  std::string key = of ? own.prefix + textOf(of->range) : name;
+  if (of && of->kind == ExprKind::Name) {
     for (const Statement *s : theirs)
       if (s->kind == StatementKind::Vocab && s->name == of->name)
         call = s->value;
+    Symbol symbol{Symbol::Vocab, data.loc};
+    symbol.vocabulary = vocabulary;
+    symbol.isBound = true;
+    auto [known, isNew] = own.symbols.try_emplace(of->name, symbol);
+    if (!isNew && known->second.vocabulary != vocabulary)
+      return report(*known->second.vocabulary);
   }
-  std::optional<int64_t> count = symbolCount(name, call);
-  auto *vocabulary = const_cast<Vocabulary *>(ours.vocabulary);
+  std::optional<int64_t> count = symbolCount(key, call);
   if (!count || vocabulary->size.value() == count)
     return true;
   if (vocabulary->isAssumed) {
@@ -290,17 +347,77 @@ bool Elaborator::bindData(const Program::Import &import,
     vocabulary->isAssumed = false;
     return true;
   }
-  error(value.loc,
-        "'" + own.prefix + binding.name.str() + "' and '" + value.name.str() +
-            "' have different vocabularies (" + std::to_string(*count) +
-            " and " + std::to_string(*vocabulary->size.value()) + " symbols)",
-        {{data->array.loc,
-          "'" + own.prefix + binding.name.str() + "' is declared here"},
-         {ours.loc, "'" + value.name.str() + "' is declared here"}});
-  return true;
+  Vocabulary other;
+  other.size = Extent(*count);
+  return report(other);
 }
 
-void Elaborator::declareImport(const Program::Import &import, Scope &scope) {
+/// Whether the axes of bound data are those that the import declares.
+void Elaborator::checkBoundAxes(const Statements &theirs,
+                                const ast::Item &binding, Scope &own) {
+  const Array &ours =
+      *own.symbols[binding.name].family->members.begin()->second.array;
+  for (const Statement *s : theirs) {
+    if (s->kind != StatementKind::Data || s->array.name != binding.name)
+      continue;
+    SmallVector<const Expr *> wanted;
+    for (const ast::Axis &axis : s->array.axes)
+      wanted.push_back(axis.extent);
+    if (s->type.name == "real")
+      wanted.append(s->type.args.begin(), s->type.args.end());
+    Shape have(ours.extents.begin(), ours.extents.end());
+    llvm::append_range(have, *ours.valueShape);
+    bool isSame = wanted.size() == have.size();
+    std::string text = "number";
+    if (!wanted.empty()) {
+      text = "[";
+      for (auto [k, expr] : llvm::enumerate(wanted)) {
+        std::optional<Extent> size =
+            expr ? this->size(*expr, own, nullptr, /*report=*/false)
+                 : std::nullopt;
+        isSame &= size && k < have.size() && *size == have[k];
+        text += (k == 0 ? "" : ", ") +
+                (size ? size->textWithValue() : textOf(expr->range));
+      }
+      text += "]";
+    }
+    if (!isSame)
+      error(binding.value->loc,
+            "'" + ours.name + "' is " + shapeText(have) + ", but '" +
+                own.prefix + binding.name.str() + "' is " + text,
+            {{ours.loc, "'" + ours.name + "' is declared here"},
+             {s->array.loc, "the other is declared here"}});
+  }
+}
+
+/// Data `of lm.word`, whose vocabulary was unknown before the imports.
+void Elaborator::adoptVocabulary(const Program &program, const Statement &data,
+                                 Scope &scope) {
+  Symbol *symbol = lookup(scope, data.array.name);
+  if (!symbol || !symbol->family || symbol->family->members.empty())
+    return;
+  Array &array = *symbol->family->members.begin()->second.array;
+  const Vocabulary *wanted = vocabularyOf(*data.type.of, scope, nullptr, true);
+  if (!wanted || wanted == array.vocabulary)
+    return;
+  SmallVector<const Program::Import *> imports;
+  findImports(program, imports);
+  bool isBound = llvm::any_of(imports, [&](const Program::Import *import) {
+    return llvm::any_of(import->statement->bindings, [&](const auto &binding) {
+      return binding.value->name == data.array.name;
+    });
+  });
+  if (!isBound)
+    array.vocabulary = wanted;
+  else
+    error(data.type.of->loc,
+          differenceOf(*wanted, textOf(data.type.of->range), *array.vocabulary,
+                       array.name),
+          {{array.loc, "'" + array.name + "' is declared here"}});
+}
+
+void Elaborator::declareImport(const Program::Import &import,
+                               const Statements &ours, Scope &scope) {
   const Statement &use = *import.statement;
   Scope *own = &scopes.emplace_back();
   own->parent = preludeScope;
@@ -312,13 +429,15 @@ void Elaborator::declareImport(const Program::Import &import, Scope &scope) {
   Statements statements = flatten(*import.program);
   bool isBound = true;
   for (const ast::Item &binding : use.bindings)
-    isBound &= bindData(import, statements, binding, scope, *own);
+    isBound &= bindData(import, statements, binding, ours, scope, *own);
   if (!isBound) {
     scope.symbols[import.name].kind = Symbol::Mistake;
     return;
   }
   size_t before = model->choices.size(), penalties = model->penalties.size();
   declareModel(*import.program, statements, *own);
+  for (const ast::Item &binding : use.bindings)
+    checkBoundAxes(statements, binding, *own);
   // Its own objective is not ours.
   model->penalties.resize(penalties);
   model->choices.erase(

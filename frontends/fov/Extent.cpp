@@ -307,6 +307,22 @@ std::optional<Extent::Linear> Extent::linear() const {
   return result;
 }
 
+bool Extent::isSum() const {
+  std::optional<Linear> sum = linear();
+  if (!sum)
+    return false;
+  if (length())
+    return true;
+  return llvm::all_of(sum->coefficients, [](const auto &part) {
+    const Atom &atom = *part.first;
+    if (atom.kind != Atom::Floor)
+      return atom.parent.empty();
+    const Atom *one = atom.numerator.length();
+    return atom.denominator.value().value_or(0) > 0 && atom.numerator.isSum() &&
+           (!one || one->parent.empty());
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//

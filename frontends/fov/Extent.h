@@ -88,6 +88,9 @@ public:
     int64_t constant = 0;
   };
   std::optional<Linear> linear() const;
+  /// Whether it can be an extent of an array: a number, one length, or a sum of
+  /// multiples of lengths (no nested ones) and of floors of such sums.
+  bool isSum() const;
 
   /// `E + 2*H`, as a message shows it.
   std::string text() const;

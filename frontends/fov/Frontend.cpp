@@ -233,10 +233,17 @@ static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
         param->loc, "parameter '" + (families[family] ? param->root : family) +
                         "' is never used");
   }
-  llvm::erase_if(model.params, [&](const Array *param) {
+  auto isOpen = [](const Array *param) {
     return llvm::any_of(param->declared, [](const Extent &size) {
       return !size.value().has_value();
     });
+  };
+  std::set<std::string> open; // modules with such a parameter
+  for (const Array *param : model.params)
+    if (isOpen(param) && !param->root.empty())
+      open.insert(param->root);
+  llvm::erase_if(model.params, [&](const Array *param) {
+    return isOpen(param) || open.count(param->root);
   });
 }
 

@@ -46,32 +46,28 @@ void Lowering::emitLength(const Atom *atom) {
   if (atom->kind == Atom::Floor) {
     std::optional<Extent::Linear> numerator = atom->numerator.linear();
     std::optional<int64_t> denominator = atom->denominator.value();
-    if (numerator && denominator && *denominator > 0) {
-      SmallVector<Attribute> used;
-      AffineExpr sum = builder.getAffineConstantExpr(numerator->constant);
-      for (auto &[other, factor] : numerator->coefficients) {
-        emitLength(other);
-        sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
-        used.push_back(builder.getStringAttr(lengthName(other)));
-      }
-      map = AffineMapAttr::get(
-          AffineMap::get(0, used.size(), sum.floorDiv(*denominator)));
-      of = builder.getArrayAttr(used);
-    } else {
-      diagnostics.error({}, "the length " + lengthName(atom) +
-                                " is not a whole number of other lengths "
-                                "divided by a number");
+    assert(numerator && denominator && *denominator > 0 &&
+           "extents were checked");
+    SmallVector<Attribute> used;
+    AffineExpr sum = builder.getAffineConstantExpr(numerator->constant);
+    for (auto &[other, factor] : numerator->coefficients) {
+      emitLength(other);
+      sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+      used.push_back(builder.getStringAttr(lengthName(other)));
     }
+    map = AffineMapAttr::get(
+        AffineMap::get(0, used.size(), sum.floorDiv(*denominator)));
+    of = builder.getArrayAttr(used);
   } else if (!atom->parent.empty()) {
     if (const Atom *outer = model.sizes.findLength(atom->parent))
       emitLength(outer);
     parent = builder.getStringAttr(atom->parent);
   }
   for (auto &[set, value] : model.setLengths) {
-    std::optional<Extent::Linear> linear =
-        set == atom ? value.first.linear() : std::nullopt;
-    if (!linear)
+    if (set != atom)
       continue;
+    std::optional<Extent::Linear> linear = value.first.linear();
+    assert(linear && "what a length is set to was checked");
     SmallVector<Attribute> used;
     AffineExpr sum = builder.getAffineConstantExpr(linear->constant);
     for (auto &[other, factor] : linear->coefficients) {
@@ -128,12 +124,7 @@ Attribute Lowering::extent(const Extent &size) {
   if (std::optional<int64_t> value = size.value())
     return builder.getI64IntegerAttr(std::max<int64_t>(0, *value));
   std::optional<Extent::Linear> linear = size.linear();
-  if (!linear) {
-    diagnostics.error({}, "the extent " + size.text() +
-                              " is not a sum of lengths; only multiples of "
-                              "lengths and numbers can be extents");
-    return builder.getI64IntegerAttr(1);
-  }
+  assert(linear && "extents were checked");
   return linearExtent(*linear);
 }
 

@@ -192,11 +192,7 @@ Value Lowering::extentValue(Body &body, const Extent &size, Term *parent,
   if (std::optional<int64_t> value = size.value())
     return arith::ConstantIndexOp::create(b, loc, *value);
   std::optional<Extent::Linear> linear = size.linear();
-  if (!linear) {
-    diagnostics.error(at,
-                      "the size " + size.text() + " is not a sum of lengths");
-    return arith::ConstantIndexOp::create(b, loc, 1);
-  }
+  assert(linear && "sizes were checked");
   Value sum;
   for (auto &[atom, factor] : linear->coefficients) {
     emitLength(atom);

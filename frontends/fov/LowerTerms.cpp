@@ -285,17 +285,8 @@ Lowering::Node Lowering::materialise(Term *term, const Path &outer,
   case TermKind::Dropout: {
     Value operand = materialiseOver(term->args[0], indices, Kind::Real, "",
                                     term->loc, path);
-    double rate = 0;
-    if (term->args[1]->kind == TermKind::Number)
-      rate = term->args[1]->number;
-    else
-      diagnostics.error(term->args[1]->loc,
-                        "the rate of a dropout is a number known before "
-                        "anything runs");
-    if (!(rate >= 0 && rate < 1))
-      diagnostics.error(term->args[1]->loc,
-                        "a dropout's rate is at least 0 and below 1, not " +
-                            llvm::formatv("{0}", rate).str());
+    assert(term->args[1]->kind == TermKind::Number && "the rate was checked");
+    double rate = term->args[1]->number;
     node = {attn::DropoutOp::create(
                 builder, location(term->loc), operand.getType(),
                 label.empty() ? StringAttr() : builder.getStringAttr(label),

@@ -36,7 +36,14 @@ struct Vocabulary {
   std::vector<std::string> labels; // of class("a", "b")
   bool isClass = false;
   bool isAssumed = false; // nothing has fixed the size yet
+
+  /// Whether tokens of both are the same symbols.
+  bool hasSame(const Vocabulary &other) const;
 };
+
+/// GRAMMAR 8.18, for what the message calls `aName` and `bName`.
+std::string differenceOf(const Vocabulary &a, StringRef aName,
+                         const Vocabulary &b, StringRef bName);
 
 /// An index of an equation or of a reduction.
 struct IndexVar {
@@ -130,6 +137,8 @@ enum class Reduction {
   Cumsum
 };
 inline bool isNormaliser(Reduction r) { return r >= Reduction::Softmax; }
+std::optional<Reduction> reductionNamed(StringRef name);
+StringRef reductionName(Reduction reduction);
 
 struct Term {
   TermKind kind;
@@ -232,6 +241,10 @@ struct Array {
   /// All axes, when they are known.
   std::optional<Shape> shape() const;
 };
+
+StringRef kindName(Kind kind);
+/// `sentence`, as the declaration of data says it.
+StringRef typeName(const Array &data);
 
 /// `name[..] ~ distribution(..)`.
 struct Choice {

@@ -87,6 +87,8 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
   printList("given", given, out);
   printList("observed in training, generated in decoding", chosen, out);
   printList("latent", model.latents, out);
+  for (const std::string &replacement : model.replacements)
+    out << "replaced: " << replacement << '\n';
   for (const std::string &refusal : model.refusals)
     out << "not executed yet: " << refusal << '\n';
 }
