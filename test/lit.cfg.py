@@ -6,7 +6,7 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
-`fuzz` holds where fovea-fuzz-parse is built.
+`fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 """
 
 import os
@@ -46,6 +46,10 @@ if lit_config.params.get("slow", "0") != "0":
 # Built with -DFOVEA_FUZZ=ON.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
     config.available_features.add("fuzz")
+
+# Built where the compiler has the thread sanitizer.
+if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
+    config.available_features.add("tsan")
 
 # Every run of fovea-opt also prints what it read and reads it again.
 if lit_config.params.get("roundtrip", "1") != "0":

@@ -1,0 +1,266 @@
+//===- ThreadPool.cpp - work units on several threads ---------------------===//
+//
+// The units of a call are cut into chunks, and each thread owns a share of
+// neighbouring chunks: the same in every call of the same size, so that its
+// data stay in its cache. Who has done its share helps the next thread.
+//
+// A call is over when all chunks are done, not when all threads have noticed
+// it: a thread that sleeps through a call costs nothing. Such a thread may
+// look at the pool late, while the fields of the next call are written. It
+// works only on a chunk that it claimed, and the claim names the call: a
+// compare-and-swap on (call, claimed chunks of the share). A call closes all
+// shares before it writes a field and opens them after the last. So a thread
+// that saw a field of the next call fails to claim a chunk of the one before,
+// and one that claims a chunk had read the fields of that chunk's call.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace {
+
+constexpr int maxThreads = 1024;
+constexpr int64_t chunksPerThread = 4;
+constexpr auto spinTime = std::chrono::microseconds(50);
+
+#if defined(__x86_64__)
+using FloatMode = uint32_t;
+/// Rounding, denormals and masks of MXCSR, without the sticky exceptions.
+FloatMode floatMode() { return _mm_getcsr() & ~0x3fu; }
+void setFloatMode(FloatMode mode) { _mm_setcsr(mode); }
+void relax() { _mm_pause(); }
+#elif defined(__aarch64__)
+using FloatMode = uint64_t;
+FloatMode floatMode() {
+  FloatMode mode;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+}
+void setFloatMode(FloatMode mode) { asm volatile("msr fpcr, %0" ::"r"(mode)); }
+void relax() { asm volatile("yield"); }
+#else
+#error "the modes of floating point are unknown on this architecture"
+#endif
+
+/// What a thread owns of a call: the number of the call, and in the lowest
+/// byte how many of the share's chunks are claimed, or `closed`.
+constexpr uint64_t closed = 0xff;
+struct alignas(64) Share {
+  std::atomic<uint64_t> claimed = 0;
+};
+
+struct Worker {
+  FoveaPool *pool;
+  int index;
+  pthread_t thread;
+};
+
+/// True on a thread that is doing a unit.
+thread_local bool insideUnit = false;
+
+/// Waits until `value` is no longer `old`: first awake, then asleep.
+template <typename T> void waitWhile(const std::atomic<T> &value, T old) {
+  auto start = std::chrono::steady_clock::now();
+  do
+    for (int i = 0; i < 32; ++i) {
+      if (value.load(std::memory_order_acquire) != old)
+        return;
+      relax();
+    }
+  while (std::chrono::steady_clock::now() - start < spinTime);
+  value.wait(old, std::memory_order_acquire);
+}
+
+} // namespace
+
+struct FoveaPool {
+  /// Including the thread that calls.
+  int threads = 1;
+  std::unique_ptr<Share[]> shares;
+  std::unique_ptr<Worker[]> workers;
+
+  /// Held by the thread whose call is under way.
+  std::mutex busy;
+  uint64_t calls = 0;
+
+  // The call under way. Late threads read them at any time, so all are atomic.
+  std::atomic<FoveaWork> work = nullptr;
+  std::atomic<void *> frame = nullptr;
+  std::atomic<int64_t> units = 0, chunks = 0;
+  std::atomic<FloatMode> mode = 0;
+
+  /// Chunks that are not done.
+  alignas(64) std::atomic<uint32_t> pending = 0;
+  /// Changes with every call and at the end.
+  alignas(64) std::atomic<uint32_t> bell = 0;
+  std::atomic<bool> ending = false;
+
+  void call(FoveaWork work, void *frame, int64_t units);
+  void help(int index);
+  bool doChunk(int owner);
+  void serve(int index);
+};
+
+/// Where chunk `chunk` of `chunks` begins.
+static int64_t firstUnit(int64_t chunk, int64_t chunks, int64_t units) {
+  return chunk * (units / chunks) + std::min(chunk, units % chunks);
+}
+
+static void doUnits(FoveaWork work, void *frame, int64_t first, int64_t last) {
+  bool outer = std::exchange(insideUnit, true);
+  work(frame, first, last);
+  insideUnit = outer;
+}
+
+/// Does one chunk of a share; false if all are claimed.
+bool FoveaPool::doChunk(int owner) {
+  std::atomic<uint64_t> &claimed = shares[owner].claimed;
+  uint64_t word = claimed.load(std::memory_order_acquire);
+  while (true) {
+    FoveaWork callWork = work.load(std::memory_order_acquire);
+    void *callFrame = frame.load(std::memory_order_acquire);
+    int64_t callUnits = units.load(std::memory_order_acquire);
+    int64_t callChunks = chunks.load(std::memory_order_acquire);
+    FloatMode callMode = mode.load(std::memory_order_acquire);
+    int64_t first = callChunks * owner / threads;
+    int64_t chunk = first + int64_t(word & closed);
+    if (chunk >= callChunks * (owner + 1) / threads)
+      return false;
+    if (!claimed.compare_exchange_weak(word, word + 1,
+                                       std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+      continue;
+    if (floatMode() != callMode)
+      setFloatMode(callMode);
+    doUnits(callWork, callFrame, firstUnit(chunk, callChunks, callUnits),
+            firstUnit(chunk + 1, callChunks, callUnits));
+    if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      pending.notify_one();
+    return true;
+  }
+}
+
+/// Does chunks while there are any, a thread's own first.
+void FoveaPool::help(int index) {
+  for (int i = 0; i < threads; ++i)
+    while (doChunk((index + i) % threads))
+      continue;
+}
+
+void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits) {
+  int64_t count = std::min(callUnits, threads * chunksPerThread);
+  ++calls;
+  for (int i = 0; i < threads; ++i)
+    shares[i].claimed.store(calls << 8 | closed, std::memory_order_relaxed);
+  work.store(callWork, std::memory_order_release);
+  frame.store(callFrame, std::memory_order_release);
+  units.store(callUnits, std::memory_order_release);
+  chunks.store(count, std::memory_order_release);
+  mode.store(floatMode(), std::memory_order_release);
+  pending.store(uint32_t(count), std::memory_order_relaxed);
+  for (int i = 0; i < threads; ++i)
+    shares[i].claimed.store(calls << 8, std::memory_order_release);
+  bell.fetch_add(1, std::memory_order_release);
+  bell.notify_all();
+  help(0);
+  while (uint32_t left = pending.load(std::memory_order_acquire))
+    waitWhile(pending, left);
+}
+
+void FoveaPool::serve(int index) {
+  uint32_t heard = 0;
+  while (true) {
+    waitWhile(bell, heard);
+    heard = bell.load(std::memory_order_acquire);
+    if (ending.load(std::memory_order_acquire))
+      return;
+    help(index);
+  }
+}
+
+static void *runWorker(void *data) {
+  auto *worker = static_cast<Worker *>(data);
+  worker->pool->serve(worker->index);
+  return nullptr;
+}
+
+/// CPUs that this process may use.
+static int usableCpus() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set))
+    return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+FoveaPool *fovea_pool_create(int threads) {
+  if (threads <= 0)
+    threads = usableCpus();
+  threads = std::min(threads, maxThreads);
+  std::unique_ptr<FoveaPool> pool(new (std::nothrow) FoveaPool);
+  if (!pool)
+    return nullptr;
+  pool->shares.reset(new (std::nothrow) Share[threads]);
+  pool->workers.reset(new (std::nothrow) Worker[threads]);
+  if (!pool->shares || !pool->workers)
+    return nullptr;
+
+  // Signals are for the threads of whoever links this.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int made = 1;
+  for (; made < threads; ++made) {
+    Worker &worker = pool->workers[made];
+    worker = {pool.get(), made, {}};
+    if (pthread_create(&worker.thread, nullptr, runWorker, &worker))
+      break;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // Workers read it after the first call's bell only.
+  pool->threads = made;
+  return pool.release();
+}
+
+void fovea_pool_destroy(FoveaPool *pool) {
+  if (!pool)
+    return;
+  pool->ending.store(true, std::memory_order_release);
+  pool->bell.fetch_add(1, std::memory_order_release);
+  pool->bell.notify_all();
+  for (int i = 1; i < pool->threads; ++i)
+    pthread_join(pool->workers[i].thread, nullptr);
+  delete pool;
+}
+
+int fovea_pool_threads(const FoveaPool *pool) {
+  return pool ? pool->threads : 1;
+}
+
+void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
+                    int64_t units) {
+  if (units <= 0)
+    return;
+  if (!pool || pool->threads == 1 || units == 1 || insideUnit ||
+      !pool->busy.try_lock()) {
+    work(frame, 0, units);
+    return;
+  }
+  pool->call(work, frame, units);
+  pool->busy.unlock();
+}
