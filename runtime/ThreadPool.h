@@ -41,8 +41,8 @@ int fovea_pool_threads(const FoveaPool *pool);
 /// - One unit, a null pool, or a pool of one thread: called directly.
 /// - Called within a unit, or while another thread uses the pool: the caller
 ///   does all units itself.
-/// - Between calls, threads spin for 50 us and then sleep. A call costs about
-///   a microsecond while they spin.
+/// - Between calls, threads spin for 50 us and then sleep. A call
+///   costs less than a microsecond while they spin.
 void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
                     int64_t units);
 

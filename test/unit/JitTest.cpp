@@ -8,6 +8,9 @@
 #include "codegen/Lower.h"
 #include "codegen/ObjectCache.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
 #include "gtest/gtest.h"
 
 using namespace fovea::codegen;
@@ -115,6 +118,27 @@ TEST_F(JitTest, ObjectsOfOneJitLoadIntoAnother) {
   auto function = (*jit)->lookup("f3");
   ASSERT_TRUE(bool(function)) << llvm::toString(function.takeError());
   EXPECT_EQ(reinterpret_cast<int64_t (*)(int64_t)>(*function)(0), 6);
+}
+
+TEST_F(JitTest, PerfFindsTheNamesOfKernels) {
+  JitOptions options;
+  options.perf = true;
+  auto jit = Jit::create(target, options);
+  ASSERT_TRUE(bool(jit));
+  EXPECT_FALSE((*jit)->add(chain(context, 2)));
+  auto function = (*jit)->lookup("f1");
+  ASSERT_TRUE(bool(function));
+  std::string path = "/tmp/perf-" +
+                     std::to_string(llvm::sys::Process::getProcessId()) +
+                     ".map";
+  auto map = llvm::MemoryBuffer::getFile(path);
+  ASSERT_TRUE(bool(map));
+  std::string address =
+      llvm::utohexstr(reinterpret_cast<uintptr_t>(*function), true);
+  EXPECT_TRUE((*map)->getBuffer().contains(address))
+      << (*map)->getBuffer().str();
+  EXPECT_TRUE((*map)->getBuffer().contains(" f0\n"));
+  EXPECT_FALSE(llvm::sys::fs::remove(path));
 }
 
 TEST_F(JitTest, ATargetSaysWhatItNeeds) {

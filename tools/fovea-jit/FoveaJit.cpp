@@ -1,7 +1,8 @@
 //===- FoveaJit.cpp - compiles and runs a kernel module -------------------===//
 //
-// Reads a kernel module as MLIR text, shows it in any form on the way to
-// machine code, or runs its function `main : () -> i64` and prints the result.
+// Reads kernel modules as MLIR text and runs `main : () -> i64`, printing its
+// result; or shows a module in any form on the way to machine code; or links
+// them into a library or a program.
 // Kernels may print: @print_i64, @print_f32, @print_f64 write one line each.
 //
 //===----------------------------------------------------------------------===//
@@ -9,6 +10,7 @@
 #include "codegen/Compile.h"
 #include "codegen/Emit.h"
 #include "codegen/Jit.h"
+#include "codegen/Link.h"
 #include "codegen/Lower.h"
 #include "codegen/ObjectCache.h"
 #include "codegen/Target.h"
@@ -29,7 +31,16 @@ using namespace fovea::codegen;
 using namespace mlir;
 
 namespace {
-enum class Form { Run, Mlir, Llvm, Optimised, Assembly, Object };
+enum class Form {
+  Run,
+  Mlir,
+  Llvm,
+  Optimised,
+  Assembly,
+  Object,
+  Shared,
+  Executable
+};
 } // namespace
 
 static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore,
@@ -40,7 +51,9 @@ static cl::opt<Form> form(
                clEnumValN(Form::Llvm, "llvm", "LLVM IR"),
                clEnumValN(Form::Optimised, "llvm-opt", "optimised LLVM IR"),
                clEnumValN(Form::Assembly, "asm", "assembly"),
-               clEnumValN(Form::Object, "obj", "an object file")));
+               clEnumValN(Form::Object, "obj", "an object file"),
+               clEnumValN(Form::Shared, "shared", "a shared library"),
+               clEnumValN(Form::Executable, "exe", "a program")));
 static cl::opt<std::string> output("o", cl::desc("where to write a form"),
                                    cl::init("-"));
 static cl::opt<std::string> targetName("target",
@@ -51,6 +64,8 @@ static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));
 static cl::opt<std::string> entry("entry", cl::init("main"),
                                   cl::desc("the function to run"));
+static cl::list<std::string>
+    libraries("with", cl::desc("objects and archives to link with"));
 static cl::opt<bool> libm("libm", cl::desc("kernels may call libm"));
 static cl::opt<bool> perf("perf", cl::desc("name kernels for perf"));
 static cl::opt<bool> timing("time", cl::desc("print times to stderr"));
@@ -77,7 +92,7 @@ static double now() {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Writes one module in the form that was asked for.
+/// Writes one module in a form that can be read.
 static llvm::Error write(ModuleOp module, const Target &target,
                          llvm::raw_ostream &stream) {
   auto machine = target.createMachine();
@@ -96,17 +111,61 @@ static llvm::Error write(ModuleOp module, const Target &target,
     return llvm::createStringError("cannot translate a kernel to LLVM");
   if (form != Form::Llvm)
     optimise(*translated, **machine, level);
-  if (form == Form::Llvm || form == Form::Optimised) {
+  if (form != Form::Assembly) {
     translated->print(stream, nullptr);
     return llvm::Error::success();
   }
-  auto type = form == Form::Assembly ? llvm::CodeGenFileType::AssemblyFile
-                                     : llvm::CodeGenFileType::ObjectFile;
-  auto file = emitFile(*translated, **machine, type);
+  auto file =
+      emitFile(*translated, **machine, llvm::CodeGenFileType::AssemblyFile);
   if (!file)
     return file.takeError();
   stream << llvm::StringRef(file->data(), file->size());
   return llvm::Error::success();
+}
+
+static CompileOptions compileOptions() {
+  CompileOptions options;
+  options.optimisation = level;
+  options.threads = threads;
+  if (useCache)
+    options.cache =
+        std::make_shared<ObjectCache>(ObjectCache::defaultFolder(), cacheLimit);
+  return options;
+}
+
+/// Writes one module as text, or the only one as an object.
+static llvm::Error writeFile(std::vector<OwningOpRef<ModuleOp>> modules,
+                             const Target &target) {
+  if (modules.size() != 1)
+    return llvm::createStringError("this form is of one module, not of " +
+                                   llvm::Twine(modules.size()));
+  std::string message;
+  auto file = openOutputFile(output, &message);
+  if (!file)
+    return llvm::createStringError(message);
+  if (form == Form::Object) {
+    auto objects = compileObjects(std::move(modules), target, compileOptions());
+    if (!objects)
+      return objects.takeError();
+    file->os() << objects->front()->getBuffer();
+  } else if (llvm::Error error = write(*modules.front(), target, file->os())) {
+    return error;
+  }
+  file->keep();
+  return llvm::Error::success();
+}
+
+static llvm::Error linkFile(std::vector<OwningOpRef<ModuleOp>> modules,
+                            const Target &target) {
+  auto objects = compileObjects(std::move(modules), target, compileOptions());
+  if (!objects)
+    return objects.takeError();
+  std::vector<llvm::MemoryBufferRef> buffers;
+  for (const auto &object : *objects)
+    buffers.push_back(*object);
+  std::vector<std::string> files(libraries.begin(), libraries.end());
+  return form == Form::Shared ? linkShared(buffers, output, files)
+                              : linkExecutable(buffers, output, files);
 }
 
 static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
@@ -168,18 +227,9 @@ int main(int argc, char **argv) {
       return 1;
     modules.push_back(std::move(module));
   }
-  if (form == Form::Run) {
-    if (llvm::Error error = run(std::move(modules), *target))
-      return fail(std::move(error));
-    return 0;
-  }
-  std::string message;
-  auto file = openOutputFile(output, &message);
-  if (!file)
-    return fail(llvm::createStringError(message));
-  for (OwningOpRef<ModuleOp> &module : modules)
-    if (llvm::Error error = write(*module, *target, file->os()))
-      return fail(std::move(error));
-  file->keep();
-  return 0;
+  bool linked = form == Form::Shared || form == Form::Executable;
+  llvm::Error error = form == Form::Run ? run(std::move(modules), *target)
+                      : linked ? linkFile(std::move(modules), *target)
+                               : writeFile(std::move(modules), *target);
+  return error ? fail(std::move(error)) : 0;
 }

@@ -1,0 +1,127 @@
+//===- Link.cpp - objects become libraries and programs -------------------===//
+//
+// Writes the objects to a folder of its own and runs the driver there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Link.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static std::string joined(llvm::StringRef folder, const llvm::Twine &name) {
+  llvm::SmallString<128> file(folder);
+  path::append(file, name);
+  return file.str().str();
+}
+
+/// The driver and the flags that select its linker.
+static llvm::Expected<std::vector<std::string>> findDriver() {
+  // Beside the LLVM that this compiler was built with, or anywhere.
+  auto clang = llvm::sys::findProgramByName("clang", {FOVEA_LLVM_TOOLS});
+  if (!clang)
+    clang = llvm::sys::findProgramByName("clang");
+  if (clang)
+    return std::vector<std::string>{*clang, "-fuse-ld=lld"};
+  if (auto cc = llvm::sys::findProgramByName("cc"))
+    return std::vector<std::string>{*cc};
+  return llvm::createStringError(
+      "linking needs 'clang' with 'lld', or 'cc', and neither is installed");
+}
+
+static llvm::Error run(llvm::ArrayRef<std::string> command,
+                       const std::string &log) {
+  std::vector<llvm::StringRef> arguments(command.begin(), command.end());
+  std::optional<llvm::StringRef> redirects[] = {"", log, log};
+  std::string message;
+  int status = llvm::sys::ExecuteAndWait(command.front(), arguments,
+                                         /*Env=*/std::nullopt, redirects,
+                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0,
+                                         &message);
+  if (status == 0)
+    return llvm::Error::success();
+  if (auto said = llvm::MemoryBuffer::getFile(log))
+    message += (*said)->getBuffer().trim();
+  return llvm::createStringError("cannot link: " + message);
+}
+
+static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                        llvm::StringRef output,
+                        llvm::ArrayRef<std::string> files,
+                        llvm::ArrayRef<llvm::StringRef> flags) {
+  auto command = findDriver();
+  if (!command)
+    return command.takeError();
+  llvm::SmallString<128> folder;
+  if (std::error_code error = fs::createUniqueDirectory("fovea-link", folder))
+    return llvm::createStringError("cannot make a temporary folder: " +
+                                   error.message());
+  llvm::scope_exit remove([&] { fs::remove_directories(folder); });
+
+  command->insert(command->end(), flags.begin(), flags.end());
+  command->push_back("-Wl,--gc-sections");
+  // An absolute name is never taken for a flag. The driver removes its output
+  // when it fails, so it writes to a name beside the one that is meant.
+  llvm::SmallString<128> target(output), beside;
+  std::error_code error = fs::make_absolute(target);
+  if (!error)
+    error = fs::getPotentiallyUniqueFileName(target + "-%%%%%%%%", beside);
+  if (error)
+    return llvm::createStringError("cannot find '" + output +
+                                   "': " + error.message());
+  command->insert(command->end(), {"-o", beside.str().str()});
+  for (size_t i = 0; i < objects.size(); ++i) {
+    std::string name = joined(folder, std::to_string(i) + ".o");
+    std::error_code error;
+    llvm::raw_fd_ostream stream(name, error);
+    if (!error) {
+      stream << objects[i].getBuffer();
+      stream.close();
+      error = stream.error();
+      stream.clear_error();
+    }
+    if (error)
+      return llvm::createStringError("cannot write '" + name +
+                                     "': " + error.message());
+    command->push_back(name);
+  }
+  for (const std::string &file : files) {
+    llvm::SmallString<128> absolute(file);
+    if (std::error_code error = fs::make_absolute(absolute))
+      return llvm::createStringError("cannot find '" + file +
+                                     "': " + error.message());
+    command->push_back(absolute.str().str());
+  }
+  command->push_back("-lm");
+  if (llvm::Error failure = run(*command, joined(folder, "log")))
+    return failure;
+  if (std::error_code error = fs::rename(beside, target)) {
+    (void)fs::remove(beside);
+    return llvm::createStringError("cannot write '" + output +
+                                   "': " + error.message());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error
+fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                           llvm::StringRef output,
+                           llvm::ArrayRef<std::string> files) {
+  // What is missing is an error here, not when the library is loaded.
+  return link(objects, output, files,
+              {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs"});
+}
+
+llvm::Error
+fovea::codegen::linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                               llvm::StringRef output,
+                               llvm::ArrayRef<std::string> files) {
+  return link(objects, output, files, {});
+}

@@ -1,0 +1,34 @@
+//===- Link.h - objects become libraries and programs ---------*- C++ -*-===//
+//
+// Compilation ahead of time ends here. The system's compiler driver links,
+// because it knows where libc lies; clang with lld where both are installed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_LINK_H
+#define FOVEA_CODEGEN_LINK_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <string>
+
+namespace fovea::codegen {
+
+/// Links objects and files (objects, archives) into a shared library at
+/// `output`. It may need nothing but those, libc and libm. What an older file
+/// of that name contained stays if linking fails. The error holds what the
+/// linker said.
+llvm::Error linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                       llvm::StringRef output,
+                       llvm::ArrayRef<std::string> files = {});
+
+/// The same for a program; one of the objects or files defines `main`.
+llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                           llvm::StringRef output,
+                           llvm::ArrayRef<std::string> files = {});
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_LINK_H
