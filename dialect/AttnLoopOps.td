@@ -73,8 +73,10 @@ def Attn_SearchOp : Attn_LoopOp<"search"> {
     goes on. What stands before the op is the encoder, its body is the step.
 
     `states` says of each carry, in order, as a dictionary: `name`, `kind`
-    ("carried", "growing", "accumulator" or "counter"), `window` (how many
-    steps back), and `reorder` (whether it differs between hypotheses). The
+    ("carried": a row of `window` steps ago; "window": the last `window` rows;
+    "growing": all rows so far; "accumulator": a sum, or another reduction, of
+    all rows so far), `window`, and `reorder` (whether it differs between
+    hypotheses). The
     number of steps, and so the length `extent`, is found by the search unless
     it is given (`known`). Where it is not, an index over `extent` inside
     the body runs over the steps done so far, the present one included; outside,

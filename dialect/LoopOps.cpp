@@ -143,11 +143,11 @@ LogicalResult SearchOp::verify() {
   for (auto state : getStates().getAsRange<DictionaryAttr>()) {
     auto kind = state.getAs<StringAttr>("kind");
     if (!state.getAs<StringAttr>("name") || !kind ||
-        !llvm::is_contained({"carried", "growing", "accumulator", "counter"},
+        !llvm::is_contained({"carried", "window", "growing", "accumulator"},
                             kind.getValue()))
       return emitOpError() << "describes a state as " << state
                            << " but needs a name, and as its kind 'carried', "
-                              "'growing', 'accumulator' or 'counter'";
+                              "'window', 'growing' or 'accumulator'";
     if (Attribute window = state.get("window")) {
       auto steps = dyn_cast<IntegerAttr>(window);
       if (!steps || !steps.getType().isInteger(64) || steps.getInt() < 0)

@@ -170,6 +170,25 @@ AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
     result.kind = AccessIndex::Constant;
     return result;
   }
+  auto indexOf = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner()->getParentOp() == op
+               ? std::optional(argument.getArgNumber())
+               : std::nullopt;
+  };
+  if (form.factors.size() == 2) {
+    auto plus = *form.factors.begin(), minus = *std::next(form.factors.begin());
+    if (plus.second < 0)
+      std::swap(plus, minus);
+    auto index = indexOf(plus.first), other = indexOf(minus.first);
+    if (plus.second == 1 && minus.second == -1 && index && other &&
+        isa<IntegerAttr>(op.getExtents()[*other])) {
+      result.kind = AccessIndex::Between;
+      result.iterator = *index;
+      result.minus = *other;
+      return result;
+    }
+  }
   auto [base, factor] = form.factors.front();
   if (form.factors.size() > 1 || factor != 1) {
     result.offset = 0;

@@ -17,12 +17,14 @@ namespace fovea::attn {
 struct AccessIndex {
   enum Kind {
     Iterator, // index number `iterator` of the op, plus `offset`
+    Between,  // index number `iterator` minus index number `minus`, which has
+              // a fixed range, plus `offset`
     Constant, // `offset`
     End,      // the length `length`, plus `offset`
     Outer,    // `value` (the index of an enclosing loop), plus `offset`
     Computed, // anything else
   } kind = Computed;
-  unsigned iterator = 0;
+  unsigned iterator = 0, minus = 0;
   int64_t offset = 0;
   mlir::StringAttr length;
   mlir::Value value;

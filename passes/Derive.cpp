@@ -90,3 +90,13 @@ std::vector<std::string> fovea::attn::unreadEquations(SystemOp system) {
   }
   return names;
 }
+
+std::vector<std::string>
+fovea::attn::equationsToGet(SystemOp training, ArrayRef<std::string> asked) {
+  bool hasObjective = llvm::any_of(training.getOps(), [](Operation &op) {
+    return isa<ChoiceOp, PenaltyOp>(op);
+  });
+  // What trains nothing is there for its values.
+  return hasObjective || !asked.empty() ? asked.vec()
+                                        : unreadEquations(training);
+}

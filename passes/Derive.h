@@ -16,6 +16,11 @@ llvm::LogicalResult refuseLatents(SystemOp system);
 /// them.
 std::vector<std::string> unreadEquations(SystemOp system);
 
+/// The equations that `@loss` gives: `asked`, or those that nothing reads when
+/// nothing is asked for and there is no objective.
+std::vector<std::string> equationsToGet(SystemOp training,
+                                        llvm::ArrayRef<std::string> asked);
+
 /// Turns the equations called `names` into outputs and erases the others. A
 /// name that no equation has is an error.
 llvm::LogicalResult resolveEquations(SystemOp system,

@@ -384,15 +384,8 @@ struct DeriveObjective
     auto system = getOperation().lookupSymbol<SystemOp>("training");
     if (!system)
       return markAllAnalysesPreserved();
-    std::vector<std::string> wanted(get.begin(), get.end());
-    bool hasObjective = llvm::any_of(
-        system.getOps(),
-        [](Operation &op) { return isa<ChoiceOp, PenaltyOp>(op); });
-    // What trains nothing is there for its values.
-    if (!hasObjective && wanted.empty())
-      wanted = unreadEquations(system);
     if (failed(refuseLatents(system)) ||
-        failed(resolveEquations(system, wanted)))
+        failed(resolveEquations(system, equationsToGet(system, get))))
       return signalPassFailure();
     Objective objective(system, smoothingOf(getOperation()));
     for (auto choice : llvm::make_early_inc_range(system.getOps<ChoiceOp>())) {

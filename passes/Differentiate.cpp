@@ -9,6 +9,7 @@
 
 #include "dialect/adjoints/Names.h"
 #include "passes/Passes.h"
+#include "passes/schedule/Graph.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace fovea::attn {
@@ -73,6 +74,25 @@ private:
 };
 } // namespace
 
+/// Says of each array without a name which equation it is a part of. Its
+/// adjoint then is a part of the equation's adjoint.
+static void nameParts(SystemOp loss) {
+  schedule::Graph graph(loss);
+  Builder builder(loss.getContext());
+  for (Operation *op : graph.getNodes())
+    if (schedule::Graph::ownName(op).empty() && !graph.getName(op).empty())
+      op->setAttr("attn.part", builder.getStringAttr(graph.getName(op)));
+}
+
+/// Says that `part` belongs to the adjoint of `array`, where neither has a name
+/// that does.
+static void markPart(Operation *part, Value array) {
+  auto whole = array.getDefiningOp()->getAttrOfType<StringAttr>("attn.part");
+  if (whole && schedule::Graph::ownName(part).empty())
+    part->setAttr("attn.part",
+                  StringAttr::get(part->getContext(), "d " + whole.getValue()));
+}
+
 void SystemAdjoint::findActive() {
   llvm::DenseMap<Value, SmallVector<Operation *>> readers;
   for (Operation &op : *block())
@@ -124,13 +144,19 @@ LogicalResult SystemAdjoint::contribute() {
       return op->emitError() << "'" << op->getName()
                              << "' has no adjoint, but the objective depends "
                                 "on a parameter through it";
+    Operation *last = &block()->back();
     if (failed(differentiable.buildAdjoint(
             builder, adjoint,
             [&](Value source) { return active.contains(source); },
             [&](Value source, Value part) {
               contributions[source].push_back(part);
+              markPart(part.getDefiningOp(), source);
             })))
       return failure();
+    for (Operation &made :
+         llvm::make_range(std::next(last->getIterator()), block()->end()))
+      if (!made.hasAttr("attn.part"))
+        markPart(&made, array);
   }
   return success();
 }
@@ -154,6 +180,7 @@ Value SystemAdjoint::sum(Value array, ArrayRef<Value> parts) {
     total = total ? arith::AddFOp::create(body, loc, total, read) : read;
   }
   YieldOp::create(body, loc, total);
+  markPart(compute, array);
   return compute.getResult();
 }
 
@@ -214,6 +241,7 @@ struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
     auto loss = getOperation().lookupSymbol<SystemOp>("loss");
     if (!loss)
       return;
+    nameParts(loss);
     OpBuilder builder(loss->getContext());
     builder.setInsertionPointAfter(loss);
     auto grad = cast<SystemOp>(builder.clone(*loss));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Explain.h"
+#include "passes/Derive.h"
 #include "passes/schedule/Plan.h"
 
 #include <queue>
@@ -18,8 +19,9 @@ namespace {
 
 class Explanation {
 public:
-  Explanation(const Graph &graph, const Plan &plan, llvm::raw_ostream &out)
-      : graph(graph), plan(plan), out(out) {}
+  Explanation(const Graph &graph, const Plan &plan,
+              ArrayRef<UnreadEquation> unread, llvm::raw_ostream &out)
+      : graph(graph), plan(plan), unread(unread), out(out) {}
 
   void print();
 
@@ -29,6 +31,8 @@ private:
   void printSteps(ArrayRef<Step> steps, unsigned depth);
   void printLoop(const Loop &loop, unsigned depth);
   void printStates(const Loop &loop, unsigned depth);
+  void printWindows(unsigned depth, StringRef title,
+                    const llvm::MapVector<StringRef, int64_t> &windows);
   void printCycle(const Loop &loop, unsigned depth);
   /// Equations around a loop that could stand in it and do not.
   void printNeighbours(const Loop &loop, unsigned depth);
@@ -38,6 +42,7 @@ private:
 
   const Graph &graph;
   const Plan &plan;
+  ArrayRef<UnreadEquation> unread;
   llvm::raw_ostream &out;
   Names looped; // equations that a loop computes, in part at least
 };
@@ -79,11 +84,22 @@ void Explanation::print() {
       for (auto [op, time] : step.loop->time)
         looped.insert(graph.getName(op));
   printSteps(plan.steps, 1);
-  Names dead;
+  StringRef separator = "dead: ";
+  auto printDead = [&](StringRef name, unsigned place) {
+    if (separator.starts_with("d"))
+      line(1);
+    out << separator << name;
+    if (place)
+      out << " (line " << place << ")";
+    separator = ", ";
+  };
+  for (const UnreadEquation &equation : unread)
+    printDead(equation.name, equation.line);
   for (Operation *op : graph.getDead())
     if (StringRef name = Graph::ownName(op); !name.empty())
-      dead.insert(name);
-  printList(1, "dead", dead);
+      printDead(name, lineOf(graph.getPlace(op)));
+  if (separator.starts_with(","))
+    out << "\n";
 }
 
 /// Ops between two loops are one line.
@@ -142,7 +158,9 @@ void Explanation::printCycle(const Loop &loop, unsigned depth) {
   size_t bestLength = 0;
   for (auto [op, time] : loop.time)
     for (const Edge &edge : graph.getReads(op)) {
-      if (!loop.contains(edge.target) || !loop.carries(edge))
+      // How a state is kept is no reason to keep it.
+      if (!loop.contains(edge.target) || !loop.carries(edge) ||
+          op->hasAttr("attn.state"))
         continue;
       llvm::DenseMap<Operation *, Operation *> from = {{edge.target, nullptr}};
       std::queue<Operation *> work;
@@ -158,12 +176,10 @@ void Explanation::printCycle(const Loop &loop, unsigned depth) {
       if (!from.contains(edge.reader))
         continue;
       std::string text = readText(graph, edge, loop.getTime(edge.target));
-      SmallVector<StringRef> names;
+      Names names;
       for (Operation *at = edge.reader; at; at = from.lookup(at))
-        if (names.empty() || names.back() != graph.getName(at))
-          names.push_back(graph.getName(at));
-      for (StringRef name : names)
-        text += " -> " + name.str();
+        if (names.insert(graph.getName(at)))
+          text += " -> " + nameAndLine(graph, at);
       if (!best || names.size() < bestLength) {
         best = text;
         bestLength = names.size();
@@ -215,61 +231,122 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
   }
 }
 
+/// `title: s (last 1), ks (last 3)`.
+void Explanation::printWindows(
+    unsigned depth, StringRef title,
+    const llvm::MapVector<StringRef, int64_t> &windows) {
+  if (windows.empty())
+    return;
+  line(depth) << title << ": ";
+  llvm::interleaveComma(windows, out, [&](auto &window) {
+    out << window.first << " (last " << window.second << ")";
+  });
+  out << "\n";
+}
+
 void Explanation::printStates(const Loop &loop, unsigned depth) {
-  llvm::MapVector<Operation *, int64_t> windows;
-  llvm::SmallSetVector<Operation *, 8> growing;
+  llvm::MapVector<StringRef, int64_t> carried, windows;
+  Names growing, accumulators, reordered;
+  auto keep = [&](Operation *op) {
+    StringRef name = graph.getName(op);
+    if (plan.generated.contains(op))
+      reordered.insert(name);
+    return name;
+  };
+  for (auto [op, time] : loop.time) {
+    auto state = op->getAttrOfType<StringAttr>("attn.state");
+    if (state && state.getValue() == "window")
+      windows[keep(op)] =
+          cast<IntegerAttr>(cast<ComputeOp>(op).getExtents()[time + 1])
+              .getInt();
+    else if (state)
+      accumulators.insert(keep(op));
+  }
   for (auto [op, time] : loop.time)
     for (const Edge &edge : graph.getReads(op)) {
-      if (!loop.contains(edge.target))
+      Operation *target = edge.target;
+      if (!loop.contains(target) || target->hasAttr("attn.state"))
         continue;
-      const AccessIndex &index =
-          edge.access->indices[loop.getTime(edge.target)];
-      if (index.kind != AccessIndex::Iterator || index.iterator != time)
-        growing.insert(edge.target);
-      else if (index.offset != 0)
-        windows[edge.target] =
-            std::max(windows[edge.target], std::abs(index.offset));
+      const AccessIndex &index = edge.access->indices[loop.getTime(target)];
+      if (index.kind != AccessIndex::Iterator || index.iterator != time) {
+        growing.insert(keep(target));
+      } else if (index.offset != 0) {
+        int64_t &window = carried[keep(target)];
+        window = std::max(window, std::abs(index.offset));
+      }
     }
-  SmallVector<Operation *> before;
+  SmallVector<Operation *> before, inside;
   for (Operation *op : graph.getNodes())
-    if (!loop.contains(op) && !plan.generated.contains(op))
+    if (loop.contains(op))
+      inside.push_back(op);
+    else if (!plan.generated.contains(op))
       before.push_back(op);
-  printList(depth, "encoder", namesOf(before));
-  Names temporary, states, reordered;
-  for (auto [op, time] : loop.time) {
-    if (!growing.contains(op) && !windows.contains(op))
-      continue;
-    states.insert(graph.getName(op));
-    if (plan.generated.contains(op))
-      reordered.insert(graph.getName(op));
-  }
-  for (StringRef name :
-       namesOf(llvm::to_vector(llvm::make_first_range(loop.time))))
-    if (!states.contains(name))
+  Names temporary;
+  for (StringRef name : namesOf(inside))
+    if (!carried.contains(name) && !windows.contains(name) &&
+        !growing.contains(name) && !accumulators.contains(name))
       temporary.insert(name);
+  printList(depth, "encoder", namesOf(before));
   printList(depth, "per step", temporary);
-  if (!windows.empty()) {
-    line(depth) << "carried: ";
-    llvm::interleaveComma(windows, out, [&](auto &window) {
-      out << graph.getName(window.first) << " (last " << window.second << ")";
-    });
-    out << "\n";
-  }
-  printList(depth, "growing", namesOf(growing.getArrayRef()));
+  printWindows(depth, "carried", carried);
+  printWindows(depth, "window", windows);
+  printList(depth, "growing", growing);
+  printList(depth, "accumulator", accumulators);
   printList(depth, "reordered", reordered);
 }
 
-void fovea::attn::explainSchedule(ModuleOp module, llvm::raw_ostream &out) {
+std::vector<UnreadEquation>
+fovea::attn::findUnread(ModuleOp module, ArrayRef<std::string> gets,
+                        ArrayRef<std::string> shows) {
+  std::vector<UnreadEquation> unread;
+  for (auto system : module.getOps<SystemOp>()) {
+    bool decodes = system.getSymName() == "decoding";
+    std::vector<std::string> wanted =
+        decodes ? shows.vec() : equationsToGet(system, gets);
+    llvm::SetVector<Operation *> needed;
+    for (Operation &op : system.getOps()) {
+      auto choice = dyn_cast<ChoiceOp>(op);
+      auto equation = dyn_cast<EquationOp>(op);
+      if (equation  ? llvm::is_contained(wanted, equation.getTarget())
+          : decodes ? isa<MarkOp>(op) || (choice && !choice.getObserved())
+                    : !isMemoryEffectFree(&op))
+        needed.insert(&op);
+    }
+    for (unsigned i = 0; i < needed.size(); ++i)
+      needed[i]->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *given = operand.getDefiningOp())
+            if (given->getParentOp() == system)
+              needed.insert(given);
+      });
+    for (auto equation : system.getOps<EquationOp>()) {
+      Operation *given = equation.getValue().getDefiningOp();
+      if (!needed.contains(given) && !isa<DataOp, ParamOp>(given))
+        unread.push_back({decodes ? "decode" : "loss",
+                          equation.getTarget().str(),
+                          lineOf(equation.getLoc())});
+    }
+  }
+  return unread;
+}
+
+void fovea::attn::explainSchedule(ModuleOp module,
+                                  ArrayRef<UnreadEquation> unread,
+                                  llvm::raw_ostream &out) {
   for (auto system : module.getOps<SystemOp>()) {
     OwningOpRef<SystemOp> copy = system.clone();
-    alignRanges(*copy);
-    Graph graph(*copy);
     // The pass itself reports what has no schedule.
     ScopedDiagnosticHandler silence(module.getContext(),
                                     [](Diagnostic &) { return success(); });
-    FailureOr<Plan> plan = makePlan(graph);
-    if (succeeded(plan))
-      Explanation(graph, *plan, out).print();
+    auto planned = planSystem(*copy);
+    if (failed(planned))
+      continue;
+    std::vector<UnreadEquation> own;
+    for (const UnreadEquation &equation : unread)
+      if (equation.system == system.getSymName() ||
+          (equation.system == "loss" && system.getSymName() == "grad"))
+        own.push_back(equation);
+    Explanation(*planned->first, planned->second, own, out).print();
   }
 }
 

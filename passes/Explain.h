@@ -8,12 +8,27 @@
 
 namespace fovea::attn {
 
+/// An equation of the front end that a derived system does not compute.
+struct UnreadEquation {
+  std::string system, name;
+  unsigned line;
+};
+
+/// The equations that neither the objective nor, in decoding, a generated name
+/// needs, and that nobody asked for: `gets` of the loss, `shows` of the
+/// decoder. To be called before the derivation, which drops them.
+std::vector<UnreadEquation> findUnread(mlir::ModuleOp module,
+                                       llvm::ArrayRef<std::string> gets,
+                                       llvm::ArrayRef<std::string> shows);
+
 /// Prints how the systems of a module are scheduled: which equations are
 /// computed over all positions at once, why a loop is a loop, what is dead,
 /// and for decoders what is computed before, at every step and behind, and
 /// what the steps carry. To be called before `attn-schedule`; systems without
-/// a schedule are left out (the pass says why).
-void explainSchedule(mlir::ModuleOp module, llvm::raw_ostream &out);
+/// a schedule are left out (the pass says why). `unread` is what else is dead.
+void explainSchedule(mlir::ModuleOp module,
+                     llvm::ArrayRef<UnreadEquation> unread,
+                     llvm::raw_ostream &out);
 
 /// Reports every recurrence that no order computes and every generated name
 /// that needs what is not generated yet, without scheduling anything: what

@@ -19,7 +19,8 @@ using namespace fovea::attn;
 
 /// What is for people: equal arrays may differ in it.
 static bool isName(NamedAttribute attribute) {
-  return attribute.getName() == "label" || attribute.getName() == "indices";
+  return attribute.getName() == "label" || attribute.getName() == "indices" ||
+         attribute.getName() == "attn.part";
 }
 
 /// Hashes an op with its regions; values defined inside count by their order.

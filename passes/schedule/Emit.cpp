@@ -228,7 +228,6 @@ Value Emitter::emitCompute(ComputeOp op) {
       builder, op.getLoc(), needsMask ? "" : op.getLabel().value_or(""), names,
       extents, lower, op.getNumParallel() - run.size(), op.getReducer(),
       op.getElementType(), op.hasCondition() || below);
-  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   current = result;
 
   if (result.hasCondition()) {
@@ -420,16 +419,25 @@ Operation *Emitter::createLoop(const Scope &scope, Location loc,
                           axes);
   SmallVector<Attribute> states;
   for (const Carry &carry : scope.carries) {
+    auto state = carry.target->getAttrOfType<StringAttr>("attn.state");
+    // A window shows as many places as its axis behind the loop's has.
+    int64_t window = carry.back;
+    if (state && state.getValue() == "window")
+      window =
+          cast<IntegerAttr>(cast<ComputeOp>(carry.target)
+                                .getExtents()[loop.getTime(carry.target) + 1])
+              .getInt();
     NamedAttribute entries[] = {
         builder.getNamedAttr(
-            "kind",
-            builder.getStringAttr(carry.growing ? "growing" : "carried")),
+            "kind", state ? state
+                          : builder.getStringAttr(carry.growing ? "growing"
+                                                                : "carried")),
         builder.getNamedAttr(
             "name", builder.getStringAttr(graph.getName(carry.target))),
         builder.getNamedAttr(
             "reorder",
             builder.getBoolAttr(plan.generated.contains(carry.target))),
-        builder.getNamedAttr("window", builder.getI64IntegerAttr(carry.back)),
+        builder.getNamedAttr("window", builder.getI64IntegerAttr(window)),
     };
     states.push_back(builder.getDictionaryAttr(entries));
   }

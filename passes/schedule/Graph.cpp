@@ -263,6 +263,7 @@ bool Graph::canReach(Operation *reader, const AccessIndex &index,
       return index.offset - 1 >= *behind;
     return true;
   }
+  case AccessIndex::Between:
   case AccessIndex::End:
   case AccessIndex::Outer:
   case AccessIndex::Computed:
@@ -297,8 +298,10 @@ void Graph::findNames() {
     if (ownName(op).empty())
       continue;
     owners[op] = op;
-    if (!isa<OutputOp>(op))
-      work.push(op);
+    if (isa<OutputOp>(op))
+      continue;
+    named.try_emplace(ownName(op), op);
+    work.push(op);
   }
   for (Operation *op : nodes)
     if (isa<OutputOp>(op))
@@ -315,12 +318,20 @@ void Graph::findNames() {
 }
 
 StringRef Graph::getName(Operation *op) const {
+  if (StringRef whole = wholeOf(op); !whole.empty())
+    return whole;
   Operation *owner = owners.lookup(op);
   return owner ? ownName(owner) : StringRef();
 }
 
+StringRef Graph::wholeOf(Operation *op) {
+  auto whole = op->getAttrOfType<StringAttr>("attn.part");
+  return whole && ownName(op).empty() ? whole.getValue() : StringRef();
+}
+
 Location Graph::getPlace(Operation *op) const {
-  Operation *owner = owners.lookup(op);
+  StringRef whole = wholeOf(op);
+  Operation *owner = whole.empty() ? owners.lookup(op) : named.lookup(whole);
   if (!owner)
     return op->getLoc();
   EquationOp equation = equations.lookup(owner);
@@ -398,6 +409,13 @@ Distance schedule::distanceOf(const Access &access, unsigned time,
   if (axis >= access.indices.size())
     return result;
   const AccessIndex &index = access.indices[axis];
+  if (index.kind == AccessIndex::Between && index.iterator == time) {
+    auto reader = cast<ComputeOp>(access.reader);
+    int64_t count =
+        cast<IntegerAttr>(reader.getExtents()[index.minus]).getInt();
+    return {index.offset - (count - 1),
+            index.offset - reader.getLower()[index.minus]};
+  }
   if (index.kind != AccessIndex::Iterator)
     return result;
   if (index.iterator == time)
@@ -431,6 +449,10 @@ std::string schedule::readText(const Graph &graph, const Edge &edge,
     switch (index.kind) {
     case AccessIndex::Iterator:
       out << indexName(edge.reader, index.iterator);
+      break;
+    case AccessIndex::Between:
+      out << indexName(edge.reader, index.iterator) << "-"
+          << indexName(edge.reader, index.minus);
       break;
     case AccessIndex::End:
       out << index.length.getValue();

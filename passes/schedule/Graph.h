@@ -11,6 +11,7 @@
 
 #include "passes/Access.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace fovea::attn::schedule {
 
@@ -80,14 +81,16 @@ public:
   bool canReach(mlir::Operation *reader, const AccessIndex &index,
                 mlir::Attribute extent, mlir::Attribute place) const;
 
-  /// The name of the equation that an op belongs to: its label, or that of the
-  /// op that it was made for.
+  /// The name of the equation that an op belongs to: its label, what
+  /// `attn.part` says, or the label of the op that it was made for.
   llvm::StringRef getName(mlir::Operation *op) const;
   /// Where that equation stands in the source.
   mlir::Location getPlace(mlir::Operation *op) const;
   /// Where `inner`, a part of `op`, stands in the file of the equation; where
   /// the equation stands if `inner` was written elsewhere (in the prelude).
   mlir::Location getPlace(mlir::Operation *op, mlir::Operation *inner) const;
+  /// What an op without a name is said to be a part of, or nothing.
+  static llvm::StringRef wholeOf(mlir::Operation *op);
   /// The name that the op itself has, or nothing.
   static llvm::StringRef ownName(mlir::Operation *op);
 
@@ -102,6 +105,7 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Edge>> reads, readers;
   /// The named op that an op belongs to.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> owners;
+  llvm::StringMap<mlir::Operation *> named;
   llvm::DenseMap<mlir::Operation *, EquationOp> equations;
   llvm::DenseMap<mlir::Attribute, LengthOp> lengths;
 };

@@ -55,6 +55,15 @@ void alignRanges(SystemOp system);
 /// The plan of a graph; failure after a diagnostic.
 mlir::FailureOr<Plan> makePlan(const Graph &graph);
 
+/// Rewrites reads of every place so far, inside of a search, that need less
+/// than every place: running sums and windows. True when the system behind
+/// `graph` has changed; graph and plan are then out of date.
+bool narrowStates(const Graph &graph, const Plan &plan);
+
+/// All of the above: rewrites a system and plans it.
+mlir::FailureOr<std::pair<std::unique_ptr<Graph>, Plan>>
+planSystem(SystemOp system);
+
 //===----------------------------------------------------------------------===//
 // Between Plan.cpp and Search.cpp
 //===----------------------------------------------------------------------===//

@@ -24,25 +24,24 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
 
   void runOnOperation() override {
     if (explain)
-      explainSchedule(getOperation(), llvm::outs());
+      explainSchedule(getOperation(), {}, llvm::outs());
     bool failedOnce = false;
     for (auto system :
          llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
-      schedule::alignRanges(system);
-      schedule::Graph graph(system);
-      FailureOr<schedule::Plan> plan = schedule::makePlan(graph);
-      if (failed(plan)) {
+      auto planned = schedule::planSystem(system);
+      if (failed(planned)) {
         failedOnce = true;
         continue;
       }
+      auto &[graph, plan] = *planned;
       OpBuilder builder(system);
       auto program =
           ProgramOp::create(builder, system.getLoc(), system.getSymNameAttr());
       program->setDiscardableAttrs(system->getDiscardableAttrDictionary());
       program.getBody().emplaceBlock();
-      schedule::Emitter(graph, *plan, program).run();
+      schedule::Emitter(*graph, plan, program).run();
       program.walk([&](ScanOp) { ++numScans; });
-      numDead += graph.getDead().size();
+      numDead += graph->getDead().size();
       system.erase();
     }
     if (failedOnce)

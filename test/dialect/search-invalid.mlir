@@ -12,8 +12,8 @@ attn.program @c3_count {
 
 attn.program @c3_kind {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{describes a state as {kind = "window", name = "y"} but needs a name, and as its kind 'carried', 'growing', 'accumulator' or 'counter'}}
-  %last = attn.search "T" states [{name = "y", kind = "window"}] (%t) carries (%before = %x : !attn.array<[8], f64>) axes [] {
+  // expected-error @+1 {{describes a state as {kind = "ring", name = "y"} but needs a name, and as its kind 'carried', 'window', 'growing' or 'accumulator'}}
+  %last = attn.search "T" states [{name = "y", kind = "ring"}] (%t) carries (%before = %x : !attn.array<[8], f64>) axes [] {
     attn.yield %x : !attn.array<[8], f64>
   } : !attn.array<[8], f64>
 }

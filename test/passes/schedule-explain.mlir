@@ -5,16 +5,16 @@
 // CHECK:      @training
 // CHECK-NEXT:   parallel: zero, x
 // CHECK-NEXT:   loop over S, up: h
-// CHECK-NEXT:     because: h[i-1] -> h
+// CHECK-NEXT:     because: h[i-1] -> h (line {{[0-9]+}})
 // CHECK-NEXT:     hoisted: zero, x
 // CHECK-NEXT:     sunk: energy, c
 // CHECK-NEXT:   parallel, for parts of: energy
 // CHECK-NEXT:   loop over T, up: energy, align, c, s
-// CHECK-NEXT:     because: s[t-1] -> energy -> align -> c -> s
+// CHECK-NEXT:     because: s[t-1] -> energy (line {{[0-9]+}}) -> align (line {{[0-9]+}}) -> c (line {{[0-9]+}}) -> s (line {{[0-9]+}})
 // CHECK-NEXT:     hoisted: zero, part of energy over i, h
 // CHECK-NEXT:     sunk: out
 // CHECK-NEXT:   parallel: out
-// CHECK-NEXT:   dead: unused
+// CHECK-NEXT:   dead: unused (line {{[0-9]+}})
 attn.system @training {
   attn.length "S"
   attn.length "T"
@@ -79,13 +79,13 @@ attn.system @training {
 // CHECK-NEXT: @decoding
 // CHECK-NEXT:   parallel: begin
 // CHECK-NEXT:   search over T, up: place, x, logits, y
-// CHECK-NEXT:     because: y[t-1] -> x -> logits -> y
+// CHECK-NEXT:     because: y[t-1] -> x (line {{[0-9]+}}) -> logits (line {{[0-9]+}}) -> y (line {{[0-9]+}})
 // CHECK-NEXT:     hoisted: begin
 // CHECK-NEXT:     encoder: begin
 // CHECK-NEXT:     per step: place, logits
 // CHECK-NEXT:     carried: y (last 1)
 // CHECK-NEXT:     growing: x
-// CHECK-NEXT:     reordered: x, y
+// CHECK-NEXT:     reordered: y, x
 attn.system @decoding {
   attn.length "T" open
   %begin = attn.compute "begin" () {
@@ -111,7 +111,9 @@ attn.system @decoding {
     attn.yield %0 : i1
   } {
     %0 = attn.read %x[%u] : !attn.array<["T"], f64>
-    attn.yield %0 : f64
+    %1 = attn.read %x[%t] : !attn.array<["T"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
   } : !attn.array<["T", 4], f64>
   %y = attn.choice "y" categorical ["logits"] (%logits : !attn.array<["T", 4], f64>) end 1 : i64 -> !attn.array<["T"], i64>
   attn.output "y" %y : !attn.array<["T"], i64>

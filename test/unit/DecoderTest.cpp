@@ -25,6 +25,7 @@ namespace {
 struct Published {
   const char *name;
   std::vector<std::pair<std::string, std::string>> sets;
+  const char *folder = FOVEA_MODELS;
 };
 
 std::ostream &operator<<(std::ostream &out, const Published &model) {
@@ -53,9 +54,9 @@ protected:
     FrontendOptions options;
     options.sets = GetParam().sets;
     Diagnostics diagnostics(llvm::errs());
-    model =
-        compileSpec(std::string(FOVEA_MODELS "/") + GetParam().name + ".fov",
-                    options, context, diagnostics);
+    model = compileSpec(GetParam().folder + std::string("/") + GetParam().name +
+                            ".fov",
+                        options, context, diagnostics);
     diagnostics.finish();
     ASSERT_TRUE(model && model->module);
     training = mlir::OwningOpRef<mlir::ModuleOp>(
@@ -226,4 +227,13 @@ INSTANTIATE_TEST_SUITE_P(
                    {"M", "2"},
                    {"text.vocab", "6"},
                    {"bias", "0.5"}}}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+// The kinds of states that no published model here has: windows and
+// accumulators.
+INSTANTIATE_TEST_SUITE_P(
+    States, DecoderTest,
+    testing::Values(Published{"local", {{"x.vocab", "6"}}, FOVEA_INPUTS},
+                    Published{"convolution", {{"x.vocab", "6"}}, FOVEA_INPUTS},
+                    Published{"running", {{"x.vocab", "6"}}, FOVEA_INPUTS}),
     [](const auto &info) { return std::string(info.param.name); });

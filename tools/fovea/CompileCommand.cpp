@@ -96,9 +96,11 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (arguments.explain) {
     if (request.stopAfter == attn::Phase::schedule)
       request.stopAfter = attn::Phase::differentiate;
+    std::vector<attn::UnreadEquation> unread =
+        attn::findUnread(*model->module, request.gets, request.shows);
     if (!session.lower(*model, request))
       return session.finish();
-    attn::explainSchedule(*model->module, stream);
+    attn::explainSchedule(*model->module, unread, stream);
   } else {
     if (arguments.emit == "mlir") {
       if (!session.lower(*model, request))
