@@ -43,6 +43,9 @@ private:
   void reportRead(const Group &group, const Edge &edge);
   /// Reports that `op` uses the length of the group.
   void reportUse(const Group &group, Operation *op);
+  /// Reports that two groups need each other; `between` belongs to both.
+  void reportMutual(const Group &first, const Group &second,
+                    Operation *between);
   void reportLength(const Group &group, Operation *op, const Twine &what);
 
   const Graph &graph;
@@ -153,13 +156,31 @@ static StringRef verbOf(Operation *op) {
   }
 }
 
+/// `'tgt' (line 18)`.
+static std::string quoted(const Graph &graph, Operation *op) {
+  std::string text = "'" + graph.getName(op).str() + "'";
+  if (unsigned line = lineOf(graph.getPlace(op)))
+    text += " (line " + std::to_string(line) + ")";
+  return text;
+}
+
 /// `decoding: 'bias' (line 18)`.
 static InFlightDiagnostic decodingError(const Graph &graph, Operation *op) {
-  InFlightDiagnostic error = emitError(graph.getPlace(op, op))
-                             << "decoding: '" << graph.getName(op) << "'";
-  if (unsigned line = lineOf(graph.getPlace(op)))
-    error << " (line " << line << ")";
+  InFlightDiagnostic error = emitError(graph.getPlace(op, op));
+  error << "decoding: " << quoted(graph, op);
   return error;
+}
+
+void DecoderPlanner::reportMutual(const Group &first, const Group &second,
+                                  Operation *between) {
+  Operation *a = first.choices.front(), *b = second.choices.front();
+  InFlightDiagnostic error = decodingError(graph, a);
+  error << ", generated along " << extentText(first.extent) << ", and "
+        << quoted(graph, b) << ", generated along " << extentText(second.extent)
+        << ", need each other, so that neither can be generated first";
+  if (between != a && between != b)
+    error.attachNote(graph.getPlace(between, between))
+        << "'" << graph.getName(between) << "' depends on both, and both on it";
 }
 
 void DecoderPlanner::reportLength(const Group &group, Operation *op,
@@ -395,10 +416,7 @@ FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
     result.generated.insert(group.dependent.begin(), group.dependent.end());
     for (Operation *op : group.step)
       if (auto [it, isNew] = groupOf.try_emplace(op, &group); !isNew) {
-        decodingError(graph, op)
-            << " is needed to generate along " << extentText(group.extent)
-            << " and along " << extentText(it->second->extent)
-            << " at once, which no step order gives";
+        reportMutual(*it->second, group, op);
         return failure();
       }
   }

@@ -167,11 +167,12 @@ attn.system @itself {
 attn.system @mutual {
   attn.length "T" open
   attn.length "U" open
-  // expected-error-re @below {{decoding: 'p' (line {{[0-9]+}}) is needed to generate along U and along T at once}}
+  // expected-note @below {{'p' depends on both, and both on it}}
   %p = attn.compute "p" (%t: "T") max (%u: "U") {
     %0 = attn.read %b[%u] : !attn.array<["U"], f64>
     attn.yield %0 : f64
   } : !attn.array<["T"], f64>
+  // expected-error-re @below {{decoding: 'a' (line {{[0-9]+}}), generated along T, and 'b' (line {{[0-9]+}}), generated along U, need each other, so that neither can be generated first}}
   %a = attn.choice "a" normal ["mean", "sd"] (%p, %p : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
   %q = attn.compute "q" (%u: "U") max (%t: "T") {
     %0 = attn.read %a[%t] : !attn.array<["T"], f64>
