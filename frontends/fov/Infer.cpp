@@ -16,36 +16,6 @@
 using namespace fovea;
 using namespace fovea::fov;
 
-std::optional<Extent> Array::axis(unsigned k) const {
-  if (k >= numPlaces) {
-    if (!valueShape || k - numPlaces >= valueShape->size())
-      return std::nullopt;
-    return (*valueShape)[k - numPlaces];
-  }
-  if (source == Data)
-    return extents[k];
-  for (const Piece &piece : pieces) {
-    if (!piece.isGeneral() || !piece.places[k].var->extent)
-      continue;
-    return *piece.places[k].var->extent + Extent(piece.places[k].shift);
-  }
-  return std::nullopt;
-}
-
-std::optional<Shape> Array::shape() const {
-  if (!valueShape)
-    return std::nullopt;
-  Shape result;
-  for (unsigned k = 0; k < numPlaces; ++k) {
-    std::optional<Extent> extent = axis(k);
-    if (!extent)
-      return std::nullopt;
-    result.push_back(*extent);
-  }
-  result.append(valueShape->begin(), valueShape->end());
-  return result;
-}
-
 namespace {
 
 /// Something that a rule looks at again when what it depends on is known.
@@ -87,6 +57,7 @@ private:
   void lookAtUse(const IndexUse &use, int strength);
   void lookAtIndex(IndexVar &var);
   void demandSymbols(const Choice &choice);
+  bool guessShape();
   void setNested(const IndexUse &use, const Extent &extent);
   std::optional<Shape> shapeOf(const Term &term);
 
@@ -101,6 +72,10 @@ private:
     atom->solution = extent;
     wake(atom);
   }
+
+  /// Each guess looks at the whole model.
+  static constexpr unsigned maxGuesses = 256;
+  unsigned numGuesses = 0;
 
   Elaborated &model;
   std::map<const IndexVar *, std::vector<Array *>> owners;
@@ -190,8 +165,11 @@ void Inference::run() {
       continue;
     }
     std::deque<Item> &queue = weak.empty() ? weakest : weak;
-    if (queue.empty())
-      return;
+    if (queue.empty()) {
+      if (!guessShape())
+        return;
+      continue;
+    }
     Item item = queue.front();
     queue.pop_front();
     queued.erase({&queue, item});
@@ -200,6 +178,25 @@ void Inference::run() {
     else
       demandSymbols(*static_cast<Choice *>(item.object));
   }
+}
+
+/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] when nothing else gives one.
+/// False when there is nothing to guess from.
+bool Inference::guessShape() {
+  Term *best = nullptr;
+  const Shape *shape = nullptr;
+  for (Term &term : model.terms)
+    if (term.kind == TermKind::Map && !term.shape)
+      for (const Term *arg : term.args)
+        if (arg->shape && (!best || arg->shape->size() > shape->size())) {
+          best = &term;
+          shape = &*arg->shape;
+        }
+  if (!best || ++numGuesses > maxGuesses)
+    return false;
+  best->shape = *shape;
+  wake(best);
+  return true;
 }
 
 void Inference::look(Item item) {

@@ -1,7 +1,7 @@
-//===- Terms.cpp - the words of terms, and vocabularies -------------------===//
+//===- Terms.cpp - the words of terms, arrays, vocabularies ---------------===//
 //
-// How functions and reductions are called in a file, and how two vocabularies
-// differ.
+// How functions and reductions are called in a file, which axes an array has,
+// and how two vocabularies differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +54,36 @@ std::optional<Reduction> fovea::fov::reductionNamed(StringRef name) {
 
 StringRef fovea::fov::reductionName(Reduction reduction) {
   return reductions[unsigned(reduction)];
+}
+
+std::optional<Extent> Array::axis(unsigned k) const {
+  if (k >= numPlaces) {
+    if (!valueShape || k - numPlaces >= valueShape->size())
+      return std::nullopt;
+    return (*valueShape)[k - numPlaces];
+  }
+  if (source == Data)
+    return extents[k];
+  for (const Piece &piece : pieces) {
+    if (!piece.isGeneral() || !piece.places[k].var->extent)
+      continue;
+    return *piece.places[k].var->extent + Extent(piece.places[k].shift);
+  }
+  return std::nullopt;
+}
+
+std::optional<Shape> Array::shape() const {
+  if (!valueShape)
+    return std::nullopt;
+  Shape result;
+  for (unsigned k = 0; k < numPlaces; ++k) {
+    std::optional<Extent> extent = axis(k);
+    if (!extent)
+      return std::nullopt;
+    result.push_back(*extent);
+  }
+  result.append(valueShape->begin(), valueShape->end());
+  return result;
 }
 
 StringRef fovea::fov::kindName(Kind kind) {
