@@ -121,9 +121,10 @@ void Checker::disagreements() {
       stated = owner->second->text + "[" + stated + "]";
     error(use.loc,
           "index '" + use.var->name + "' has two ranges: " +
-              use.var->extent->text() + " from " + use.var->origin + " (line " +
-              line(use.var->originLoc) + ") and " + extent->text() + " from " +
-              termText(*use.read) + " here; state one: " + stated,
+              use.var->extent->text() + " from " + use.var->origin + " (" +
+              diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
+              extent->text() + " from " + termText(*use.read) +
+              " here; state one: " + stated,
           {{use.var->originLoc, "the other range comes from here"}});
   }
 }

@@ -28,9 +28,6 @@ private:
   using Notes = std::vector<Diagnostics::Note>;
 
   void error(SMLoc loc, const std::string &text, Notes notes = {});
-  std::string line(SMLoc loc) {
-    return std::to_string(diagnostics.lineOf(loc));
-  }
 
   // Check.cpp.
   void unread();

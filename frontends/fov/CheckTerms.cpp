@@ -434,7 +434,8 @@ bool Checker::checkBinding(const SizeBinding &binding) {
     if (wanted.size() == 1)
       error(binding.loc,
             "'" + binding.callee + "' takes vectors of " + number(want) + " (" +
-                want.text() + ", line " + line(binding.calleeLoc) +
+                want.text() + ", " +
+                diagnostics.lineText(binding.calleeLoc, binding.loc) +
                 ") but gets " + number(have) + " (" + have.text() +
                 ") here; a module has one input size: declare a second one",
             {{binding.calleeLoc, "the size is fixed here"}});

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -83,6 +84,15 @@ StringRef Diagnostics::addSource(StringRef name, std::string text) {
 unsigned Diagnostics::lineOf(SMLoc loc) const {
   unsigned id = manager.FindBufferContainingLoc(loc);
   return id ? manager.FindLineNumber(loc, id) : 0;
+}
+
+std::string Diagnostics::lineText(SMLoc loc, SMLoc from) const {
+  std::string text = "line " + std::to_string(lineOf(loc));
+  unsigned id = manager.FindBufferContainingLoc(loc);
+  if (!id || manager.FindBufferContainingLoc(from) == id)
+    return text;
+  StringRef name = manager.getMemoryBuffer(id)->getBufferIdentifier();
+  return text + " of " + sys::path::filename(name).str();
 }
 
 void Diagnostics::error(SMLoc loc, const std::string &text,

@@ -54,6 +54,9 @@ public:
 
   /// 1-based line of a place, for messages that name a line.
   unsigned lineOf(llvm::SMLoc loc) const;
+  /// `line 22`, or `line 22 of rnnsearch.fov` for a message at `from`, which is
+  /// in another file.
+  std::string lineText(llvm::SMLoc loc, llvm::SMLoc from) const;
 
 private:
   void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,

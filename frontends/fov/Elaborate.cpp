@@ -74,7 +74,7 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
     auto it = llvm::find(names, near);
     SMLoc place = it == names.end() ? SMLoc() : locs[it - names.begin()];
     if (place.isValid()) {
-      text += " (line " + std::to_string(diagnostics.lineOf(place)) + ")";
+      text += " (" + diagnostics.lineText(place, loc) + ")";
       notes.push_back({place, "'" + near.str() + "' is defined here"});
     }
     text += "?";
@@ -110,8 +110,7 @@ void Elaborator::indexNamed(StringRef name, SMLoc loc, const Symbol &symbol,
              : symbol.family                          ? "param "
              : symbol.kind == Symbol::Value           ? "argument "
                                                       : "declaration ") +
-            name.str() + " (line " +
-            std::to_string(diagnostics.lineOf(symbol.loc)) +
+            name.str() + " (" + diagnostics.lineText(symbol.loc, loc) +
             "); use another letter, for example '" +
             freeLetter(scope, bindings).str() + "'",
         {{symbol.loc, "'" + name.str() + "' is defined here"}});

@@ -128,9 +128,12 @@ bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc) {
       given.try_emplace({array, placesText(places, false)}, loc);
   if (inserted)
     return true;
+  std::string first = diagnostics.lineText(it->second, loc);
+  std::string line = std::to_string(diagnostics.lineOf(it->second));
+  bool isHere = first == "line " + line;
   error(loc,
-        array->text + placesText(places, true) + " is given twice (lines " +
-            std::to_string(diagnostics.lineOf(it->second)) + " and " +
+        array->text + placesText(places, true) + " is given twice (" +
+            (isHere ? "lines " + line + " and " : first + " and line ") +
             std::to_string(diagnostics.lineOf(loc)) + ")",
         {{it->second, "it is first given here"}});
   return false;

@@ -251,8 +251,13 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
   family->name = s.array.name.str();
   family->loc = s.array.loc;
   Symbol *declared = declare(scope, s.array.name, symbol);
-  if (!declared)
+  if (!declared) {
+    // Whoever calls it means this one.
+    Symbol &other = scope.symbols[s.array.name];
+    if (!other.family)
+      other.kind = Symbol::Mistake;
     return;
+  }
   // Each axis is bound by a static index: `cell[l < L]`.
   struct Path {
     StaticIndices at;

@@ -76,7 +76,8 @@ private:
                                  "' of 'use " + model.str() + "'");
       return std::nullopt;
     }
-    return diagnostics.addSource(path, (*buffer)->getBuffer().str());
+    return diagnostics.addSource(llvm::sys::path::remove_leading_dotslash(path),
+                                 (*buffer)->getBuffer().str());
   }
 
   static constexpr unsigned maxFiles = 64;

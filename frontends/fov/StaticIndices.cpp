@@ -382,8 +382,8 @@ void StaticAnalysis::disagreements() {
         use.loc,
         "index '" + candidate.name +
             "' has two ranges: " + std::to_string(*candidate.extent) +
-            " from " + candidate.origin + " (line " +
-            std::to_string(elaborator.diagnostics.lineOf(candidate.originLoc)) +
+            " from " + candidate.origin + " (" +
+            elaborator.diagnostics.lineText(candidate.originLoc, use.loc) +
             ") and " + std::to_string(*extent) + " from " + use.family->name +
             "[" + candidate.name + "] here; state one: " + stated,
         {{candidate.originLoc, "the other range comes from here"}});
