@@ -1,8 +1,8 @@
 //===- Lower.cpp - kernel modules become the LLVM dialect -----------------===//
 //
 // Two conversions: structured control flow to branches, then everything to
-// the LLVM dialect at once. Before them, the vector ops whose upstream
-// lowering is not what kernels promise are rewritten by hand.
+// the LLVM dialect at once. Before them, ops whose upstream lowering is not
+// what kernels promise are rewritten by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -75,10 +76,20 @@ static Value createMask(OpBuilder &builder, Location loc, VectorType type,
                                createSteps(builder, loc, stepType), sizes);
 }
 
-/// Rewrites the vector ops that upstream would lower otherwise: `vector.fma`
-/// to an intrinsic that may also be two roundings, masks to 64 bits.
-static LogicalResult prepareVectors(ModuleOp module) {
-  bool hasSlices = false;
+/// `lane < size` for a size that is known.
+static Value createMask(OpBuilder &builder, Location loc, VectorType type,
+                        int64_t size) {
+  SmallVector<bool> lanes(type.getNumElements(), false);
+  std::fill_n(lanes.begin(), size, true);
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(type, lanes));
+}
+
+/// Rewrites the ops that upstream lowers otherwise (`vector.fma` to an
+/// intrinsic that may also be two roundings, masks to 64 bits), and those that
+/// it lowers only after other ops have been made of them.
+static LogicalResult prepare(ModuleOp module) {
+  bool expands = false;
   bool failed = false;
   module.walk([&](Operation *op) {
     OpBuilder builder(op);
@@ -99,10 +110,14 @@ static LogicalResult prepareVectors(ModuleOp module) {
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op))
       replacement =
           createMask(builder, loc, mask.getType(), mask.getOperand(0));
+    else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op))
+      replacement =
+          createMask(builder, loc, mask.getType(), mask.getMaskDimSizes()[0]);
     else if (auto step = dyn_cast<vector::StepOp>(op))
       replacement = createSteps(builder, loc, step.getType());
-    hasSlices |=
-        isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op);
+    expands |=
+        isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
+            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
     if (replacement) {
       op->getResult(0).replaceAllUsesWith(replacement);
       op->erase();
@@ -110,9 +125,10 @@ static LogicalResult prepareVectors(ModuleOp module) {
   });
   if (failed)
     return failure();
-  if (!hasSlices)
+  if (!expands)
     return success();
   RewritePatternSet patterns(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
 }
@@ -163,7 +179,7 @@ static LogicalResult removeCasts(ModuleOp module) {
 }
 
 LogicalResult fovea::codegen::lowerToLLVM(ModuleOp module) {
-  if (failed(prepareVectors(module)))
+  if (failed(prepare(module)))
     return failure();
   makeInternal(module);
   return success(succeeded(convertToBranches(module)) &&
