@@ -1,0 +1,43 @@
+//===- MicroKernel.h - one tile of C in registers -------------*- C++ -*-===//
+//
+// Private functions of a kernel module that Gemm.cpp and Pack.cpp build; users
+// see Gemm.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_MICROKERNEL_H
+#define FOVEA_CODEGEN_CPU_MICROKERNEL_H
+
+#include "codegen/cpu/Gemm.h"
+#include "codegen/cpu/KernelBuilder.h"
+
+namespace fovea::codegen {
+
+/// Adds the function that computes `rows` rows of `panels` adjacent panels of
+/// C, and returns its name. Its arguments:
+///   a, ars, acs      A[i, k] at a + i*ars + k*acs
+///   bp, panelSize    panel p at bp + p*panelSize, already at the first k
+///   c, ldc           C[i, j] at c + i*ldc + j
+///   k                how many terms
+///   columns          how many columns of C exist from c on; more than the
+///                    panels have are ignored
+///   accumulate: i1   start from C instead of 0
+/// With a `stride` other than 0, ars must be that number and acs 1.
+std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
+                            const GemmTile &tile, int64_t rows, int64_t panels,
+                            int64_t stride);
+
+/// Transposes as many vectors as they have lanes: afterwards lane j of vector
+/// i is what lane i of vector j was.
+void transposeSquare(KernelBuilder &builder,
+                     llvm::MutableArrayRef<mlir::Value> square);
+
+/// Adds `@fovea_pack_<t>`.
+void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile);
+
+/// `stem` with the element type behind it, like fovea_gemm_f32.
+std::string nameFor(llvm::StringRef stem, mlir::Type element);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_MICROKERNEL_H

@@ -1,0 +1,175 @@
+//===- Pack.cpp - B in the order in which it is multiplied ----------------===//
+//
+// A panel is `columns` columns wide and lies row after row, so that the
+// innermost loop of the product reads it without a gap. The two orientations
+// that occur, rows adjacent (x W) and columns adjacent (x W^T), have loops of
+// vectors; any other stride is copied element by element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/MicroKernel.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fovea::codegen;
+
+using Values = KernelBuilder::Values;
+
+namespace {
+
+/// The arguments of the function and, while a panel is copied, the panel.
+struct Packing {
+  KernelBuilder &b;
+  Type element;
+  VectorType vector;
+  GemmTile tile;
+  Value source, rs, cs, k, n, out;
+  Value panel = nullptr;  // where it goes
+  Value column = nullptr; // its first column
+  Value left = nullptr;   // columns from there on, at most its width
+
+  Value row(Value base, Value index) {
+    return b.at(element, base, b.mul(index, b.number(tile.columns())));
+  }
+  void copyRows();
+  void transpose();
+  void copyElements();
+};
+
+} // namespace
+
+/// cs = 1: rows of the panel are rows of B.
+void Packing::copyRows() {
+  Value from = b.at(element, source, column);
+  auto copy = [&](ArrayRef<Value> masks) {
+    b.loop(b.number(0), k, b.number(1), [&](Value i) {
+      Value input = b.at(element, from, b.mul(i, rs));
+      Value output = row(panel, i);
+      for (int64_t v = 0; v < tile.vectors; ++v) {
+        Value address = b.at(element, input, v * tile.lanes);
+        b.store(masks.empty() ? b.load(vector, address)
+                              : b.load(vector, address, masks[v]),
+                b.at(element, output, v * tile.lanes));
+      }
+    });
+  };
+  b.branch(
+      b.equal(left, b.number(tile.columns())), [&] { copy({}); },
+      [&] {
+        Values masks;
+        for (int64_t v = 0; v < tile.vectors; ++v)
+          masks.push_back(
+              b.maskBelow(b.sub(left, b.number(v * tile.lanes)), tile.lanes));
+        copy(masks);
+      });
+}
+
+// Halves of ever larger blocks are exchanged: log2(lanes) rounds of one shuffle
+// per vector.
+void fovea::codegen::transposeSquare(KernelBuilder &b,
+                                     MutableArrayRef<Value> square) {
+  int64_t lanes = square.size();
+  for (int64_t bit = 1; bit < lanes; bit *= 2)
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & bit)
+        continue;
+      SmallVector<int64_t> low, high;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        // Lanes of the second operand are counted from `lanes` on.
+        low.push_back(lane & bit ? lanes + lane - bit : lane);
+        high.push_back(lane & bit ? lanes + lane : lane + bit);
+      }
+      Value first = square[i], second = square[i + bit];
+      square[i] = vector::ShuffleOp::create(b, first, second, low);
+      square[i + bit] = vector::ShuffleOp::create(b, first, second, high);
+    }
+}
+
+/// rs = 1: columns of the panel are rows of memory. Squares of `lanes` rows
+/// and columns are transposed in registers; where fewer rows are left, by way
+/// of a scratch square.
+void Packing::transpose() {
+  int64_t lanes = tile.lanes;
+  Value zero = b.number(0);
+  b.loop(zero, k, b.number(lanes), [&](Value i) {
+    Value rowsLeft = b.min(b.sub(k, i), b.number(lanes));
+    for (int64_t v = 0; v < tile.vectors; ++v) {
+      Values square;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        Value index = b.number(v * lanes + lane);
+        // A column beyond n is never touched: its mask is empty.
+        Value count = b.select(b.less(index, left), rowsLeft, zero);
+        Value address = b.at(
+            element, b.at(element, source, b.mul(b.add(column, index), cs)), i);
+        square.push_back(b.load(vector, address, b.maskBelow(count, lanes)));
+      }
+      transposeSquare(b, square);
+      Value output = b.at(element, row(panel, i), v * lanes);
+      b.branch(
+          b.equal(rowsLeft, b.number(lanes)),
+          [&] {
+            for (int64_t lane = 0; lane < lanes; ++lane)
+              b.store(square[lane],
+                      b.at(element, output, lane * tile.columns()));
+          },
+          [&] {
+            for (int64_t lane = 0; lane < lanes; ++lane)
+              b.branch(b.less(b.number(lane), rowsLeft), [&] {
+                b.store(square[lane],
+                        b.at(element, output, lane * tile.columns()));
+              });
+          });
+    }
+  });
+}
+
+void Packing::copyElements() {
+  Value zero = b.number(0);
+  Value from = b.at(element, source, b.mul(column, cs));
+  b.loop(zero, k, b.number(1), [&](Value i) {
+    Value input = b.at(element, from, b.mul(i, rs));
+    Value output = row(panel, i);
+    b.loop(zero, left, b.number(1), [&](Value j) {
+      Value address = b.at(element, input, b.mul(j, cs));
+      b.store(b.load(element, address), b.at(element, output, j));
+    });
+    b.loop(left, b.number(tile.columns()), b.number(1), [&](Value j) {
+      b.store(b.zeros(element), b.at(element, output, j));
+    });
+  });
+}
+
+void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
+                              const GemmTile &tile) {
+  Type number = builder.i64(), pointer = builder.pointer();
+  Type arguments[] = {pointer, number,  number, number,
+                      number,  pointer, number, number};
+  builder.function(
+      packName(element), arguments, /*isPrivate=*/false, [&](ValueRange args) {
+        KernelBuilder &b = builder;
+        Value columns = b.number(tile.columns());
+        b.loop(args[6], args[7], b.number(1), [&](Value index) {
+          Packing packing{.b = b,
+                          .element = element,
+                          .vector = VectorType::get(tile.lanes, element),
+                          .tile = tile,
+                          .source = args[0],
+                          .rs = args[1],
+                          .cs = args[2],
+                          .k = args[3],
+                          .n = args[4],
+                          .out = args[5]};
+          packing.column = b.mul(index, columns);
+          packing.left = b.min(b.sub(packing.n, packing.column), columns);
+          packing.panel = packing.row(packing.out, b.mul(index, packing.k));
+          Value one = b.number(1);
+          b.branch(
+              b.equal(packing.cs, one), [&] { packing.copyRows(); },
+              [&] {
+                b.branch(
+                    b.equal(packing.rs, one), [&] { packing.transpose(); },
+                    [&] { packing.copyElements(); });
+              });
+        });
+      });
+}

@@ -1,0 +1,278 @@
+//===- GemmTest.cpp - products are the same chain for every split ---------===//
+//
+// Compares emitted products, bit for bit, with chains of std::fma, for every
+// orientation, tail, split and start that takes another path.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Gemm.h"
+#include "codegen/Jit.h"
+#include "codegen/Lower.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+using namespace fovea::codegen;
+using namespace mlir;
+
+namespace {
+
+template <typename T> class Products {
+public:
+  using Pack = void (*)(const T *, int64_t, int64_t, int64_t, int64_t, T *,
+                        int64_t, int64_t);
+  using Gemm = void (*)(const T *, int64_t, int64_t, const T *, T *, int64_t,
+                        int64_t, int64_t, int64_t, int64_t, int64_t, bool);
+  using Rows = void (*)(const T *, const int64_t *, int64_t, const T *, T *,
+                        int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                        bool);
+
+  /// False where this CPU lacks the target.
+  bool compile(llvm::StringRef targetName) {
+    llvm::Expected<Target> target = Target::parse(targetName);
+    if (!target || target->checkRunsHere()) {
+      llvm::consumeError(target.takeError());
+      return false;
+    }
+    loadKernelDialects(context);
+    Type element = sizeof(T) == 4 ? Type(Float32Type::get(&context))
+                                  : Type(Float64Type::get(&context));
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+    emitGemm(*module, element, *target);
+    emitGemm(*module, element, *target); // adds nothing
+    tile = gemmTile(element, *target);
+    jit = llvm::cantFail(Jit::create(*target));
+    llvm::cantFail(jit->add(std::move(module)));
+    auto find = [&](const std::string &name) {
+      return llvm::cantFail(jit->lookup(name));
+    };
+    pack = reinterpret_cast<Pack>(find(packName(element)));
+    gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
+    gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
+    return true;
+  }
+
+  /// Numbers whose sums depend on the order of the terms.
+  std::vector<T> values(int64_t count) {
+    std::vector<T> result(count);
+    std::uniform_real_distribution<T> numbers(-1, 1);
+    for (T &value : result)
+      value = numbers(engine);
+    return result;
+  }
+
+  std::vector<T> packed(const std::vector<T> &b, int64_t rs, int64_t cs,
+                        int64_t k, int64_t n) {
+    std::vector<T> result(tile.packedSize(k, n), T(99));
+    pack(b.data(), rs, cs, k, n, result.data(), 0, tile.panels(n));
+    return result;
+  }
+
+  GemmTile tile;
+  Pack pack;
+  Gemm gemm;
+  Rows gemmRows;
+
+private:
+  std::mt19937 engine{7};
+  MLIRContext context;
+  std::unique_ptr<Jit> jit;
+};
+
+template <typename T>
+bool same(const std::vector<T> &lhs, const std::vector<T> &rhs) {
+  return lhs.size() == rhs.size() &&
+         std::memcmp(lhs.data(), rhs.data(), lhs.size() * sizeof(T)) == 0;
+}
+
+/// The chain of every element, as Gemm.h states it.
+template <typename T>
+void chains(const T *a, int64_t ars, int64_t acs, const T *b, int64_t brs,
+            int64_t bcs, T *c, int64_t ldc, int64_t m, int64_t n, int64_t k,
+            bool accumulate) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      T sum = accumulate ? c[i * ldc + j] : T(0);
+      for (int64_t l = 0; l < k; ++l)
+        sum = std::fma(a[i * ars + l * acs], b[l * brs + j * bcs], sum);
+      c[i * ldc + j] = sum;
+    }
+}
+
+using Case = std::tuple<const char *, bool>;
+class Gemm : public testing::TestWithParam<Case> {
+protected:
+  /// Runs `check` with the products of the parameter's target and type.
+  template <typename Check> void with(Check check) {
+    auto [target, isDouble] = GetParam();
+    if (isDouble)
+      run<double>(target, check);
+    else
+      run<float>(target, check);
+  }
+
+private:
+  template <typename T, typename Check>
+  void run(const char *target, Check check) {
+    // Compiled once per target.
+    static std::map<std::string, std::unique_ptr<Products<T>>> all;
+    std::unique_ptr<Products<T>> &products = all[target];
+    if (!products) {
+      products = std::make_unique<Products<T>>();
+      if (!products->compile(target))
+        products.reset();
+    }
+    if (!products)
+      GTEST_SKIP() << "this CPU lacks " << target;
+    check(*products);
+  }
+};
+
+std::string nameOf(const testing::TestParamInfo<Case> &info) {
+  std::string name = std::get<0>(info.param);
+  llvm::erase(name, '-');
+  return name + (std::get<1>(info.param) ? "_f64" : "_f32");
+}
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(
+    Targets, Gemm,
+    testing::Combine(testing::Values("native", "x86-64-v3"), testing::Bool()),
+    nameOf);
+
+TEST_P(Gemm, IsTheChainForEverySizeAndOrientation) {
+  with([]<typename T>(Products<T> &p) {
+    for (int64_t m : {0, 1, 2, 3, 4, 5, 7, 12, 13, 16, 23, 25, 50, 100})
+      for (int64_t n : {1, 7, 16, 33, 100, 161})
+        for (int64_t k : {0, 1, 5, 16, 37, 600}) {
+          if (m * n * k > 100'000 && m % 5 != 0)
+            continue;
+          std::vector<T> a = p.values(m * k), b = p.values(k * n);
+          // Gaps between the rows of C stay as they are.
+          int64_t ldc = n + 3;
+          for (bool transposedA : {false, true})
+            for (bool transposedB : {false, true})
+              for (bool accumulate : {false, true}) {
+                int64_t ars = transposedA ? 1 : k, acs = transposedA ? m : 1;
+                int64_t brs = transposedB ? 1 : n, bcs = transposedB ? k : 1;
+                std::vector<T> c = p.values(m * ldc), expected = c;
+                std::vector<T> bp = p.packed(b, brs, bcs, k, n);
+                p.gemm(a.data(), ars, acs, bp.data(), c.data(), ldc, m, n, k, 0,
+                       p.tile.panels(n), accumulate);
+                chains(a.data(), ars, acs, b.data(), brs, bcs, expected.data(),
+                       ldc, m, n, k, accumulate);
+                ASSERT_TRUE(same(c, expected))
+                    << m << "x" << k << "x" << n << (transposedA ? " A^T" : "")
+                    << (transposedB ? " B^T" : "")
+                    << (accumulate ? " accumulate" : "");
+              }
+        }
+  });
+}
+
+TEST_P(Gemm, TakesAnyStrides) {
+  with([]<typename T>(Products<T> &p) {
+    for (int64_t m : {1, 3, 20}) {
+      int64_t n = 45, k = 21;
+      std::vector<T> a = p.values(m * k * 6), b = p.values(n * k * 6);
+      std::vector<T> bp = p.packed(b, 2 * n, 2, k, n);
+      std::vector<T> c(m * n), expected(m * n);
+      p.gemm(a.data(), 3 * k, 3, bp.data(), c.data(), n, m, n, k, 0,
+             p.tile.panels(n), false);
+      chains(a.data(), 3 * k, 3, b.data(), 2 * n, 2, expected.data(), n, m, n,
+             k, false);
+      EXPECT_TRUE(same(c, expected)) << m;
+    }
+  });
+}
+
+TEST_P(Gemm, PacksPanelsRowByRowWithZerosBehindTheLastColumn) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t k = 19, n = p.tile.columns() * 2 + 5, width = p.tile.columns();
+    std::vector<T> b = p.values(k * n);
+    for (bool transposed : {false, true}) {
+      std::vector<T> bp =
+          p.packed(b, transposed ? 1 : n, transposed ? k : 1, k, n);
+      for (int64_t column = 0; column < p.tile.panels(n) * width; ++column)
+        for (int64_t row = 0; row < k; ++row) {
+          T expected = column >= n  ? T(0)
+                       : transposed ? b[column * k + row]
+                                    : b[row * n + column];
+          int64_t at = (column / width * k + row) * width + column % width;
+          ASSERT_EQ(bp[at], expected) << row << " " << column << transposed;
+        }
+    }
+  });
+}
+
+TEST_P(Gemm, IsTheSameForEverySplitOfRowsAndPanels) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t m = 101, n = 203, k = 530, panels = p.tile.panels(n);
+    std::vector<T> a = p.values(m * k), b = p.values(n * k);
+    std::vector<T> bp(p.tile.packedSize(k, n)), whole(m * n), parts(m * n);
+    for (int64_t panel = 0; panel < panels; ++panel)
+      p.pack(b.data(), n, 1, k, n, bp.data(), panel, panel + 1);
+    p.gemm(a.data(), k, 1, bp.data(), whole.data(), n, m, n, k, 0, panels,
+           false);
+    for (int64_t height : {1, 2, 5, 12, 64}) {
+      parts.assign(m * n, T(5));
+      for (int64_t row = 0; row < m; row += height)
+        for (int64_t panel = 0; panel < panels; panel += 2)
+          p.gemm(a.data() + row * k, k, 1, bp.data(), parts.data() + row * n, n,
+                 std::min(height, m - row), n, k, panel,
+                 std::min(panel + 2, panels), false);
+      EXPECT_TRUE(same(whole, parts)) << height;
+    }
+  });
+}
+
+TEST_P(Gemm, ReadsTheRowsOfAList) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t n = 70, k = 533, numRows = 40;
+    std::vector<T> a = p.values(numRows * k), b = p.values(n * k);
+    std::vector<T> bp = p.packed(b, n, 1, k, n);
+    for (int64_t m : {0, 1, 3, 17, 110}) {
+      std::vector<int64_t> rows(m);
+      for (int64_t i = 0; i < m; ++i)
+        rows[i] = i * 29 % numRows;
+      for (bool accumulate : {false, true}) {
+        std::vector<T> c = p.values(m * n), expected = c;
+        p.gemmRows(a.data(), rows.data(), k, bp.data(), c.data(), n, m, n, k, 0,
+                   p.tile.panels(n), accumulate);
+        for (int64_t i = 0; i < m; ++i)
+          chains(a.data() + rows[i] * k, k, 1, b.data(), n, 1,
+                 expected.data() + i * n, n, 1, n, k, accumulate);
+        EXPECT_TRUE(same(c, expected)) << m;
+      }
+    }
+  });
+}
+
+TEST_P(Gemm, CarriesNansAndInfinitiesIntoTheirRowAndColumnOnly) {
+  with([]<typename T>(Products<T> &p) {
+    constexpr T inf = std::numeric_limits<T>::infinity();
+    int64_t m = 14, n = 35, k = 9;
+    std::vector<T> a(m * k, T(1)), b(k * n, T(2)), c(m * n);
+    a[3 * k + 4] = std::numeric_limits<T>::quiet_NaN();
+    a[5 * k + 1] = inf;
+    b[2 * n + 7] = -inf;
+    std::vector<T> bp = p.packed(b, n, 1, k, n);
+    p.gemm(a.data(), k, 1, bp.data(), c.data(), n, m, n, k, 0, p.tile.panels(n),
+           false);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        T value = c[i * n + j];
+        if (i == 3 || (i == 5 && j == 7))
+          EXPECT_TRUE(std::isnan(value)) << i << " " << j;
+        else
+          EXPECT_EQ(value, j == 7   ? -inf
+                           : i == 5 ? inf
+                                    : T(2 * k))
+              << i << " " << j;
+      }
+  });
+}
