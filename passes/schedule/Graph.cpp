@@ -309,9 +309,11 @@ void Graph::findNames() {
   while (!work.empty()) {
     Operation *op = work.front();
     work.pop();
+    // A copy: the map grows while the owner is put into it.
+    Operation *owner = owners.lookup(op);
     for (const Access &access : getAccesses(op)) {
       Operation *target = access.array.getDefiningOp();
-      if (owners.try_emplace(target, owners[op]).second)
+      if (owners.try_emplace(target, owner).second)
         work.push(target);
     }
   }
