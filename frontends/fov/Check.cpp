@@ -435,8 +435,25 @@ void Checker::checkChoice(const Choice &choice) {
 }
 
 void Checker::choices() {
-  for (const Choice &choice : model.choices)
+  std::map<const Array *, const Term *> drawn; // the logits of what is latent
+  for (const Choice &choice : model.choices) {
     checkChoice(choice);
+    if (choice.distribution == "categorical" && !choice.guide)
+      drawn.try_emplace(choice.target, choice.parameters[0].second);
+  }
+  for (const Choice &choice : model.choices) {
+    auto it = drawn.find(choice.target);
+    if (choice.distribution != "categorical" || !choice.guide ||
+        it == drawn.end())
+      continue;
+    const Term &given = *choice.parameters[0].second, &wanted = *it->second;
+    if (given.shape && wanted.shape && !sameShape(*given.shape, *wanted.shape))
+      error(given.loc,
+            "'" + choice.target->text + "' is one of " +
+                shapeText(*wanted.shape) + ", but its guide has " +
+                shapeText(*given.shape),
+            {{wanted.loc, "it is drawn here"}});
+  }
 }
 
 void Checker::marks() {

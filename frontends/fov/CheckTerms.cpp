@@ -202,8 +202,14 @@ bool Checker::checkBranches(Term &term) {
   if (!isCondition(*term.args[0]))
     return false;
   const Term &a = *term.args[1], &b = *term.args[2];
-  if ((a.kindOf == Kind::Token) != (b.kindOf == Kind::Token))
-    return isNumbers(a) && isNumbers(b);
+  auto kind = [](const Term &part) {
+    return termText(part) +
+           (part.kindOf == Kind::Token ? " is a token" : " is a number");
+  };
+  if ((a.kindOf == Kind::Token) != (b.kindOf == Kind::Token)) {
+    error(term.loc, "the branches differ: " + kind(a) + ", and " + kind(b));
+    return false;
+  }
   if (!haveOneVocabulary(a, b, term.loc))
     return false;
   if (!a.shape || !b.shape || a.shape->empty() || b.shape->empty() ||

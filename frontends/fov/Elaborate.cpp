@@ -282,6 +282,15 @@ void Elaborator::checkLatents() {
     if (!choice.latent)
       continue;
     const std::string &name = choice.target->name;
+    bool isDrawn = llvm::any_of(model->choices, [&](const Choice &other) {
+      return !other.guide && other.target == choice.target;
+    });
+    if (!isDrawn && !model->decoding) {
+      error(choice.loc, "the guide of '" + name +
+                            "' guides nothing: no '~' without 'guide' draws "
+                            "it");
+      continue;
+    }
     if (!treated.count(name) && !choice.guide && !model->decoding)
       error(choice.loc,
             "latent '" + name +

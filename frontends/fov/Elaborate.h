@@ -228,7 +228,8 @@ private:
                   SmallVector<PiecePlace, 2> &places);
   bool readPlace(const ast::Left &left, const ast::Place &place, Scope &scope,
                  const Bindings *&bindings, PiecePlace &result);
-  bool isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc);
+  bool isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
+             bool guide = false);
   void addPiece(Array *array, Piece piece);
   bool spread(const ast::Statement &statement, Terms &values);
 

@@ -182,16 +182,22 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
                  "'" + name.str() + "' wants " + shown +
                      (given == 0 ? " but does not get it" : " but gets both"));
   }
-  if (!s.guide && !isNew(target, places, choice.loc))
+  if (s.guide && !choice.latent)
+    return error(choice.loc,
+                 "'" + target->text +
+                     "' is data, which is observed; a guide is for a latent",
+                 {{target->loc, "it is declared here"}});
+  if (!isNew(target, places, choice.loc, s.guide))
     return;
-  if (choice.latent) {
+  if (choice.latent && s.guide) {
+    target->latent = true;
+  } else if (choice.latent) {
     target->latent = true;
     target->loc = choice.loc;
     target->kind = name == "categorical" ? Kind::Int
                    : name == "bernoulli" ? Kind::Bit
                                          : Kind::Real;
-    if (!s.guide)
-      target->pieces.push_back({places, nullptr, choice.loc});
+    target->pieces.push_back({places, nullptr, choice.loc});
   }
   model->choices.push_back(std::move(choice));
 }

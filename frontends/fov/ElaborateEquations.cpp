@@ -123,16 +123,18 @@ static std::string placesText(ArrayRef<PiecePlace> places, bool forMessage) {
 }
 
 /// Whether nothing else gives these places; otherwise it is reported.
-bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc) {
+bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
+                       bool guide) {
+  std::string what = guide ? "guide " : "";
   auto [it, inserted] =
-      given.try_emplace({array, placesText(places, false)}, loc);
+      given.try_emplace({array, what + placesText(places, false)}, loc);
   if (inserted)
     return true;
   std::string first = diagnostics.lineText(it->second, loc);
   std::string line = std::to_string(diagnostics.lineOf(it->second));
   bool isHere = first == "line " + line;
   error(loc,
-        array->text + placesText(places, true) + " is given twice (" +
+        what + array->text + placesText(places, true) + " is given twice (" +
             (isHere ? "lines " + line + " and " : first + " and line ") +
             std::to_string(diagnostics.lineOf(loc)) + ")",
         {{it->second, "it is first given here"}});

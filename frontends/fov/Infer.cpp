@@ -356,6 +356,17 @@ void Inference::lookAtArray(Array &array) {
 /// The value of a latent has the shape that its distribution gives.
 void Inference::lookAtChoice(const Choice &choice) {
   Array &target = *choice.target;
+  // A guide proposes for all places that are drawn.
+  for (auto [k, place] : llvm::enumerate(choice.places)) {
+    std::optional<Extent> extent = target.axis(k);
+    if (!choice.guide || !place.var || place.var->extent || !extent)
+      continue;
+    place.var->extent = *extent - Extent(place.shift);
+    place.var->strength = 2;
+    place.var->originLoc = target.loc;
+    place.var->origin = target.text;
+    wake(place.var);
+  }
   if (!choice.latent || target.valueShape)
     return;
   bool isOne = choice.distribution == "categorical" ||
