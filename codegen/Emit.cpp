@@ -39,6 +39,10 @@ std::unique_ptr<llvm::Module> fovea::codegen::translateToLLVM(
   for (llvm::Function &function : *translated)
     if (!function.isDeclaration())
       mark(function, target);
+  // What splitModule shares between objects is no part of an interface.
+  for (llvm::Function &function : *translated)
+    if (function.hasWeakODRLinkage())
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
   return translated;
 }
 

@@ -13,6 +13,7 @@
 #include "codegen/Link.h"
 #include "codegen/Lower.h"
 #include "codegen/ObjectCache.h"
+#include "codegen/Split.h"
 #include "codegen/Target.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
@@ -33,6 +34,7 @@ using namespace mlir;
 namespace {
 enum class Form {
   Run,
+  Kernels,
   Mlir,
   Llvm,
   Optimised,
@@ -47,7 +49,8 @@ static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore,
                                     cl::desc("<kernel modules>"));
 static cl::opt<Form> form(
     "emit", cl::desc("write a form instead of running"), cl::init(Form::Run),
-    cl::values(clEnumValN(Form::Mlir, "mlir", "the LLVM dialect"),
+    cl::values(clEnumValN(Form::Kernels, "kernels", "the kernel modules"),
+               clEnumValN(Form::Mlir, "mlir", "the LLVM dialect"),
                clEnumValN(Form::Llvm, "llvm", "LLVM IR"),
                clEnumValN(Form::Optimised, "llvm-opt", "optimised LLVM IR"),
                clEnumValN(Form::Assembly, "asm", "assembly"),
@@ -64,6 +67,9 @@ static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));
 static cl::opt<std::string> entry("entry", cl::init("main"),
                                   cl::desc("the function to run"));
+static cl::opt<unsigned> split("split", cl::init(0),
+                               cl::desc("split modules into parts of about "
+                                        "this many ops"));
 static cl::list<std::string>
     libraries("with", cl::desc("objects and archives to link with"));
 static cl::opt<bool> libm("libm", cl::desc("kernels may call libm"));
@@ -133,17 +139,20 @@ static CompileOptions compileOptions() {
   return options;
 }
 
-/// Writes one module as text, or the only one as an object.
+/// Writes a form that is one file of its own.
 static llvm::Error writeFile(std::vector<OwningOpRef<ModuleOp>> modules,
                              const Target &target) {
-  if (modules.size() != 1)
+  if (modules.size() != 1 && form != Form::Kernels)
     return llvm::createStringError("this form is of one module, not of " +
                                    llvm::Twine(modules.size()));
   std::string message;
   auto file = openOutputFile(output, &message);
   if (!file)
     return llvm::createStringError(message);
-  if (form == Form::Object) {
+  if (form == Form::Kernels) {
+    for (OwningOpRef<ModuleOp> &module : modules)
+      file->os() << *module << "\n";
+  } else if (form == Form::Object) {
     auto objects = compileObjects(std::move(modules), target, compileOptions());
     if (!objects)
       return objects.takeError();
@@ -225,7 +234,12 @@ int main(int argc, char **argv) {
         parseSourceFile<ModuleOp>(input, ParserConfig(&context));
     if (!module)
       return 1;
-    modules.push_back(std::move(module));
+    if (split == 0) {
+      modules.push_back(std::move(module));
+      continue;
+    }
+    for (OwningOpRef<ModuleOp> &part : splitModule(std::move(module), split))
+      modules.push_back(std::move(part));
   }
   bool linked = form == Form::Shared || form == Form::Executable;
   llvm::Error error = form == Form::Run ? run(std::move(modules), *target)
