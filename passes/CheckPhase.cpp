@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Batch.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -76,6 +77,16 @@ static LogicalResult checkSchedule(ModuleOp module) {
   return success();
 }
 
+static LogicalResult checkBatch(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (auto output : program.getOps<OutputOp>())
+      if (output.getTarget().starts_with("grad/") &&
+          isPerExample(output.getValue()))
+        return output.emitOpError()
+               << "is no sum over the examples after the phase 'batch'";
+  return success();
+}
+
 namespace {
 
 struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
@@ -89,6 +100,8 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
       return checkDifferentiate(getOperation());
     case Phase::schedule:
       return checkSchedule(getOperation());
+    case Phase::batch:
+      return checkBatch(getOperation());
     }
     llvm_unreachable("every phase has a contract");
   }

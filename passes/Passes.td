@@ -284,6 +284,38 @@ def Schedule : Pass<"attn-schedule", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// batch
+//===----------------------------------------------------------------------===//
+
+def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
+  let summary = "decide what a batch has once and what each example has";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which every op that gives an array says in
+      `attn.batch` how a batch has it: `once` (parameters, and what depends on
+      them alone), `each` (one per example), or `sum` (one, the sum over the
+      examples). Outputs `grad/..` are sums; the sum stands as deep as it can,
+      in the contraction that makes the gradient.
+    * After: `attn-schedule`.
+    * Not: where arrays lie in memory.
+
+    Example:
+
+    ```mlir
+    %dw = attn.compute "d w" (%d: 512, %k: 256) sum (%t: "T") { .. }
+    attn.output "grad/w" %dw : !attn.array<[512, 256], f64>
+
+    // becomes a contraction over every position of every example
+
+    %dw = attn.compute "d w" (%d: 512, %k: 256) sum (%t: "T") { .. } {attn.batch = "sum"}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSums", "sums", "outputs that are summed over the examples">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Behind each phase
 //===----------------------------------------------------------------------===//
 

@@ -52,6 +52,11 @@ static void schedule(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createSchedule());
 }
 
+/// One example -> many.
+static void batch(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createBatch());
+}
+
 void fovea::attn::buildPipeline(OpPassManager &manager,
                                 const PipelineOptions &options) {
 #define PHASE(name, promise)                                                   \

@@ -85,38 +85,111 @@ Inputs reference::inputsOf(const runtime::Example &example,
 }
 
 namespace {
-/// One request over one batch.
-class BatchRun {
+/// Example after example, by the interpreter.
+class Interpreted : public BatchEvaluator {
 public:
-  BatchRun(ModuleOp module, const Arrays &parameters,
-           const std::vector<runtime::Example> &examples,
-           const BatchRequest &request, std::map<std::string, Tensor> &results)
+  Interpreted(ModuleOp module, const Arrays &parameters,
+              const std::vector<runtime::Example> &examples,
+              const BatchRequest &request)
       : module(module), parameters(parameters), examples(examples),
-        request(request), results(results) {}
-  Status run();
+        request(request) {}
+  Status evaluateLoss(const std::vector<std::string> &equations,
+                      std::vector<Arrays> &outputs) override;
+  Status evaluateGradients(double seedNll, double seedPenalty,
+                           Arrays &sums) override;
 
 private:
   Inputs inputsFor(const runtime::Example &example) const;
-  Status evaluateLoss();
-  Status evaluateGradients();
-  Status storeEquation(const std::string &name);
-  double total(const std::string &name) const;
 
   ModuleOp module;
   const Arrays &parameters;
   const std::vector<runtime::Example> &examples;
+  const BatchRequest &request;
+};
+
+/// One request over one batch.
+class BatchRun {
+public:
+  BatchRun(ModuleOp module, BatchEvaluator &evaluator,
+           const BatchRequest &request, std::map<std::string, Tensor> &results)
+      : module(module), evaluator(evaluator), request(request),
+        results(results) {}
+  Status run();
+
+private:
+  Status storeGradients();
+  Status storeEquation(const std::string &name);
+  double total(const std::string &name) const;
+
+  ModuleOp module;
+  BatchEvaluator &evaluator;
   const BatchRequest &request;
   std::map<std::string, Tensor> &results;
   std::vector<Arrays> outputs; // of @loss, by example
 };
 } // namespace
 
-Inputs BatchRun::inputsFor(const runtime::Example &example) const {
+//===----------------------------------------------------------------------===//
+// The interpreter
+//===----------------------------------------------------------------------===//
+
+Inputs Interpreted::inputsFor(const runtime::Example &example) const {
   Inputs inputs = inputsOf(example, parameters);
   inputs.seed = request.seed;
   inputs.update = request.update;
   return inputs;
 }
+
+static Status inExample(const runtime::Example &example, Status status) {
+  return Status::error(
+      fmt::format("example {}: {}", example.id, status.getMessage()),
+      status.getWhere());
+}
+
+Status Interpreted::evaluateLoss(const std::vector<std::string> &equations,
+                                 std::vector<Arrays> &outputs) {
+  Operation *loss = findContainer(module, "loss");
+  if (!loss)
+    return Status::error("the module has no '@loss'");
+  EvaluateOptions options;
+  options.equations = equations;
+  for (const runtime::Example &example : examples) {
+    Inputs inputs = inputsFor(example);
+    if (Status status = evaluate(loss, inputs, outputs.emplace_back(), options);
+        status.failed())
+      return inExample(example, status);
+  }
+  return Status::success();
+}
+
+Status Interpreted::evaluateGradients(double seedNll, double seedPenalty,
+                                      Arrays &sums) {
+  Operation *grad = findContainer(module, "grad");
+  if (!grad)
+    return Status::error("the module has no '@grad'");
+  for (const runtime::Example &example : examples) {
+    Inputs inputs = inputsFor(example);
+    inputs.data["seed.nll"] = Array::scalar(seedNll);
+    inputs.data["seed.penalty"] = Array::scalar(seedPenalty);
+    Arrays gradients;
+    if (Status status = evaluate(grad, inputs, gradients); status.failed())
+      return inExample(example, status);
+    for (auto &[name, array] : gradients) {
+      if (!StringRef(name).starts_with("grad/"))
+        continue;
+      auto [sum, isNew] = sums.try_emplace(name, array);
+      if (isNew)
+        continue;
+      for (size_t i = 0; i < array.values.size(); ++i)
+        sum->second.values[i] += array.values[i];
+    }
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
 
 /// The sum of a scalar output over the examples; 0 when @loss does not give it.
 double BatchRun::total(const std::string &name) const {
@@ -135,58 +208,16 @@ static bool averagesExamples(ModuleOp module) {
   return average && average.getValue() == "example";
 }
 
-Status BatchRun::evaluateLoss() {
-  Operation *loss = findContainer(module, "loss");
-  if (!loss)
-    return Status::error("the module has no '@loss'");
-  EvaluateOptions options;
-  for (const std::string &name : request.gets) {
-    bool isEquation = llvm::any_of(
-        loss->getRegion(0).getOps<attn::EquationOp>(),
-        [&](attn::EquationOp op) { return op.getTarget() == name; });
-    if (isEquation)
-      options.equations.push_back(name);
-  }
-  for (const runtime::Example &example : examples) {
-    Inputs inputs = inputsFor(example);
-    if (Status status = evaluate(loss, inputs, outputs.emplace_back(), options);
-        status.failed())
-      return Status::error(
-          fmt::format("example {}: {}", example.id, status.getMessage()),
-          status.getWhere());
-  }
-  return Status::success();
-}
-
-Status BatchRun::evaluateGradients() {
-  Operation *grad = findContainer(module, "grad");
-  if (!grad)
-    return Status::error("the module has no '@grad'");
-  double count = static_cast<double>(examples.size());
+Status BatchRun::storeGradients() {
+  double count = static_cast<double>(outputs.size());
   double choices = total("choices");
   double seed = averagesExamples(module) ? 1 / count
                 : choices == 0           ? 0
                                          : 1 / choices;
   Arrays sums;
-  for (const runtime::Example &example : examples) {
-    Inputs inputs = inputsFor(example);
-    inputs.data["seed.nll"] = Array::scalar(seed);
-    inputs.data["seed.penalty"] = Array::scalar(1 / count);
-    Arrays gradients;
-    if (Status status = evaluate(grad, inputs, gradients); status.failed())
-      return Status::error(
-          fmt::format("example {}: {}", example.id, status.getMessage()),
-          status.getWhere());
-    for (auto &[name, array] : gradients) {
-      if (!StringRef(name).starts_with("grad/"))
-        continue;
-      auto [sum, isNew] = sums.try_emplace(name, array);
-      if (isNew)
-        continue;
-      for (size_t i = 0; i < array.values.size(); ++i)
-        sum->second.values[i] += array.values[i];
-    }
-  }
+  if (Status status = evaluator.evaluateGradients(seed, 1 / count, sums);
+      status.failed())
+    return status;
   for (const auto &[name, array] : sums)
     results[name] = Tensor::of(DType::F64, array.shape, array.values);
   return Status::success();
@@ -208,15 +239,23 @@ Status BatchRun::storeEquation(const std::string &name) {
 
 Status BatchRun::run() {
   results.clear();
-  if (examples.empty())
-    return Status::error("the batch has no examples");
-  if (Status status = evaluateLoss(); status.failed())
+  std::vector<std::string> equations;
+  if (Operation *loss = findContainer(module, "loss"))
+    for (const std::string &name : request.gets)
+      if (llvm::any_of(
+              loss->getRegion(0).getOps<attn::EquationOp>(),
+              [&](attn::EquationOp op) { return op.getTarget() == name; }))
+        equations.push_back(name);
+  if (Status status = evaluator.evaluateLoss(equations, outputs);
+      status.failed())
     return status;
-  double count = static_cast<double>(examples.size());
+  if (outputs.empty())
+    return Status::error("the batch has no examples");
+  double count = static_cast<double>(outputs.size());
   for (const std::string &name : request.gets) {
     Status status = Status::success();
     if (name == "grads") {
-      status = evaluateGradients();
+      status = storeGradients();
     } else if (name == "loss") {
       double choices = total("choices");
       double nll = averagesExamples(module) ? total("nll") / count
@@ -235,9 +274,16 @@ Status BatchRun::run() {
   return Status::success();
 }
 
+Status reference::runBatch(ModuleOp module, BatchEvaluator &evaluator,
+                           const BatchRequest &request,
+                           std::map<std::string, Tensor> &results) {
+  return BatchRun(module, evaluator, request, results).run();
+}
+
 Status reference::runBatch(ModuleOp module, const Arrays &parameters,
                            const std::vector<runtime::Example> &examples,
                            const BatchRequest &request,
                            std::map<std::string, Tensor> &results) {
-  return BatchRun(module, parameters, examples, request, results).run();
+  Interpreted interpreter(module, parameters, examples, request);
+  return runBatch(module, interpreter, request, results);
 }

@@ -36,13 +36,31 @@ struct BatchRequest {
   uint64_t update = 0;
 };
 
-/// Evaluates `@loss` (and `@grad` for `grads`) of `module` over `examples`.
+/// What executes the programs of a module over a batch: the interpreter, or
+/// compiled code.
+class BatchEvaluator {
+public:
+  virtual ~BatchEvaluator() = default;
+  /// The outputs of `@loss` of each example, and the named equations.
+  virtual Status evaluateLoss(const std::vector<std::string> &equations,
+                              std::vector<Arrays> &outputs) = 0;
+  /// The outputs `grad/..` of `@grad`, summed over the examples.
+  virtual Status evaluateGradients(double seedNll, double seedPenalty,
+                                   Arrays &sums) = 0;
+};
+
+/// Evaluates `@loss` (and `@grad` for `grads`) of `module` over a batch.
 /// Results: `loss` [], `logp` [batch], `grad/<path>`, and each equation
 /// [batch, max extents..], zeros outside; all F64 but whole numbers, I64.
 ///
 /// loss = sum(nll) / sum(choices) + mean(penalty) where the model averages by
 /// token (`attn.train` has average = "token", or says nothing), otherwise
 /// mean(nll) + mean(penalty).
+Status runBatch(mlir::ModuleOp module, BatchEvaluator &evaluator,
+                const BatchRequest &request,
+                std::map<std::string, runtime::Tensor> &results);
+
+/// The same by the interpreter.
 Status runBatch(mlir::ModuleOp module, const Arrays &parameters,
                 const std::vector<runtime::Example> &examples,
                 const BatchRequest &request,

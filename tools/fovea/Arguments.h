@@ -34,6 +34,8 @@ struct Arguments {
   std::optional<uint64_t> seed;
   std::string dtype = "f32";
   std::string stopAfter;
+  bool reference = false;
+  int threads = 0; // 0: one per CPU
   bool quiet = false;
 
   // run

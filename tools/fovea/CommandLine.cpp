@@ -142,18 +142,20 @@ private:
   /// Options of the commands that execute. Until there is compiled code all
   /// of them run by the reference interpreter.
   void addExecution(CLI::App *command) {
-    command->add_flag("--reference", always,
-                      "run by the reference interpreter, in float64 (there is "
-                      "no compiled code yet: this is always so)");
-    command->add_option("--threads", threads, "accepted, and changes nothing")
+    command->add_flag("--reference", arguments.reference,
+                      "run by the reference interpreter, in float64");
+    command
+        ->add_option("--threads", arguments.threads,
+                     "of compiled code; the results do not depend on it")
         ->check(atLeast(1))
         ->type_name("N");
     command
-        ->add_option("--dtype", arguments.dtype,
-                     "f32 or f64; the reference interpreter always computes "
-                     "in, and returns, f64")
+        ->add_option(
+            "--dtype", arguments.dtype,
+            "f32 or f64: what compiled code computes in; the reference "
+            "interpreter always computes in f64")
         ->check(CLI::IsMember({"f32", "f64"}));
-    addStopAfter(command, "the phase whose IR is interpreted");
+    addStopAfter(command, "interpret the IR behind this phase");
     command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
   }
 
@@ -297,8 +299,6 @@ private:
 
   Arguments &arguments;
   // Accepted without an effect.
-  int threads = 1;
-  bool always = true;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - fovea run -----------------------------------------===//
 
 #include "dialect/reference/Batch.h"
+#include "tools/fovea/Compiled.h"
 #include "tools/fovea/Execution.h"
 #include "tools/fovea/Files.h"
 
@@ -43,6 +44,10 @@ int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
   if (!readPhase(arguments.stopAfter, request.stopAfter))
     return badUsage;
+  // A phase before the last is one that only the interpreter executes.
+  bool isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::batch;
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;
@@ -56,9 +61,20 @@ int fovea::cli::runRun(const Arguments &arguments) {
                     request.gradients ? "grad" : "loss", execution))
     return session.finish();
   runtime::TensorFile results;
-  runtime::Status status =
-      reference::runBatch(*execution.model->module, execution.parameters,
-                          execution.examples, batch, results.tensors);
+  runtime::Status status = runtime::Status::success();
+  if (isReference) {
+    status = reference::runBatch(*execution.model->module, execution.parameters,
+                                 execution.examples, batch, results.tensors);
+  } else {
+    CompiledOptions options;
+    options.isDouble = arguments.dtype == "f64";
+    options.seed = arguments.seed;
+    options.threads = arguments.threads;
+    CompiledBatch compiled(*execution.model->module, execution.parameters,
+                           execution.examples, options);
+    status = reference::runBatch(*execution.model->module, compiled, batch,
+                                 results.tensors);
+  }
   if (status.failed()) {
     session.error(status.text());
     return session.finish();

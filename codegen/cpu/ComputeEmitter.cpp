@@ -1,0 +1,387 @@
+//===- ComputeEmitter.cpp - one equation as loops -------------------------===//
+
+#include "codegen/cpu/ComputeEmitter.h"
+#include "passes/Access.h"
+#include "passes/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+
+/// The parallel index that a condition of a sum finds by the others, if there
+/// is one: `sum[t where token[t] == w](d[t])`.
+static std::optional<Equality> findScattered(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum)
+    return std::nullopt;
+  for (const Equality &equality : equalitiesOf(op))
+    if (equality.index < op.getNumParallel() &&
+        equality.index + 1 < op.getNumParallel() &&
+        (dependence(equality.value) &
+         ((uint64_t(1) << op.getNumParallel()) - 1)) == 0)
+      return equality;
+  return std::nullopt;
+}
+
+ComputeEmitter::ComputeEmitter(LaneBuilder &builder, const StorageMap &storage,
+                               ComputeOp op, unsigned lanes)
+    : builder(builder), storage(storage), op(op), lanes(lanes),
+      along(vectorIndex(op, lanes)), scattered(findScattered(op)) {
+  if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
+    along = -1;
+  if (along < 0)
+    this->lanes = 0;
+  indices.resize(op.getNumIndices());
+}
+
+bool ComputeEmitter::isParallel(int number) {
+  return number >= 0 && number < static_cast<int>(op.getNumParallel());
+}
+
+int ComputeEmitter::rangeIndex() {
+  if (scattered || op.getNumParallel() == 1)
+    return op.getNumParallel() - 1;
+  return -1;
+}
+
+void ComputeEmitter::emit(const Place &at, Value first) {
+  place = at;
+  rangeBegin = rangeEnd = nullptr;
+  if (scattered)
+    return emitScatter();
+  if (first)
+    indices[0] = {first};
+  emitParallel(first ? 1 : 0);
+}
+
+void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
+  place = at;
+  rangeBegin = begin;
+  rangeEnd = end;
+  if (scattered)
+    emitScatter();
+  else
+    emitParallel(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Where index `number` runs. Those of a reduction stop where the condition
+/// says that nothing follows.
+std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
+  BodyEmitter values(builder, storage, place, 0);
+  Value last = values.extent(op.getExtents()[number], [&](StringRef parent) {
+    for (unsigned before = 0; before < number; ++before)
+      if (extentText(op.getExtents()[before]) == parent &&
+          indices[before].base && indices[before].isUniform())
+        return indices[before].base;
+    return Value();
+  });
+  if (isParallel(number)) {
+    if (static_cast<int>(number) == rangeIndex() && rangeBegin)
+      return {rangeBegin, rangeEnd};
+    return {builder.whole(0), last};
+  }
+  Value first = builder.whole(op.getLower()[number]);
+  if (op.isNormaliser())
+    return {first, last};
+  auto isFixed = [&](unsigned other) {
+    return other != number && indices[other].base && indices[other].isUniform();
+  };
+  for (const Guard &guard : guardsOf(op)) {
+    if (guard.lhs == number && isFixed(guard.rhs))
+      last =
+          builder.smaller(last, builder.add(indices[guard.rhs].base,
+                                            builder.whole(guard.offset + 1)));
+    if (guard.rhs == number && isFixed(guard.lhs))
+      first = builder.larger(first, builder.sub(indices[guard.lhs].base,
+                                                builder.whole(guard.offset)));
+  }
+  for (const Equality &equality : equalitiesOf(op)) {
+    if (equality.index != number)
+      continue;
+    uint64_t needs = dependence(equality.value);
+    bool known = true;
+    for (unsigned other = 0; other < op.getNumIndices(); ++other)
+      if (needs >> other & 1)
+        known &= isFixed(other);
+    if (!known)
+      continue;
+    Value at = values.emitValue(op.getCondition(), equality.value, indices);
+    first = builder.larger(first, at);
+    last = builder.smaller(last, builder.add(at, builder.whole(1)));
+  }
+  return {first, last};
+}
+
+/// Calls `step` for every element `first` .. `last`-1, in vectors while there
+/// are lanes; the last vector may have a tail.
+ComputeEmitter::Values ComputeEmitter::forVectors(Value first, Value last,
+                                                  Values carried, Step step) {
+  if (!lanes)
+    return builder.loop(first, last, 1, carried,
+                        [&](Value at, ValueRange carried) {
+                          return step(0, at, nullptr, Values(carried));
+                        });
+  Value count = builder.sub(last, first);
+  auto number = count.getDefiningOp<arith::ConstantOp>();
+  int64_t known = number ? cast<IntegerAttr>(number.getValue()).getInt() : -1;
+  Value middle = last;
+  if (known < 0)
+    middle = builder.add(
+        first, builder.create<arith::AndIOp>(
+                   count, builder.whole(-static_cast<int64_t>(lanes))));
+  else
+    middle = builder.add(first, builder.whole(known / lanes * lanes));
+  if (known < 0 || known >= lanes)
+    carried = builder.loop(first, middle, lanes, carried,
+                           [&](Value at, ValueRange carried) {
+                             return step(lanes, at, nullptr, Values(carried));
+                           });
+  if (known >= 0 && known % lanes == 0)
+    return carried;
+  auto doTail = [&] {
+    Value tail = builder.mask(builder.sub(last, middle), lanes);
+    return step(lanes, middle, tail, carried);
+  };
+  if (known >= 0)
+    return doTail();
+  return builder.branches(builder.compare(CmpIPredicate::slt, middle, last),
+                          doTail, [&] { return carried; });
+}
+
+void ComputeEmitter::emitParallel(unsigned number) {
+  if (number == op.getNumParallel())
+    return emitElements();
+  if (static_cast<int>(number) == along)
+    return emitParallel(number + 1);
+  auto [first, last] = boundsOf(number);
+  builder.loop(first, last, 1, [&](Value index) {
+    indices[number] = {index};
+    emitParallel(number + 1);
+  });
+}
+
+/// The elements of one place of all parallel indices but the one along which
+/// there are vectors.
+void ComputeEmitter::emitElements() {
+  if (op.getReducer() == Reducer::cumsum)
+    return emitCumulative();
+  if (op.isNormaliser())
+    return emitNormaliser();
+  auto emitAt = [&](unsigned width, Value tail) {
+    Value result = reduced(width, tail);
+    builder.store(
+        result,
+        resultAddress(ArrayRef(indices).take_front(op.getNumParallel())), tail);
+  };
+  if (!isParallel(along))
+    return emitAt(along < 0 ? 0 : lanes, nullptr);
+  auto [first, last] = boundsOf(along);
+  forVectors(first, last, {},
+             [&](unsigned width, Value at, Value tail, Values) {
+               indices[along] = {at, width ? 1 : 0};
+               emitAt(width, tail);
+               return Values();
+             });
+}
+
+Value ComputeEmitter::resultAddress(ArrayRef<Index> at) {
+  BodyEmitter values(builder, storage, place, lanes);
+  const Storage &result = storage.of(op.getResult());
+  Index offset = values.offset(result, at);
+  return builder.address(storage.elementOf(op.getElementType()),
+                         values.base(result), offset.base);
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Whether an element counts: a scalar, a vector, or null for always.
+Value ComputeEmitter::condition(unsigned width, Value tail) {
+  Value holds;
+  BodyEmitter values(builder, storage, place, width);
+  for (unsigned i = 0; i < op.getNumParallel(); ++i) {
+    if (op.getLower()[i] == 0)
+      continue;
+    Value at = values.materialise(indices[i]);
+    holds = builder.both(
+        holds, builder.compare(CmpIPredicate::sge, at,
+                               builder.splat(builder.whole(op.getLower()[i]),
+                                             lanesOf(at))));
+  }
+  if (!op.hasCondition())
+    return holds;
+  Value given;
+  if (!holds || !lanesOf(holds)) {
+    auto emitCondition = [&](Value guard) {
+      return values.emit(op.getCondition(), indices, tail, guard);
+    };
+    if (!holds)
+      return emitCondition(nullptr);
+    return builder.branch(
+        holds, [&] { return emitCondition(nullptr); },
+        [&] { return builder.bit(false); });
+  }
+  given = values.emit(op.getCondition(), indices, tail, holds);
+  return builder.both(holds, given);
+}
+
+Value ComputeEmitter::body(unsigned width, Value tail, Value guard) {
+  BodyEmitter values(builder, storage, place, width);
+  return values.emit(op.getBody(), indices, tail, guard);
+}
+
+/// The element, or vector of elements, at the present parallel indices.
+Value ComputeEmitter::reduced(unsigned width, Value tail) {
+  Reducer reducer = op.getReducer();
+  bool isSum = batchOf(op) == BatchKind::sum;
+  if (reducer == Reducer::none && !isSum) {
+    Value holds = condition(width, tail);
+    Type type = storage.elementOf(op.getElementType());
+    if (!holds)
+      return builder.splat(body(width, tail, nullptr), width);
+    if (!lanesOf(holds))
+      return builder.splat(builder.branch(
+                               holds,
+                               [&] { return body(width, tail, nullptr); },
+                               [&] { return builder.constant(type, 0); }),
+                           width);
+    return builder.select(holds, body(width, tail, holds),
+                          builder.constant(type, 0));
+  }
+  if (reducer == Reducer::none)
+    reducer = Reducer::sum;
+  auto run = [&](Reducer reducer, Value shift) {
+    auto element = [&](unsigned width, Value at, Value tail, Values carried) {
+      return reduce(reducer, width, tail, carried, shift);
+    };
+    // Without a reduction index of its own a vector lies along the result.
+    bool inLanes = along >= 0 && !isParallel(along);
+    if (!inLanes) {
+      auto whole = [&](unsigned, Value at, Value, Values carried) {
+        return element(width, at, tail, carried);
+      };
+      return isSum ? overExamples(initial(reducer, width), whole)
+                   : overReductions(op.getNumParallel(),
+                                    initial(reducer, width), whole);
+    }
+    Values carried = isSum ? overExamples(initial(reducer, width), element)
+                           : overReductions(op.getNumParallel(),
+                                            initial(reducer, width), element);
+    return joinLanes(reducer, carried);
+  };
+  if (reducer != Reducer::logsumexp)
+    return combine(reducer, run(reducer, nullptr));
+  Values largest = run(Reducer::max, nullptr);
+  Value shift = largest[0];
+  Values sum = run(Reducer::logsumexp, shift);
+  Value result =
+      builder.create<arith::AddFOp>(shift, builder.create<math::LogOp>(sum[0]));
+  return builder.select(largest[1], result,
+                        builder.constant(result.getType(), 0));
+}
+
+/// Loops over the reduction indices from `number` on; the one along which
+/// there are vectors is the innermost.
+ComputeEmitter::Values
+ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
+  if (number == op.getNumIndices()) {
+    if (along < 0 || isParallel(along))
+      return element(0, nullptr, nullptr, carried);
+    auto [first, last] = boundsOf(along);
+    return forVectors(
+        first, last, carried,
+        [&](unsigned width, Value at, Value tail, Values carried) {
+          indices[along] = {at, width ? 1 : 0};
+          return element(width, at, tail, carried);
+        });
+  }
+  if (static_cast<int>(number) == along)
+    return overReductions(number + 1, carried, element);
+  auto [first, last] = boundsOf(number);
+  Values results = builder.loop(
+      first, last, 1, carried, [&](Value index, ValueRange carried) {
+        indices[number] = {index};
+        return overReductions(number + 1, Values(carried), element);
+      });
+  indices[number] = {};
+  return results;
+}
+
+ComputeEmitter::Values ComputeEmitter::overExamples(Values carried,
+                                                    Step element) {
+  Value batch = builder.slot(place.frame, runtime::Program::batchSlot);
+  return builder.loop(builder.whole(0), batch, 1, carried,
+                      [&](Value example, ValueRange carried) {
+                        llvm::SaveAndRestore here(place.example, example);
+                        return overReductions(op.getNumParallel(),
+                                              Values(carried), element);
+                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums whose place a condition finds
+//===----------------------------------------------------------------------===//
+
+/// Zeros, then for every element of the reduction the row that it belongs to
+/// grows. In the order of the examples: the same for every split.
+void ComputeEmitter::emitScatter() {
+  unsigned numParallel = op.getNumParallel();
+  Type type = storage.elementOf(op.getElementType());
+  auto overRest = [&](llvm::function_ref<void(unsigned, Value)> emitAt) {
+    // The other parallel indices, the last one along vectors.
+    std::function<void(unsigned)> rest = [&](unsigned number) {
+      if (number == scattered->index && indices[number].base)
+        return rest(number + 1);
+      auto [first, last] = boundsOf(number);
+      if (number + 1 == numParallel) {
+        forVectors(first, last, {},
+                   [&](unsigned width, Value at, Value tail, Values) {
+                     indices[number] = {at, width ? 1 : 0};
+                     emitAt(width, tail);
+                     return Values();
+                   });
+        indices[number] = {};
+        return;
+      }
+      builder.loop(first, last, 1, [&](Value index) {
+        indices[number] = {index};
+        rest(number + 1);
+      });
+      indices[number] = {};
+    };
+    rest(0);
+  };
+  auto parallel = [&] { return ArrayRef(indices).take_front(numParallel); };
+  overRest([&](unsigned width, Value tail) {
+    builder.store(builder.constant(withLanes(type, width), 0),
+                  resultAddress(parallel()), tail);
+  });
+  auto element = [&](unsigned, Value, Value, Values) {
+    BodyEmitter values(builder, storage, place, 0);
+    Value at = values.emitValue(op.getCondition(), scattered->value, indices);
+    Value bound = values.extent(op.getExtents()[scattered->index]);
+    Value inside = builder.compare(CmpIPredicate::ult, at, bound);
+    builder.when(inside, [&] {
+      indices[scattered->index] = {at};
+      overRest([&](unsigned width, Value tail) {
+        Value address = resultAddress(parallel());
+        Value sum = builder.load(withLanes(type, width), address, tail);
+        sum = reduce(Reducer::sum, width, tail, {sum}, nullptr)[0];
+        builder.store(sum, address, tail);
+      });
+      indices[scattered->index] = {};
+    });
+    return Values();
+  };
+  llvm::SaveAndRestore alone(along, -1);
+  if (batchOf(op) == BatchKind::sum)
+    overExamples({}, element);
+  else
+    overReductions(numParallel, {}, element);
+}

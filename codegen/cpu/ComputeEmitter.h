@@ -1,0 +1,80 @@
+//===- ComputeEmitter.h - one equation as loops ---------------------------===//
+//
+// The loops of an `attn.compute` inside a kernel: over its parallel indices,
+// over its reduction indices, and along one of them in vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_COMPUTEEMITTER_H
+#define FOVEA_CODEGEN_CPU_COMPUTEEMITTER_H
+
+#include "codegen/cpu/BodyEmitter.h"
+#include "codegen/cpu/Vectorise.h"
+
+namespace fovea::codegen {
+
+class ComputeEmitter {
+public:
+  /// `lanes`: of a vector of the program's real numbers.
+  ComputeEmitter(LaneBuilder &builder, const StorageMap &storage,
+                 attn::ComputeOp op, unsigned lanes);
+
+  /// Emits what `place` has of the result. `first`: the first parallel index
+  /// is this one; null: all of them are run over.
+  void emit(const Place &place, mlir::Value first);
+  /// The same for the elements `begin` .. `end`-1 along the index of
+  /// `rangeIndex()`.
+  void emitRange(const Place &place, mlir::Value begin, mlir::Value end);
+  /// The parallel index whose elements can be given in ranges, or -1.
+  int rangeIndex();
+  /// Whether elements are added up where a condition finds them: the result
+  /// is then not computed element by element.
+  bool isScatter() const { return scattered.has_value(); }
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// What is done with a vector, or an element, along an index.
+  using Step = llvm::function_ref<Values(unsigned width, mlir::Value at,
+                                         mlir::Value tail, Values carried)>;
+
+  bool isParallel(int number);
+  std::pair<mlir::Value, mlir::Value> boundsOf(unsigned number);
+  Values forVectors(mlir::Value first, mlir::Value last, Values carried,
+                    Step step);
+  void emitParallel(unsigned number);
+  void emitElements();
+  void emitScatter();
+  void emitNormaliser();
+  void emitCumulative();
+
+  Values overReductions(unsigned number, Values carried, Step element);
+  Values overExamples(Values carried, Step element);
+  Values reduce(attn::Reducer reducer, unsigned width, mlir::Value tail,
+                Values carried, mlir::Value shift);
+  Values reduceWhere(attn::Reducer reducer, unsigned width, mlir::Value tail,
+                     mlir::Value guard, Values carried, mlir::Value shift);
+  mlir::Value combine(attn::Reducer reducer, Values carried);
+  Values initial(attn::Reducer reducer, unsigned width);
+  Values joinLanes(attn::Reducer reducer, Values carried);
+  mlir::Value reduced(unsigned width, mlir::Value tail);
+
+  mlir::Value condition(unsigned width, mlir::Value tail);
+  mlir::Value body(unsigned width, mlir::Value tail, mlir::Value guard);
+  mlir::Value resultAddress(llvm::ArrayRef<Index> at);
+  mlir::Type real() { return storage.elementOf(builder.getF64Type()); }
+
+  LaneBuilder &builder;
+  const StorageMap &storage;
+  attn::ComputeOp op;
+  unsigned lanes;
+  /// The index along which neighbours share a vector, or -1.
+  int along;
+  std::optional<Equality> scattered;
+  Place place;
+  llvm::SmallVector<Index> indices;
+  mlir::Value rangeBegin, rangeEnd;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_COMPUTEEMITTER_H

@@ -1,0 +1,32 @@
+//===- EmitProgram.h - a batched program as kernels -----------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_EMITPROGRAM_H
+#define FOVEA_CODEGEN_CPU_EMITPROGRAM_H
+
+#include "dialect/AttnDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Program.h"
+
+namespace fovea::codegen {
+
+struct EmitOptions {
+  /// What real numbers are: f32 or f64.
+  mlir::Type real;
+  /// The bits of a vector register.
+  unsigned vectorBits = 512;
+};
+
+/// Adds to `module` the function `@<entry>`, which runs `program` on a frame,
+/// and its kernels; describes in `description` what the frame holds. Behind
+/// the phase `batch`. Fails, with an error at the op, on what cannot be
+/// compiled yet (an `attn.search`).
+///
+/// A kernel is `void(ptr frame, i64 first, i64 last)`: it does the work units
+/// `first` .. `last`-1, which do not depend on each other.
+mlir::LogicalResult emitProgram(attn::ProgramOp program, mlir::ModuleOp module,
+                                const EmitOptions &options,
+                                runtime::Program &description);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_EMITPROGRAM_H

@@ -1,0 +1,333 @@
+//===- ProgramEmitter.cpp - the steps of a program and their kernels ------===//
+
+#include "codegen/cpu/ProgramEmitter.h"
+#include "passes/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+using runtime::Program;
+
+LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
+                                          const EmitOptions &options,
+                                          runtime::Program &description) {
+  ProgramEmitter emitter(program, module, options);
+  if (failed(emitter.emit()))
+    return failure();
+  description = emitter.description();
+  return success();
+}
+
+ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
+                               const EmitOptions &options)
+    : program(program), module(module), storage(program, options.real),
+      lanes(options.vectorBits / options.real.getIntOrFloatBitWidth()),
+      main(program.getLoc(), module.getContext()) {}
+
+static constexpr StringLiteral parallelName = "fovea_parallel";
+
+LogicalResult ProgramEmitter::emit() {
+  Type pointer = main.pointerType(), number = main.getI64Type();
+  if (!module.lookupSymbol(parallelName)) {
+    main.setInsertionPointToEnd(module.getBody());
+    auto declared = main.create<func::FuncOp>(
+        parallelName,
+        main.getFunctionType({pointer, pointer, pointer, number}, {}));
+    declared.setPrivate();
+  }
+  main.setInsertionPointToEnd(module.getBody());
+  auto function = main.create<func::FuncOp>(
+      program.getSymName(), main.getFunctionType({pointer}, {}));
+  Block *entry = function.addEntryBlock();
+  frame = entry->getArgument(0);
+  main.setInsertionPointToEnd(entry);
+  if (failed(emitBlock(program.getBody().front())))
+    return failure();
+  main.create<func::ReturnOp>();
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(emitOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitOp(Operation &op) {
+  main.setLoc(op.getLoc());
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    emitCompute(compute);
+    return success();
+  }
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return emitScan(scan);
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    emitConcat(concat);
+    return success();
+  }
+  if (auto dropout = dyn_cast<DropoutOp>(op)) {
+    emitDropout(dropout);
+    return success();
+  }
+  // Inputs and outputs have their places; a reshape is another view.
+  if (isa<LengthOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(op) ||
+      op.getDialect()->getNamespace() == "arith")
+    return success();
+  return op.emitOpError() << "cannot be compiled yet";
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The name of an equation as a symbol that tools like.
+static std::string symbolOf(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
+  return result;
+}
+
+void ProgramEmitter::launch(
+    Operation *op, StringRef name, Value units,
+    llvm::function_ref<void(LaneBuilder &, Value, Value, Value)> body) {
+  LaneBuilder kernel(op->getLoc(), module.getContext());
+  kernel.setInsertionPointToEnd(module.getBody());
+  Type pointer = kernel.pointerType(), number = kernel.getI64Type();
+  auto type = kernel.getFunctionType({pointer, number, number}, {});
+  std::string symbol = symbolOf(
+      (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());
+  auto function = kernel.create<func::FuncOp>(symbol, type);
+  function.setPrivate();
+  Block *entry = function.addEntryBlock();
+  kernel.setInsertionPointToEnd(entry);
+  body(kernel, entry->getArgument(0), entry->getArgument(1),
+       entry->getArgument(2));
+  kernel.create<func::ReturnOp>();
+  Value address = main.create<func::ConstantOp>(type, symbol);
+  address =
+      main.create<UnrealizedConversionCastOp>(pointer, address).getResult(0);
+  Value pool = main.pointerSlot(frame, Program::poolSlot);
+  main.create<func::CallOp>(parallelName, TypeRange(),
+                            ValueRange{pool, address, frame, units});
+}
+
+Value ProgramEmitter::rowsAround(Operation *op) {
+  auto loops = storage.around(op);
+  return main.slot(frame, loops.empty() ? int(Program::batchSlot)
+                                        : loops.back()->rowsSlot);
+}
+
+Place ProgramEmitter::placeOf(LaneBuilder &kernel, Operation *op, Value frame) {
+  Place place;
+  place.frame = frame;
+  for (const Loop *loop : storage.around(op))
+    place.steps[loop->op->getRegion(0).getArgument(0)] =
+        kernel.slot(frame, loop->stepSlot);
+  return place;
+}
+
+void ProgramEmitter::forRow(LaneBuilder &kernel, Operation *op, Value frame,
+                            Value row,
+                            llvm::function_ref<void(const Place &)> body) {
+  Place place = placeOf(kernel, op, frame);
+  place.rank = place.example = row;
+  Value running;
+  for (const Loop *loop : storage.around(op)) {
+    if (loop->order >= 0) {
+      const Program::Order &order = storage.description().orders[loop->order];
+      place.example = kernel.entry(frame, order.orderSlot, row);
+      continue;
+    }
+    auto extent = loop->op->getAttrOfType<StringAttr>("extent");
+    if (!extent)
+      continue;
+    // An inner loop runs as long as any example needs it.
+    BodyEmitter values(kernel, storage, place, 0);
+    Value bound = values.extent(extent, [](StringRef) { return Value(); });
+    running = kernel.both(
+        running,
+        kernel.compare(
+            CmpIPredicate::slt,
+            place.steps.lookup(loop->op->getRegion(0).getArgument(0)), bound));
+  }
+  if (running)
+    kernel.when(running, [&] { body(place); });
+  else
+    body(place);
+}
+
+void ProgramEmitter::launchRows(
+    Operation *op, StringRef name,
+    llvm::function_ref<void(LaneBuilder &, const Place &)> body) {
+  launch(op, name, rowsAround(op),
+         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+           kernel.loop(first, last, 1, [&](Value row) {
+             forRow(kernel, op, frame, row,
+                    [&](const Place &place) { body(kernel, place); });
+           });
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Equations
+//===----------------------------------------------------------------------===//
+
+void ProgramEmitter::emitCompute(ComputeOp op) {
+  std::string name = op.getLabel().value_or("").str();
+  auto extentOf = [&](unsigned number) {
+    return cast<IntegerAttr>(op.getExtents()[number]).getInt();
+  };
+  if (batchOf(op) != BatchKind::each) {
+    LaneBuilder probe(op.getLoc(), module.getContext());
+    int range = ComputeEmitter(probe, storage, op, lanes).rangeIndex();
+    // A unit is a row, or a few vectors of the only one.
+    int64_t chunk = 8 * lanes;
+    int64_t units = range >= 0 ? llvm::divideCeil(extentOf(range), chunk)
+                    : op.getNumParallel() != 0 ? extentOf(0)
+                                               : 1;
+    launch(op, name, main.whole(units),
+           [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+             ComputeEmitter emitter(kernel, storage, op, lanes);
+             Place place = placeOf(kernel, op, frame);
+             if (range >= 0) {
+               Value begin = kernel.mul(first, kernel.whole(chunk));
+               Value end = kernel.mul(last, kernel.whole(chunk));
+               emitter.emitRange(
+                   place, begin,
+                   kernel.smaller(end, kernel.whole(extentOf(range))));
+             } else if (op.getNumParallel() != 0) {
+               kernel.loop(first, last, 1,
+                           [&](Value index) { emitter.emit(place, index); });
+             } else {
+               emitter.emit(place, nullptr);
+             }
+           });
+    return;
+  }
+  auto emitAll = [&](LaneBuilder &kernel, const Place &place) {
+    ComputeEmitter(kernel, storage, op, lanes).emit(place, nullptr);
+  };
+  LaneBuilder probe(op.getLoc(), module.getContext());
+  ComputeEmitter shape(probe, storage, op, lanes);
+  auto rows = op.getNumParallel() != 0 && !shape.isScatter() &&
+                      (shape.rangeIndex() != 0 || op.isNormaliser())
+                  ? dyn_cast<StringAttr>(op.getExtents()[0])
+                  : StringAttr();
+  if (!storage.around(op).empty() || !rows ||
+      !storage.length(rows.getValue()).parent.empty())
+    return launchRows(op, name, emitAll);
+  // The units are the places of the first index, of all examples.
+  int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
+  Value batch = main.slot(frame, Program::batchSlot);
+  launch(op, name, main.entry(frame, offsets, batch),
+         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+           Value batch = kernel.slot(frame, Program::batchSlot);
+           ComputeEmitter emitter(kernel, storage, op, lanes);
+           kernel.loop(kernel.whole(0), batch, 1, [&](Value example) {
+             Place place = placeOf(kernel, op, frame);
+             place.example = place.rank = example;
+             Value start = kernel.entry(frame, offsets, example);
+             Value end = kernel.entry(frame, offsets,
+                                      kernel.add(example, kernel.whole(1)));
+             kernel.loop(kernel.larger(first, start), kernel.smaller(last, end),
+                         1, [&](Value unit) {
+                           emitter.emit(place, kernel.sub(unit, start));
+                         });
+           });
+         });
+}
+
+void ProgramEmitter::emitConcat(ConcatOp op) {
+  auto emitParts = [&](LaneBuilder &kernel, const Place &place) {
+    const Storage &target = storage.of(op.getResult());
+    BodyEmitter values(kernel, storage, place, 0);
+    Type element = storage.elementOf(target.type.getElementType());
+    Value rows = kernel.whole(1);
+    for (int64_t axis = 0; axis + 1 < target.type.getRank(); ++axis)
+      rows = kernel.mul(rows, values.extent(target.type.getExtent(axis)));
+    Value width =
+        values.extent(target.type.getExtent(target.type.getRank() - 1));
+    Value to = values.base(target);
+    Value before = kernel.whole(0);
+    for (Value part : op.getParts()) {
+      const Storage &source = storage.of(part);
+      Value from = values.base(source);
+      Value own =
+          values.extent(source.type.getExtent(source.type.getRank() - 1));
+      kernel.loop(kernel.whole(0), rows, 1, [&](Value row) {
+        copyBytes(kernel, element,
+                  kernel.address(element, to,
+                                 kernel.add(kernel.mul(row, width), before)),
+                  kernel.address(element, from, kernel.mul(row, own)), own);
+      });
+      before = kernel.add(before, own);
+    }
+  };
+  std::string name = op.getLabel().value_or("concat").str();
+  if (batchOf(op) == BatchKind::each)
+    return launchRows(op, name, emitParts);
+  launch(op, name, main.whole(1),
+         [&](LaneBuilder &kernel, Value frame, Value, Value) {
+           emitParts(kernel, placeOf(kernel, op, frame));
+         });
+}
+
+/// Without a seed nothing is dropped.
+void ProgramEmitter::emitDropout(DropoutOp op) {
+  launchRows(op, "dropout", [&](LaneBuilder &kernel, const Place &place) {
+    copyAll(kernel, place, storage.of(op.getResult()), place,
+            storage.of(op.getOperand()));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void ProgramEmitter::copyBytes(LaneBuilder &kernel, Type element, Value to,
+                               Value from, Value count) {
+  int64_t bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+  kernel.create<LLVM::MemcpyOp>(to, from,
+                                kernel.mul(count, kernel.whole(bytes)),
+                                /*isVolatile=*/false);
+}
+
+/// The whole array, as it lies at two places.
+void ProgramEmitter::copyAll(LaneBuilder &kernel, const Place &to,
+                             const Storage &target, const Place &from,
+                             const Storage &source) {
+  BodyEmitter targets(kernel, storage, to, 0),
+      sources(kernel, storage, from, 0);
+  Value count = kernel.whole(1);
+  for (Attribute extent : target.type.getShape())
+    count = kernel.mul(count, targets.extent(extent));
+  copyBytes(kernel, storage.elementOf(target.type.getElementType()),
+            targets.base(target), sources.base(source), count);
+}
+
+/// target[.., at, ..] := source, where `at` stands at `axis`.
+void ProgramEmitter::copyRow(LaneBuilder &kernel, const Place &place,
+                             const Storage &target, int64_t axis, Value at,
+                             const Storage &source) {
+  BodyEmitter values(kernel, storage, place, 0);
+  Type element = storage.elementOf(target.type.getElementType());
+  Value rows = kernel.whole(1), count = kernel.whole(1);
+  for (int64_t other = 0; other < target.type.getRank(); ++other) {
+    if (other == axis)
+      continue;
+    Value &product = other < axis ? rows : count;
+    product = kernel.mul(product, values.extent(target.type.getExtent(other)));
+  }
+  Value steps = values.extent(target.type.getExtent(axis));
+  Value to = values.base(target), from = values.base(source);
+  kernel.loop(kernel.whole(0), rows, 1, [&](Value row) {
+    Value place = kernel.add(kernel.mul(row, steps), at);
+    copyBytes(kernel, element,
+              kernel.address(element, to, kernel.mul(place, count)),
+              kernel.address(element, from, kernel.mul(row, count)), count);
+  });
+}

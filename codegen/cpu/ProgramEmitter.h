@@ -1,0 +1,73 @@
+//===- ProgramEmitter.h - the steps of a program and their kernels --------===//
+//
+// Private to the emitter. The function of the program runs its ops in order:
+// loops as loops, everything else as a kernel over independent work units.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
+#define FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
+
+#include "codegen/cpu/ComputeEmitter.h"
+#include "codegen/cpu/EmitProgram.h"
+
+namespace fovea::codegen {
+
+class ProgramEmitter {
+public:
+  ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
+                 const EmitOptions &options);
+
+  mlir::LogicalResult emit();
+  const runtime::Program &description() const { return storage.description(); }
+
+private:
+  using Unit =
+      llvm::function_ref<void(LaneBuilder &, const Place &, mlir::Value first)>;
+
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  void emitCompute(attn::ComputeOp op);
+  void emitConcat(attn::ConcatOp op);
+  void emitDropout(attn::DropoutOp op);
+  mlir::LogicalResult emitScan(attn::ScanOp op);
+  void emitStart(attn::ScanOp op);
+  void emitCommit(attn::ScanOp op);
+  void emitEnd(attn::ScanOp op);
+
+  /// A kernel of its own: `body` gets the builder, the frame and the range.
+  void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
+              llvm::function_ref<void(LaneBuilder &, mlir::Value frame,
+                                      mlir::Value first, mlir::Value last)>
+                  body);
+  /// A kernel whose work units are the examples that take part, the rows of
+  /// the loops around `op`.
+  void launchRows(mlir::Operation *op, llvm::StringRef name,
+                  llvm::function_ref<void(LaneBuilder &, const Place &)> body);
+  /// The place of row `row` in the loops around `op`; calls `body` unless the
+  /// example has ended.
+  void forRow(LaneBuilder &kernel, mlir::Operation *op, mlir::Value frame,
+              mlir::Value row, llvm::function_ref<void(const Place &)> body);
+  /// The place of what a batch has once.
+  Place placeOf(LaneBuilder &kernel, mlir::Operation *op, mlir::Value frame);
+  mlir::Value rowsAround(mlir::Operation *op);
+
+  void copyAll(LaneBuilder &kernel, const Place &to, const Storage &target,
+               const Place &from, const Storage &source);
+  void copyRow(LaneBuilder &kernel, const Place &place, const Storage &target,
+               int64_t axis, mlir::Value at, const Storage &source);
+  void copyBytes(LaneBuilder &kernel, mlir::Type element, mlir::Value to,
+                 mlir::Value from, mlir::Value count);
+
+  attn::ProgramOp program;
+  mlir::ModuleOp module;
+  StorageMap storage;
+  unsigned lanes;
+  LaneBuilder main;
+  mlir::Value frame; // of the function of the program
+  unsigned numKernels = 0;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H

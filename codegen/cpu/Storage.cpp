@@ -1,0 +1,287 @@
+//===- Storage.cpp - where the arrays of a program lie --------------------===//
+
+#include "codegen/cpu/Storage.h"
+#include "passes/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+SmallVector<Attribute> fovea::codegen::lengthsIn(ArrayType type) {
+  SmallVector<Attribute> names;
+  llvm::copy_if(type.getShape(), std::back_inserter(names),
+                llvm::IsaPred<StringAttr>);
+  return names;
+}
+
+int64_t fovea::codegen::numbersIn(ArrayType type) {
+  int64_t product = 1;
+  for (Attribute extent : type.getShape())
+    if (auto number = dyn_cast<IntegerAttr>(extent))
+      product *= number.getInt();
+  return product;
+}
+
+StorageMap::StorageMap(ProgramOp op, Type real) : real(real) {
+  program.entry = op.getSymName().str();
+  program.layouts.emplace_back(); // 0: without lengths
+  addLengths(op);
+  addBlock(op.getBody().front(), 0);
+}
+
+const Storage &StorageMap::of(Value array) const {
+  auto found = storage.find(array);
+  assert(found != storage.end() && "every array of a program has a place");
+  return found->second;
+}
+
+const Storage *StorageMap::swapOf(Operation *loop, unsigned carry) const {
+  auto found = swaps.find({loop, carry});
+  return found == swaps.end() ? nullptr : &found->second;
+}
+
+SmallVector<const Loop *> StorageMap::around(Operation *op) const {
+  SmallVector<const Loop *> result;
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (auto found = loops.find(parent); found != loops.end())
+      result.insert(result.begin(), found->second.get());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths and layouts
+//===----------------------------------------------------------------------===//
+
+const Program::Length &StorageMap::length(StringRef name) const {
+  auto found = lengthIds.find(name);
+  assert(found != lengthIds.end() && "an extent is a length of the program");
+  return program.lengths[found->second];
+}
+
+int StorageMap::layoutOf(ArrayRef<Attribute> extents) {
+  std::vector<int> ids;
+  for (Attribute extent : extents)
+    ids.push_back(lengthIds.at(cast<StringAttr>(extent).getValue()));
+  for (auto [number, layout] : llvm::enumerate(program.layouts))
+    if (layout.lengths == ids)
+      return number;
+  program.layouts.push_back({ids, newSlot()});
+  return program.layouts.size() - 1;
+}
+
+int StorageMap::layoutOfLength(StringAttr length) const {
+  int id = lengthIds.find(length.getValue())->second;
+  for (auto [number, layout] : llvm::enumerate(program.layouts))
+    if (layout.lengths == std::vector<int>{id})
+      return number;
+  llvm_unreachable("every length has a layout");
+}
+
+using Term = Program::Term;
+
+static void addFormula(AffineExpr expression, ArrayRef<int> symbols,
+                       std::vector<Term> &formula) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expression)) {
+    formula.push_back({Term::Number, number.getValue()});
+    return;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression)) {
+    formula.push_back({Term::Length, symbols[symbol.getPosition()]});
+    return;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  addFormula(binary.getLHS(), symbols, formula);
+  addFormula(binary.getRHS(), symbols, formula);
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    formula.push_back({Term::Add});
+    return;
+  case AffineExprKind::Mul:
+    formula.push_back({Term::Multiply});
+    return;
+  case AffineExprKind::FloorDiv:
+    formula.push_back({Term::FloorDivide});
+    return;
+  case AffineExprKind::CeilDiv:
+    formula.push_back({Term::CeilDivide});
+    return;
+  case AffineExprKind::Mod:
+    formula.push_back({Term::Modulo});
+    return;
+  default:
+    llvm_unreachable("a length is an expression of lengths and numbers");
+  }
+}
+
+void StorageMap::addLengths(ProgramOp op) {
+  for (auto length : op.getOps<LengthOp>()) {
+    Program::Length &entry = program.lengths.emplace_back();
+    entry.name = length.getLength().str();
+    entry.parent = length.getParent().value_or("").str();
+    if (std::optional<AffineMap> map = length.getMap()) {
+      SmallVector<int> symbols;
+      for (StringRef name : length.getOf()->getAsValueRange<StringAttr>()) {
+        symbols.push_back(lengthIds.at(name));
+        // What follows from a nested length is nested like it.
+        const std::string &parent = program.lengths[symbols.back()].parent;
+        if (!parent.empty())
+          entry.parent = parent;
+      }
+      addFormula(map->getResult(0), symbols, entry.formula);
+    }
+    entry.slot = newSlot();
+    entry.maximumSlot = newSlot();
+    entry.valuesSlot = entry.parent.empty() ? 0 : newSlot();
+    lengthIds[entry.name] = program.lengths.size() - 1;
+    layoutOf({length.getLengthAttr()});
+    StringRef parent = entry.parent;
+    int64_t extent;
+    if (parent.empty())
+      continue;
+    if (!parent.getAsInteger(10, extent)) {
+      entry.parentExtent = extent;
+      continue;
+    }
+    int layout = layoutOf({StringAttr::get(op.getContext(), parent)});
+    program.lengths.back().parentLayout = layout;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+static Program::Element elementKind(Type type) {
+  if (type.isInteger(1))
+    return Program::Element::Bit;
+  if (type.isInteger(64))
+    return Program::Element::I64;
+  return type.isF32() ? Program::Element::F32 : Program::Element::F64;
+}
+
+std::vector<int64_t> StorageMap::describe(ArrayType type) const {
+  std::vector<int64_t> shape;
+  for (Attribute extent : type.getShape()) {
+    auto number = dyn_cast<IntegerAttr>(extent);
+    shape.push_back(
+        number ? number.getInt()
+               : -1 - lengthIds.at(cast<StringAttr>(extent).getValue()));
+  }
+  return shape;
+}
+
+Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
+                             int position, StringRef name, Program::Role role) {
+  Storage result;
+  result.slot = newSlot();
+  result.type = type;
+  result.perExample = perExample;
+  SmallVector<Attribute> lengths = lengthsIn(type);
+  result.layout = perExample ? layoutOf(lengths) : -1;
+  if (perExample && lengths.empty())
+    for (const Loop *loop : around(where))
+      if (loop->order >= 0)
+        result.ranks = loop;
+  Program::Array array;
+  array.name = name.str();
+  array.role = role;
+  array.element = elementKind(elementOf(type.getElementType()));
+  array.layout = result.layout;
+  array.count = numbersIn(type);
+  array.slot = result.slot;
+  array.firstUse = array.lastUse = position;
+  array.shape = describe(type);
+  arrayOfSlot[array.slot] = program.arrays.size();
+  program.arrays.push_back(std::move(array));
+  return result;
+}
+
+void StorageMap::use(Value array, int position) {
+  auto found = arrayOfSlot.find(of(array).slot);
+  program.arrays[found->second].lastUse =
+      std::max(program.arrays[found->second].lastUse, position);
+}
+
+void StorageMap::addLoop(Operation *op, int position) {
+  auto loop = std::make_unique<Loop>();
+  loop->op = op;
+  loop->stepSlot = newSlot();
+  loop->rowsSlot = newSlot();
+  auto extent = op->getAttrOfType<StringAttr>("extent");
+  bool isInner = !around(op).empty();
+  bool perExample = batchOf(op) == BatchKind::each;
+  if (extent && !isInner && perExample) {
+    Program::Order order;
+    order.length = lengthIds.at(extent.getValue());
+    order.orderSlot = newSlot();
+    order.activeSlot = newSlot();
+    loop->order = program.orders.size();
+    program.orders.push_back(order);
+  }
+  loops[op] = std::move(loop);
+  Block &body = op->getRegion(0).front();
+  unsigned numCarries = body.getNumArguments() - 1;
+  Operation *yield = body.getTerminator();
+  for (unsigned i = 0; i < numCarries; ++i)
+    storage[body.getArgument(1 + i)] =
+        allocate(cast<ArrayType>(body.getArgument(1 + i).getType()), perExample,
+                 yield, position);
+  addBlock(body, position);
+  for (unsigned i = 0; i < numCarries; ++i) {
+    auto next = dyn_cast<BlockArgument>(yield->getOperand(i));
+    if (next && next.getOwner() == &body && next.getArgNumber() != 1 + i)
+      swaps[{op, i}] = allocate(cast<ArrayType>(next.getType()), perExample,
+                                yield, position);
+  }
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    storage[result] =
+        allocate(cast<ArrayType>(result.getType()), perExample, op, position);
+}
+
+void StorageMap::addBlock(Block &block, int position) {
+  bool isTop = isa<ProgramOp>(block.getParentOp());
+  for (Operation &op : block) {
+    position += isTop;
+    if (auto output = dyn_cast<OutputOp>(op)) {
+      // Kept to the end; the name is given to a copy of the description.
+      Program::Array array =
+          program.arrays[arrayOfSlot.lookup(of(output.getValue()).slot)];
+      array.name = output.getTarget().str();
+      array.role = Program::Role::Output;
+      array.shape = describe(output.getValue().getType());
+      program.arrays.push_back(std::move(array));
+      use(output.getValue(), std::numeric_limits<int>::max());
+      continue;
+    }
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (isa<ArrayType>(operand.getType()) && storage.contains(operand))
+          use(operand, position);
+    });
+    if (isa<ScanOp, SearchOp>(op)) {
+      addLoop(&op, position);
+      continue;
+    }
+    if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
+      continue;
+    Value result = op.getResult(0);
+    auto type = cast<ArrayType>(result.getType());
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      Storage alias = of(reshape.getOperand());
+      alias.type = type;
+      storage[result] = alias;
+    } else if (auto data = dyn_cast<DataOp>(op)) {
+      storage[result] = allocate(type, true, &op, position, data.getSource(),
+                                 Program::Role::Data);
+    } else if (auto param = dyn_cast<ParamOp>(op)) {
+      storage[result] = allocate(type, false, &op, position, param.getPath(),
+                                 Program::Role::Parameter);
+    } else {
+      storage[result] =
+          allocate(type, batchOf(&op) == BatchKind::each, &op, position);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+//===- Storage.h - where the arrays of a program lie ----------------------===//
+//
+// Gives every array of a batched program a place in memory, and every length,
+// loop and array its slots of the frame; fills in the description that the
+// runtime allocates by (runtime/Program.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_STORAGE_H
+#define FOVEA_CODEGEN_CPU_STORAGE_H
+
+#include "dialect/AttnDialect.h"
+#include "runtime/Program.h"
+
+namespace fovea::codegen {
+
+/// A loop of the program while it runs.
+struct Loop {
+  mlir::Operation *op = nullptr;
+  int stepSlot = 0;
+  /// How many rows take part in the present step; -1: all examples.
+  int rowsSlot = -1;
+  /// The order of the examples, of a loop whose rows are ranks: only those
+  /// that are long enough take part, and they are the first.
+  int order = -1;
+};
+
+/// Where an array lies.
+struct Storage {
+  int slot = 0;
+  attn::ArrayType type;
+  /// One per example; otherwise one for the batch.
+  bool perExample = false;
+  /// The layout of the program, -1 for a row per example and no lengths.
+  int layout = -1;
+  /// The loop whose ranks number the rows; null: examples do.
+  const Loop *ranks = nullptr;
+};
+
+class StorageMap {
+public:
+  StorageMap(attn::ProgramOp program, mlir::Type real);
+
+  const Storage &of(mlir::Value array) const;
+  /// The buffer from which a loop takes the next value of a carry that is
+  /// itself a carry of the loop; null where none is needed.
+  const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
+
+  const runtime::Program &description() const { return program; }
+  runtime::Program &description() { return program; }
+  const Loop &loopOf(mlir::Operation *op) const { return *loops.at(op); }
+  /// The loops around `op`, outermost first.
+  llvm::SmallVector<const Loop *> around(mlir::Operation *op) const;
+
+  const runtime::Program::Length &length(llvm::StringRef name) const;
+  /// The layout of one length, which the program has by then.
+  int layoutOfLength(mlir::StringAttr length) const;
+  int slotOfLayout(int layout) const { return program.layouts[layout].slot; }
+  /// `real` for f64, otherwise the type itself.
+  mlir::Type elementOf(mlir::Type type) const {
+    return type.isF64() ? real : type;
+  }
+
+private:
+  /// The layout of a list of lengths.
+  int layoutOf(llvm::ArrayRef<mlir::Attribute> extents);
+  void addLengths(attn::ProgramOp op);
+  void addBlock(mlir::Block &block, int position);
+  void addLoop(mlir::Operation *op, int position);
+  Storage
+  allocate(attn::ArrayType type, bool perExample, mlir::Operation *where,
+           int position, llvm::StringRef name = "",
+           runtime::Program::Role role = runtime::Program::Role::Temporary);
+  /// The extents of an array as the description has them.
+  std::vector<int64_t> describe(attn::ArrayType type) const;
+  void use(mlir::Value array, int position);
+  int newSlot() { return program.numSlots++; }
+
+  mlir::Type real;
+  runtime::Program program;
+  std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
+  llvm::DenseMap<mlir::Value, Storage> storage;
+  std::map<std::pair<mlir::Operation *, unsigned>, Storage> swaps;
+  llvm::StringMap<int> lengthIds;
+  llvm::DenseMap<int, int> arrayOfSlot;
+};
+
+/// The named extents of a type, in order.
+llvm::SmallVector<mlir::Attribute> lengthsIn(attn::ArrayType type);
+/// The product of the numbers among its extents.
+int64_t numbersIn(attn::ArrayType type);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_STORAGE_H

@@ -1,0 +1,148 @@
+//===- Vectorise.cpp - along which index an equation is vectorised --------===//
+
+#include "codegen/cpu/Vectorise.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+
+uint64_t fovea::codegen::dependence(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    bool own = isa<ComputeOp>(argument.getOwner()->getParentOp());
+    return own ? uint64_t(1) << argument.getArgNumber() : 0;
+  }
+  uint64_t bits = 0;
+  value.getDefiningOp()->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!isa<ArrayType>(operand.getType()) &&
+          (op == value.getDefiningOp() ||
+           !value.getDefiningOp()->isProperAncestor(
+               operand.getParentBlock()->getParentOp())))
+        bits |= dependence(operand);
+  });
+  return bits;
+}
+
+/// The factor of index number `number` in an affine index of a read, or
+/// nothing when it is not affine in it.
+static std::optional<int64_t> factorOf(Value value, unsigned number) {
+  if (!(dependence(value) >> number & 1))
+    return 0;
+  if (isa<BlockArgument>(value))
+    return 1;
+  Operation *op = value.getDefiningOp();
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> a = factorOf(op->getOperand(0), number);
+  std::optional<int64_t> b = factorOf(op->getOperand(1), number);
+  if (!a || !b)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *a + *b : *a - *b;
+}
+
+/// +2 for a read of neighbours, -4 for a gather, 0 for one value for all.
+static int scoreOf(ReadOp read, unsigned number) {
+  int64_t axes = read.getIndices().size();
+  for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
+    std::optional<int64_t> factor = factorOf(index, number);
+    if (factor == 0)
+      continue;
+    bool isLast = static_cast<int64_t>(axis) == axes - 1;
+    return isLast && factor == 1 ? 2 : -4;
+  }
+  return 0;
+}
+
+static bool combinesVectors(Reducer reducer) {
+  switch (reducer) {
+  case Reducer::sum:
+  case Reducer::prod:
+  case Reducer::mean:
+  case Reducer::max:
+  case Reducer::min:
+  case Reducer::any:
+  case Reducer::all:
+  case Reducer::logsumexp:
+  case Reducer::softmax:
+  case Reducer::log_softmax:
+    return true;
+  default:
+    return false;
+  }
+}
+
+int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes) {
+  unsigned numParallel = op.getNumParallel(), numIndices = op.getNumIndices();
+  // Ops that LLVM would call the C library for, lane by lane.
+  WalkResult walk = op.walk([](Operation *inner) {
+    return isa<arith::RemFOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+               arith::DivSIOp, arith::RemSIOp>(inner) &&
+                   !inner->getResult(0).getType().isIndex()
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return -1;
+  int best = -1, bestScore = -1;
+  auto consider = [&](unsigned number) {
+    auto extent = dyn_cast<IntegerAttr>(op.getExtents()[number]);
+    if (extent && extent.getInt() < std::min<int64_t>(lanes, 4))
+      return;
+    int score = extent && extent.getInt() < lanes ? -1 : 0;
+    op.walk([&](ReadOp read) { score += scoreOf(read, number); });
+    if (score > bestScore) {
+      best = number;
+      bestScore = score;
+    }
+  };
+  if (numParallel != 0 && !op.isNormaliser() &&
+      op.getReducer() != Reducer::argmax && op.getReducer() != Reducer::argmin)
+    consider(numParallel - 1);
+  if (combinesVectors(op.getReducer()))
+    for (unsigned number = numParallel; number < numIndices; ++number)
+      consider(number);
+  return best;
+}
+
+static void addEqualities(Value condition, Block &block,
+                          SmallVectorImpl<Equality> &result) {
+  Operation *op = condition.getDefiningOp();
+  if (!op || op->getBlock() != &block)
+    return;
+  if (auto both = dyn_cast<arith::AndIOp>(op)) {
+    addEqualities(both.getLhs(), block, result);
+    addEqualities(both.getRhs(), block, result);
+    return;
+  }
+  if (auto later = dyn_cast<scf::IfOp>(op)) {
+    // `if (a) { b } else { false }`: a holds, whatever b is.
+    APInt value;
+    Operation *yield =
+        later.elseBlock() ? later.elseBlock()->getTerminator() : nullptr;
+    if (yield && matchPattern(yield->getOperand(0), m_ConstantInt(&value)) &&
+        value.isZero())
+      addEqualities(later.getCondition(), block, result);
+    return;
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return;
+  for (auto [a, b] : {std::pair(compare.getLhs(), compare.getRhs()),
+                      std::pair(compare.getRhs(), compare.getLhs())}) {
+    auto index = dyn_cast<BlockArgument>(a);
+    if (index && index.getOwner() == &block &&
+        !(dependence(b) >> index.getArgNumber() & 1))
+      result.push_back({index.getArgNumber(), b});
+  }
+}
+
+SmallVector<Equality> fovea::codegen::equalitiesOf(ComputeOp op) {
+  SmallVector<Equality> result;
+  if (op.hasCondition()) {
+    Block &block = op.getCondition().front();
+    addEqualities(block.getTerminator()->getOperand(0), block, result);
+  }
+  return result;
+}

@@ -1,0 +1,22 @@
+//===- Batch.h - what a batch has once, and what each example has ---------===//
+
+#ifndef FOVEA_PASSES_BATCH_H
+#define FOVEA_PASSES_BATCH_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// How a batch has an array (the attribute `attn.batch` of the op that gives
+/// it): once, once per example, or once as the sum over the examples.
+enum class BatchKind { once, each, sum };
+
+/// Behind the phase `batch`.
+BatchKind batchOf(mlir::Operation *op);
+
+/// Whether every example has an array of its own. Behind the phase `batch`.
+bool isPerExample(mlir::Value array);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_BATCH_H

@@ -1,0 +1,123 @@
+//===- Program.h - what compiled code needs of memory ---------------------===//
+//
+// The description that stands beside compiled code: its lengths, its arrays
+// and where the addresses of both stand in the frame. Plain data: it is all
+// that the runtime knows of a model.
+//
+// A frame is an array of 64-bit slots. Slot 0 holds the thread pool, slot 1
+// the number of examples; the description says what the others hold.
+//
+// Arrays are packed: an array of one example is dense and row-major, with the
+// extents of that example, and the examples of a batch stand one behind the
+// other. An axis with a nested length is as long as the largest of its lengths
+// in that example.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_PROGRAM_H
+#define FOVEA_RUNTIME_PROGRAM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fovea::runtime {
+
+struct Program {
+  static constexpr int poolSlot = 0, batchSlot = 1, firstFreeSlot = 2;
+
+  struct Term {
+    enum Kind {
+      Number,
+      Length,
+      Add,
+      Multiply,
+      FloorDivide,
+      CeilDivide,
+      Modulo
+    };
+    Kind kind = Number;
+    int64_t value = 0; // the number, or which length
+  };
+
+  /// A length: int64 [batch] at `slot`, the extent of each example (of a
+  /// nested length the largest).
+  struct Length {
+    std::string name;
+    std::string parent; // nested: the length that it varies along
+    /// How it follows from lengths before it, in postfix order; empty: it is
+    /// given. Below 0 it is 0.
+    std::vector<Term> formula;
+    int slot = 0;
+    /// Of a nested length: the values, int64, one for each index of the
+    /// parent; those of an example begin at the offset that the layout of the
+    /// parent alone has, or where the parent is a number, at a multiple of it.
+    int valuesSlot = 0;
+    int parentLayout = -1;
+    int64_t parentExtent = 0;
+    /// The largest of the batch.
+    int maximumSlot = 0;
+  };
+
+  /// A list of lengths. int64 [batch + 1] at `slot`: the number of places
+  /// before each example, a place for each combination of indices. The layout
+  /// without lengths has a place per example, and no table.
+  struct Layout {
+    std::vector<int> lengths;
+    int slot = 0;
+  };
+
+  /// The examples by falling length, ties in the order of the batch: int64
+  /// [batch] at `orderSlot`; at `activeSlot`, int64 [maximum], how many have
+  /// more than t places.
+  struct Order {
+    int length = 0;
+    int orderSlot = 0, activeSlot = 0;
+  };
+
+  enum class Role { Data, Parameter, Output, Temporary };
+  enum class Element { F32, F64, I64, Bit };
+
+  /// An array: its address stands at `slot`. `layout` < 0: one for the whole
+  /// batch, otherwise one per example; `count` elements for each place.
+  struct Array {
+    std::string name;
+    Role role = Role::Temporary;
+    Element element = Element::F64;
+    int layout = -1;
+    int64_t count = 1;
+    int slot = 0;
+    /// The first and last step of the program that uses it.
+    int firstUse = 0, lastUse = 0;
+    /// The extents of one example, for the caller: a number, or -1-id of a
+    /// length.
+    std::vector<int64_t> shape;
+  };
+
+  std::vector<Length> lengths;
+  std::vector<Layout> layouts;
+  std::vector<Order> orders;
+  std::vector<Array> arrays;
+  int numSlots = firstFreeSlot;
+
+  /// The name of the function that runs the program: void(void *frame).
+  std::string entry;
+};
+
+/// The bytes of one element.
+inline int64_t sizeOf(Program::Element element) {
+  switch (element) {
+  case Program::Element::F32:
+    return 4;
+  case Program::Element::F64:
+  case Program::Element::I64:
+    return 8;
+  case Program::Element::Bit:
+    return 1;
+  }
+  return 0;
+}
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_PROGRAM_H

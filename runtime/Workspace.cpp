@@ -1,0 +1,444 @@
+//===- Workspace.cpp - the memory of a program for one batch --------------===//
+
+#include "runtime/Workspace.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+#include <optional>
+
+using namespace fovea::runtime;
+using Role = Program::Role;
+using Element = Program::Element;
+
+/// Arrays begin at multiples of a cache line.
+static constexpr int64_t alignment = 64;
+/// Beyond it a batch is a mistake rather than large.
+static constexpr int64_t mostBytes = int64_t(1) << 40;
+
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+static int64_t floorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t evaluate(const std::vector<Program::Term> &formula,
+                        const std::vector<int64_t> &lengths) {
+  using Term = Program::Term;
+  std::vector<int64_t> stack;
+  for (const Term &term : formula) {
+    if (term.kind == Term::Number || term.kind == Term::Length) {
+      stack.push_back(term.kind == Term::Number ? term.value
+                                                : lengths[term.value]);
+      continue;
+    }
+    int64_t b = stack.back();
+    stack.pop_back();
+    int64_t &a = stack.back();
+    if (term.kind == Term::Add)
+      a += b;
+    else if (term.kind == Term::Multiply)
+      a *= b;
+    else if (term.kind == Term::FloorDivide)
+      a = floorDivide(a, b);
+    else if (term.kind == Term::CeilDivide)
+      a = -floorDivide(-a, b);
+    else
+      a -= floorDivide(a, b) * b;
+  }
+  return std::max<int64_t>(0, stack.back());
+}
+
+/// A length that is given: by the examples, or as an axis of their data.
+Status Workspace::takeLength(size_t number,
+                             const std::vector<Example> &examples) {
+  const Program::Length &length = program.lengths[number];
+  Table &table = lengths[number];
+  for (const Example &example : examples) {
+    table.starts.push_back(table.values.size());
+    if (auto given = example.lengths.find(length.name);
+        given != example.lengths.end()) {
+      const std::vector<int64_t> &values = given->second.values;
+      int64_t largest = 0;
+      for (int64_t value : values) {
+        if (value < 0)
+          return Status::error(
+              fmt::format("length '{}' is {}", length.name, value));
+        largest = std::max(largest, value);
+      }
+      if (!length.parent.empty())
+        table.values.insert(table.values.end(), values.begin(), values.end());
+      table.extents.push_back(largest);
+      continue;
+    }
+    std::optional<int64_t> extent;
+    for (const Program::Array &array : program.arrays) {
+      auto data = array.role == Role::Data ? example.data.find(array.name)
+                                           : example.data.end();
+      if (data == example.data.end() ||
+          data->second.shape.size() != array.shape.size())
+        continue;
+      for (size_t axis = 0; axis < array.shape.size(); ++axis)
+        if (array.shape[axis] == -1 - static_cast<int64_t>(number))
+          extent = data->second.shape[axis];
+    }
+    if (!extent || !length.parent.empty())
+      return Status::error(
+          fmt::format("length '{}' is not given", length.name));
+    table.extents.push_back(*extent);
+  }
+  return Status::success();
+}
+
+void Workspace::computeLength(size_t number) {
+  const Program::Length &length = program.lengths[number];
+  Table &table = lengths[number];
+  std::vector<int64_t> now(lengths.size());
+  for (int64_t example = 0; example < batch; ++example) {
+    table.starts.push_back(table.values.size());
+    for (size_t other = 0; other < number; ++other)
+      now[other] = lengths[other].extents[example];
+    if (length.parent.empty()) {
+      table.extents.push_back(evaluate(length.formula, now));
+      continue;
+    }
+    int64_t count = length.parentExtent, largest = 0;
+    for (size_t other = 0; other < number; ++other)
+      if (program.lengths[other].name == length.parent)
+        count = lengths[other].extents[example];
+    for (int64_t i = 0; i < count; ++i) {
+      for (size_t other = 0; other < number; ++other)
+        if (!program.lengths[other].parent.empty())
+          now[other] =
+              lengths[other].values[lengths[other].starts[example] + i];
+      table.values.push_back(evaluate(length.formula, now));
+      largest = std::max(largest, table.values.back());
+    }
+    table.extents.push_back(largest);
+  }
+}
+
+Status Workspace::takeLengths(const std::vector<Example> &examples) {
+  lengths.assign(program.lengths.size(), {});
+  for (size_t number = 0; number < lengths.size(); ++number) {
+    if (!program.lengths[number].formula.empty())
+      computeLength(number);
+    else if (Status status = takeLength(number, examples); status.failed())
+      return status;
+    for (int64_t extent : lengths[number].extents)
+      lengths[number].maximum = std::max(lengths[number].maximum, extent);
+  }
+  return Status::success();
+}
+
+void Workspace::computeLayout(size_t number) {
+  std::vector<int64_t> &table = offsets[number];
+  table.assign(batch + 1, 0);
+  for (int64_t example = 0; example < batch; ++example) {
+    int64_t count = 1;
+    for (int length : program.layouts[number].lengths)
+      count *= lengths[length].extents[example];
+    table[example + 1] = table[example] + count;
+  }
+}
+
+void Workspace::computeOrders() {
+  ranks.assign(program.orders.size(), {});
+  active.assign(program.orders.size(), {});
+  for (size_t number = 0; number < program.orders.size(); ++number) {
+    const Table &length = lengths[program.orders[number].length];
+    std::vector<int64_t> &order = ranks[number];
+    order.resize(batch);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return length.extents[a] > length.extents[b];
+    });
+    active[number].assign(length.maximum, 0);
+    for (int64_t extent : length.extents)
+      for (int64_t step = 0; step < extent; ++step)
+        ++active[number][step];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+int64_t Workspace::places(int layout) const {
+  return layout < 0 ? 1 : offsets[layout][batch];
+}
+
+int64_t Workspace::bytesOf(const Program::Array &array) const {
+  return places(array.layout) * array.count * sizeOf(array.element);
+}
+
+/// Gives every array a place that no array in use at the same time has: the
+/// lowest that is free, in the order of the first use.
+Status Workspace::allocate() {
+  struct Block {
+    int64_t begin, end;
+    int lastUse;
+  };
+  std::vector<const Program::Array *> arrays;
+  for (const Program::Array &array : program.arrays)
+    if (array.role != Role::Output)
+      arrays.push_back(&array);
+  // Inputs are there from the beginning.
+  auto firstUse = [](const Program::Array *array) {
+    return array->role == Role::Temporary ? array->firstUse : 0;
+  };
+  std::stable_sort(arrays.begin(), arrays.end(),
+                   [&](const Program::Array *a, const Program::Array *b) {
+                     return firstUse(a) < firstUse(b);
+                   });
+  std::vector<Block> used; // by place
+  std::map<int, int64_t> begins;
+  numBytes = 0;
+  for (const Program::Array *array : arrays) {
+    std::erase_if(used, [&](const Block &block) {
+      return block.lastUse < firstUse(array);
+    });
+    int64_t bytes = bytesOf(*array), begin = 0;
+    if (bytes < 0 || bytes > mostBytes)
+      return Status::error("the batch does not fit into memory");
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    auto next = used.begin();
+    for (; next != used.end() && next->begin < begin + bytes; ++next)
+      begin = std::max(begin, next->end);
+    used.insert(next, {begin, begin + bytes, array->lastUse});
+    begins[array->slot] = begin;
+    numBytes = std::max(numBytes, begin + bytes);
+  }
+  if (numBytes > capacity || !arena) {
+    arena.reset(static_cast<std::byte *>(
+        std::aligned_alloc(alignment, std::max(numBytes, alignment))));
+    capacity = arena ? numBytes : 0;
+    if (!arena)
+      return Status::error(fmt::format(
+          "the batch needs {} MB, which is more than the machine gives",
+          numBytes >> 20));
+  }
+  for (auto [slot, begin] : begins)
+    slots[slot] = reinterpret_cast<int64_t>(arena.get() + begin);
+  return Status::success();
+}
+
+std::byte *Workspace::place(const Program::Array &array,
+                            int64_t example) const {
+  int64_t start = array.layout < 0 ? 0 : offsets[array.layout][example];
+  return reinterpret_cast<std::byte *>(slots[array.slot]) +
+         start * array.count * sizeOf(array.element);
+}
+
+std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
+                                        int64_t example) const {
+  std::vector<int64_t> shape;
+  for (int64_t extent : array.shape)
+    shape.push_back(extent >= 0 ? extent
+                                : lengths[-1 - extent].extents[example]);
+  return shape;
+}
+
+void Workspace::write(const Program::Array &array, int64_t example,
+                      const std::vector<double> &values) {
+  std::byte *target = place(array, example);
+  auto store = [&](auto zero) {
+    using T = decltype(zero);
+    for (double value : values) {
+      T converted = static_cast<T>(value);
+      std::memcpy(target, &converted, sizeof(T));
+      target += sizeof(T);
+    }
+  };
+  switch (array.element) {
+  case Element::F32:
+    return store(float());
+  case Element::F64:
+    return store(double());
+  case Element::I64:
+    return store(int64_t());
+  case Element::Bit:
+    return store(uint8_t());
+  }
+}
+
+Status Workspace::fill(const std::vector<Example> &examples,
+                       const ParameterValues &parameters,
+                       const std::map<std::string, double> &numbers) {
+  for (const Program::Array &array : program.arrays) {
+    if (array.role == Role::Parameter) {
+      auto found = parameters.find(array.name);
+      if (found == parameters.end() ||
+          static_cast<int64_t>(found->second.size()) != array.count)
+        return Status::error(
+            fmt::format("parameter '{}' is not given", array.name));
+      write(array, 0, found->second);
+      continue;
+    }
+    if (array.role != Role::Data)
+      continue;
+    for (int64_t example = 0; example < batch; ++example) {
+      std::vector<int64_t> shape = shapeOf(array, example);
+      auto number = numbers.find(array.name);
+      auto found = examples[example].data.find(array.name);
+      if (number != numbers.end() && shape.empty()) {
+        write(array, example, {number->second});
+        continue;
+      }
+      if (found == examples[example].data.end())
+        return Status::error(fmt::format("data '{}' is not given", array.name));
+      if (found->second.shape == shape) {
+        write(array, example, found->second.values);
+        continue;
+      }
+      // A nested axis may be given longer than it is.
+      const DataValues &given = found->second;
+      bool fits = given.shape.size() == shape.size();
+      int64_t count = 1;
+      for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
+        fits = given.shape[axis] >= shape[axis];
+        count *= shape[axis];
+      }
+      if (!fits)
+        return Status::error(
+            fmt::format("data '{}' has extents {} but is given {}", array.name,
+                        shapeText(shape), shapeText(given.shape)));
+      std::vector<double> values(count);
+      for (int64_t place = 0; place < count; ++place) {
+        int64_t rest = place, source = 0, stride = 1;
+        for (size_t axis = shape.size(); axis-- > 0;) {
+          source += rest % shape[axis] * stride;
+          stride *= given.shape[axis];
+          rest /= shape[axis];
+        }
+        values[place] = given.values[source];
+      }
+      write(array, example, values);
+    }
+  }
+  return Status::success();
+}
+
+Status Workspace::bind(const std::vector<Example> &examples,
+                       const ParameterValues &parameters,
+                       const std::map<std::string, double> &numbers,
+                       void *pool) {
+  batch = examples.size();
+  slots.assign(program.numSlots, 0);
+  if (Status status = takeLengths(examples); status.failed())
+    return status;
+  offsets.assign(program.layouts.size(), {});
+  for (size_t number = 0; number < offsets.size(); ++number)
+    computeLayout(number);
+  computeOrders();
+  if (Status status = allocate(); status.failed())
+    return status;
+  auto address = [](const std::vector<int64_t> &table) {
+    return reinterpret_cast<int64_t>(table.data());
+  };
+  slots[Program::poolSlot] = reinterpret_cast<int64_t>(pool);
+  slots[Program::batchSlot] = batch;
+  for (size_t number = 0; number < lengths.size(); ++number) {
+    const Program::Length &length = program.lengths[number];
+    slots[length.slot] = address(lengths[number].extents);
+    slots[length.maximumSlot] = lengths[number].maximum;
+    if (length.valuesSlot != 0)
+      slots[length.valuesSlot] = address(lengths[number].values);
+  }
+  for (size_t number = 1; number < offsets.size(); ++number)
+    slots[program.layouts[number].slot] = address(offsets[number]);
+  for (size_t number = 0; number < ranks.size(); ++number) {
+    slots[program.orders[number].orderSlot] = address(ranks[number]);
+    slots[program.orders[number].activeSlot] = address(active[number]);
+  }
+  return fill(examples, parameters, numbers);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static const Program::Array *findOutput(const Program &program,
+                                        const std::string &name) {
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Output && array.name == name)
+      return &array;
+  return nullptr;
+}
+
+bool Workspace::hasOutput(const std::string &name) const {
+  return findOutput(program, name) != nullptr;
+}
+
+bool Workspace::isInside(const Program::Array &array, int64_t example,
+                         const std::vector<int64_t> &indices) const {
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    if (array.shape[axis] >= 0)
+      continue;
+    int64_t id = -1 - array.shape[axis];
+    const Program::Length &length = program.lengths[id];
+    if (length.parent.empty())
+      continue;
+    for (size_t before = 0; before < axis; ++before) {
+      int64_t other = -1 - array.shape[before];
+      bool isParent = array.shape[before] >= 0
+                          ? length.parentExtent == array.shape[before]
+                          : program.lengths[other].name == length.parent;
+      const Table &table = lengths[id];
+      if (isParent && indices[axis] >=
+                          table.values[table.starts[example] + indices[before]])
+        return false;
+    }
+  }
+  return true;
+}
+
+DataValues Workspace::output(const std::string &name, int64_t example) const {
+  const Program::Array *array = findOutput(program, name);
+  DataValues result;
+  if (!array)
+    return result;
+  result.shape = shapeOf(*array, example);
+  int64_t count = 1;
+  for (int64_t extent : result.shape)
+    count *= extent;
+  const std::byte *source = place(*array, example);
+  auto load = [&](auto zero) {
+    using T = decltype(zero);
+    result.values.reserve(count);
+    for (int64_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, source + i * sizeof(T), sizeof(T));
+      result.values.push_back(static_cast<double>(value));
+    }
+  };
+  switch (array->element) {
+  case Element::F32:
+    load(float());
+    break;
+  case Element::F64:
+    load(double());
+    break;
+  case Element::I64:
+    load(int64_t());
+    break;
+  case Element::Bit:
+    load(uint8_t());
+    break;
+  }
+  std::vector<int64_t> indices(result.shape.size());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (size_t axis = indices.size(); axis-- > 0;) {
+      indices[axis] = rest % result.shape[axis];
+      rest /= result.shape[axis];
+    }
+    if (!isInside(*array, example, indices))
+      result.values[i] = 0;
+  }
+  return result;
+}

@@ -1,0 +1,90 @@
+//===- Workspace.h - the memory of a program for one batch ----------------===//
+//
+// Lays out one batch as runtime/Program.h says: offsets and orders are computed
+// once, every array gets its place in one arena, and the frame that compiled
+// code reads is filled in. Arrays whose uses do not overlap share memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_WORKSPACE_H
+#define FOVEA_RUNTIME_WORKSPACE_H
+
+#include "runtime/Batch.h"
+#include "runtime/Program.h"
+#include "runtime/Status.h"
+
+#include <map>
+#include <memory>
+
+namespace fovea::runtime {
+
+/// The values of the parameters, by path, in the order of their elements.
+using ParameterValues = std::map<std::string, std::vector<double>>;
+
+class Workspace {
+public:
+  /// `program` outlives the workspace.
+  explicit Workspace(const Program &program) : program(program) {}
+
+  /// Takes a batch: its lengths and data, and parameters. Data that no example
+  /// has (`seed.nll`) are taken from `numbers`, the same for all. Fails when
+  /// something is not given, or does not fit into memory.
+  Status bind(const std::vector<Example> &examples,
+              const ParameterValues &parameters,
+              const std::map<std::string, double> &numbers, void *pool);
+
+  /// What `void entry(void *frame)` is called with; valid until the next bind.
+  void *frame() { return slots.data(); }
+
+  /// The bytes of all arrays of the present batch.
+  int64_t arenaBytes() const { return numBytes; }
+
+  /// An output of one example, with its extents; of what the batch has once,
+  /// whatever the example. What lies behind a nested length is zero.
+  DataValues output(const std::string &name, int64_t example) const;
+  bool hasOutput(const std::string &name) const;
+
+private:
+  Status takeLengths(const std::vector<Example> &examples);
+  Status takeLength(size_t number, const std::vector<Example> &examples);
+  void computeLength(size_t number);
+  void computeLayout(size_t number);
+  void computeOrders();
+  Status allocate();
+  Status fill(const std::vector<Example> &examples,
+              const ParameterValues &parameters,
+              const std::map<std::string, double> &numbers);
+  int64_t places(int layout) const;
+  int64_t bytesOf(const Program::Array &array) const;
+  std::vector<int64_t> shapeOf(const Program::Array &array,
+                               int64_t example) const;
+  std::byte *place(const Program::Array &array, int64_t example) const;
+  void write(const Program::Array &array, int64_t example,
+             const std::vector<double> &values);
+  bool isInside(const Program::Array &array, int64_t example,
+                const std::vector<int64_t> &indices) const;
+
+  /// The values of a length, of the examples one behind the other.
+  struct Table {
+    std::vector<int64_t> extents; // one per example
+    std::vector<int64_t> values;  // of a nested length
+    std::vector<int64_t> starts;  // where those of each example begin
+    int64_t maximum = 0;
+  };
+
+  const Program &program;
+  int64_t batch = 0;
+  std::vector<int64_t> slots;
+  std::vector<Table> lengths;
+  std::vector<std::vector<int64_t>> offsets;       // by layout
+  std::vector<std::vector<int64_t>> ranks, active; // by order
+  struct Free {
+    void operator()(std::byte *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte[], Free> arena;
+  int64_t numBytes = 0, capacity = 0;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_WORKSPACE_H

@@ -1,0 +1,123 @@
+//===- Compiled.cpp - a batch by compiled code ----------------------------===//
+
+#include "tools/fovea/Compiled.h"
+#include "codegen/Lower.h"
+#include "codegen/ObjectCache.h"
+#include "codegen/cpu/EmitProgram.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::cli;
+using runtime::Program;
+using runtime::Status;
+
+CompiledBatch::CompiledBatch(ModuleOp module,
+                             const reference::Arrays &parameters,
+                             const std::vector<runtime::Example> &examples,
+                             const CompiledOptions &options)
+    : module(module), examples(examples), options(options),
+      pool(fovea_pool_create(options.threads), &fovea_pool_destroy) {
+  for (const auto &[path, array] : parameters)
+    this->parameters[path] = array.values;
+}
+
+static Status failure(llvm::Error error) {
+  return Status::error(llvm::toString(std::move(error)));
+}
+
+Status CompiledBatch::run(StringRef entry,
+                          const std::map<std::string, double> &numbers,
+                          Program &program,
+                          std::unique_ptr<runtime::Workspace> &workspace) {
+  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
+  if (!op)
+    return Status::error("the module has no '@" + entry.str() + "'");
+  bool drops = false;
+  op->walk([&](attn::DropoutOp) { drops = true; });
+  if (drops && options.seed)
+    return Status::error("dropout with a seed is not compiled yet: only "
+                         "'--reference' executes it");
+  llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
+  if (!target)
+    return failure(target.takeError());
+  MLIRContext &context = *module.getContext();
+  codegen::loadKernelDialects(context);
+  codegen::EmitOptions emit;
+  emit.real = options.isDouble ? Type(Float64Type::get(&context))
+                               : Type(Float32Type::get(&context));
+  emit.vectorBits = target->vectorBits;
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+  if (failed(codegen::emitProgram(op, *kernels, emit, program)))
+    return Status::error("'@" + entry.str() + "' cannot be compiled");
+  codegen::JitOptions jitOptions;
+  jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
+      codegen::ObjectCache::defaultFolder());
+  // Until kernels have functions of their own for all of math.
+  jitOptions.libm = true;
+  jitOptions.symbols.push_back(
+      {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
+  auto jit = codegen::Jit::create(*target, std::move(jitOptions));
+  if (!jit)
+    return failure(jit.takeError());
+  if (llvm::Error error = (*jit)->add(std::move(kernels)))
+    return failure(std::move(error));
+  llvm::Expected<void *> function = (*jit)->lookup(entry);
+  if (!function)
+    return failure(function.takeError());
+  workspace = std::make_unique<runtime::Workspace>(program);
+  if (Status status =
+          workspace->bind(examples, parameters, numbers, pool.get());
+      status.failed())
+    return status;
+  reinterpret_cast<void (*)(void *)>(*function)(workspace->frame());
+  return Status::success();
+}
+
+static reference::Array arrayOf(const Program::Array &description,
+                                runtime::DataValues values) {
+  bool isInteger = description.element == Program::Element::I64 ||
+                   description.element == Program::Element::Bit;
+  return {std::move(values.shape), std::move(values.values), isInteger};
+}
+
+Status CompiledBatch::evaluateLoss(const std::vector<std::string> &,
+                                   std::vector<reference::Arrays> &outputs) {
+  Program program;
+  std::unique_ptr<runtime::Workspace> workspace;
+  if (Status status = run("loss", {}, program, workspace); status.failed())
+    return status;
+  for (size_t example = 0; example < examples.size(); ++example) {
+    reference::Arrays &own = outputs.emplace_back();
+    for (const Program::Array &array : program.arrays)
+      if (array.role == Program::Role::Output)
+        own[array.name] =
+            arrayOf(array, workspace->output(array.name, example));
+  }
+  return Status::success();
+}
+
+Status CompiledBatch::evaluateGradients(double seedNll, double seedPenalty,
+                                        reference::Arrays &sums) {
+  Program program;
+  std::unique_ptr<runtime::Workspace> workspace;
+  if (Status status =
+          run("grad", {{"seed.nll", seedNll}, {"seed.penalty", seedPenalty}},
+              program, workspace);
+      status.failed())
+    return status;
+  for (const Program::Array &array : program.arrays) {
+    if (array.role != Program::Role::Output ||
+        array.name.compare(0, 5, "grad/") != 0)
+      continue;
+    reference::Array sum = arrayOf(array, workspace->output(array.name, 0));
+    // What does not depend on the examples counts once for each.
+    bool isSum = array.layout < 0;
+    for (size_t example = 1; !isSum && example < examples.size(); ++example) {
+      runtime::DataValues next = workspace->output(array.name, example);
+      for (size_t i = 0; i < sum.values.size(); ++i)
+        sum.values[i] += next.values[i];
+    }
+    sums[array.name] = std::move(sum);
+  }
+  return Status::success();
+}
