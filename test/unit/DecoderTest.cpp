@@ -16,6 +16,7 @@
 #include "runtime/Philox.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
 
 using namespace fovea;
@@ -131,6 +132,46 @@ protected:
     return found.empty() ? std::vector<double>() : found[0].stepLogp;
   }
 
+  /// The one generated name that is a sentence, if that is all that is
+  /// generated.
+  const DataInfo *onlySentence() {
+    const DataInfo *found = nullptr;
+    for (const DataInfo &data : model->data)
+      if (data.isChosen) {
+        if (found || !data.isSentence)
+          return nullptr;
+        found = &data;
+      }
+    return found;
+  }
+
+  Inputs withoutOutputs() {
+    Inputs given = inputs;
+    for (const auto &[name, array] : outputs)
+      given.data.erase(name);
+    for (const DataInfo &data : model->data)
+      if (data.isChosen)
+        for (const std::string &extent : data.extents)
+          given.lengths.erase(extent);
+    return given;
+  }
+
+  /// log p of the whole model with these values observed.
+  double wholeLogp(const DataInfo &data, const std::vector<double> &values) {
+    Inputs observed = inputs;
+    int64_t count = values.size();
+    Array &array = observed.data[data.name] = Array::zeros({count}, true);
+    array.values = values;
+    observed.lengths[data.extents[0]] = Length::of(count);
+    Arrays whole;
+    EvaluateOptions options;
+    options.objective = true;
+    Status status = evaluate(findContainer(*training, "training"), observed,
+                             whole, options);
+    EXPECT_TRUE(status.succeeded()) << status.text();
+    return status.succeeded() ? whole["logp"].values[0] : 0;
+  }
+
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::unique_ptr<Model> model;
   mlir::OwningOpRef<mlir::ModuleOp> training;
@@ -165,6 +206,55 @@ TEST_P(DecoderTest, EveryStateIsNeeded) {
       EXPECT_FALSE(agree(all, without, 1e-9)) << name;
     }
   });
+}
+
+/// A greedy output has the probability that the whole model gives it.
+TEST_P(DecoderTest, GreedyIsTheWholeModelAgain) {
+  const DataInfo *data = onlySentence();
+  if (!data)
+    GTEST_SKIP() << "generates more than one sentence";
+  SearchOptions options;
+  options.longest = 4;
+  std::vector<Hypothesis> found;
+  Status status = decode(decoder, withoutOutputs(), options, found);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  EXPECT_NEAR(found[0].logp,
+              wholeLogp(*data, found[0].outputs.at(data->name).values), 1e-10);
+}
+
+/// A beam that holds every output finds the one that trying all of them finds.
+TEST_P(DecoderTest, WideBeamIsBruteForce) {
+  const DataInfo *data = onlySentence();
+  if (!data)
+    GTEST_SKIP() << "generates more than one sentence";
+  SearchOptions options;
+  options.longest = 2;
+  options.beam = options.nbest = 100;
+  std::vector<Hypothesis> found;
+  Status status = decode(decoder, withoutOutputs(), options, found);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+
+  constexpr double end = 1;
+  std::vector<std::vector<double>> all = {{end}};
+  for (double first = 0; first < data->vocabularySize; ++first)
+    for (double second = 0; second < data->vocabularySize; ++second)
+      if (first != end)
+        all.push_back({first, second});
+  double best = -std::numeric_limits<double>::infinity();
+  std::vector<double> likeliest;
+  for (const std::vector<double> &values : all)
+    if (double logp = wholeLogp(*data, values); logp > best) {
+      best = logp;
+      likeliest = values;
+    }
+  // What was cut at the largest length is ranked behind what has ended.
+  const Hypothesis &top =
+      *llvm::max_element(found, [](const Hypothesis &a, const Hypothesis &b) {
+        return a.logp < b.logp;
+      });
+  EXPECT_EQ(found.size(), all.size());
+  EXPECT_NEAR(top.logp, best, 1e-10);
+  EXPECT_EQ(top.outputs.at(data->name).values, likeliest);
 }
 
 INSTANTIATE_TEST_SUITE_P(
