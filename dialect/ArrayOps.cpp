@@ -36,6 +36,13 @@ static std::optional<int64_t> getAxisOfPlace(Attribute pair) {
   return axis.getInt();
 }
 
+LogicalResult ExtentOp::verify() {
+  if (getLargest() && getParent())
+    return emitOpError("gives the largest '")
+           << getLength() << "', which has no index";
+  return success();
+}
+
 LogicalResult ReadOp::verify() {
   ArrayType type = getArrayType();
   // (C1)

@@ -41,7 +41,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     `logsumexp`, `softmax`, `log_softmax`, `argmax`, `argmin` give 0. What a
     condition excludes is 0 in the result of a normaliser. `argmax` is the
     lowest index among equals. With several reduction indices, `argmax`
-    numbers them row-major.
+    numbers them row-major, a nested length as its largest.
 
     The adjoint of an element that does not take part is 0. `max` and `min` give
     all to the first extremal element, `prod` the product of the others without
@@ -219,7 +219,8 @@ def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
   let summary = "a length as a number";
   let description = [{
     The value of the length `name`. A nested length is given the index of its
-    parent: `attn.extent "W"[%m]`.
+    parent: `attn.extent "W"[%m]`; `attn.extent largest "W"` is the largest that
+    it has in the example, whatever the place.
 
     ```mlir
     attn.length "M"
@@ -231,9 +232,15 @@ def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
     } : !attn.array<["M"], i64>
     ```
   }];
-  let arguments = (ins StrAttr:$length, Optional<Index>:$parent);
+  let arguments = (ins StrAttr:$length, Optional<Index>:$parent, UnitAttr:$largest);
   let results = (outs Index:$result);
-  let assemblyFormat = "$length (`[` $parent^ `]`)? attr-dict";
+  let assemblyFormat = "(`largest` $largest^)? $length (`[` $parent^ `]`)? attr-dict";
+  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::StringAttr":$length, "::mlir::Value":$parent), [{
+      build($_builder, $_state, length, parent, /*largest=*/::mlir::UnitAttr());
+    }]>
+  ];
 }
 
 class Attn_UnaryScalarOp<string mnemonic> : Attn_Op<mnemonic, [Pure, SameOperandsAndResultType]> {

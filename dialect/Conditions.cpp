@@ -2,6 +2,7 @@
 
 #include "dialect/Conditions.h"
 #include "dialect/adjoints/IndexEquations.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -96,16 +97,73 @@ SmallVector<Value> fovea::attn::withoutPlaced(ReadOp read, unsigned number,
   return rest;
 }
 
+namespace {
+/// `argument + shift`, where `argument` is an index of a compute.
+struct ShiftedIndex {
+  BlockArgument argument;
+  ComputeOp compute;
+  int64_t shift = 0;
+};
+} // namespace
+
+static std::optional<ShiftedIndex> shiftedIndex(Value index) {
+  // Far from what 64 bits hold.
+  constexpr int64_t most = int64_t(1) << 40;
+  ShiftedIndex result;
+  while (Operation *op = index.getDefiningOp()) {
+    if (!isa<arith::AddIOp, arith::SubIOp>(op))
+      return std::nullopt;
+    std::optional<int64_t> constant = getConstantIntValue(op->getOperand(1));
+    if (!constant || std::abs(*constant) > most ||
+        std::abs(result.shift) > most)
+      return std::nullopt;
+    result.shift += isa<arith::AddIOp>(op) ? *constant : -*constant;
+    index = op->getOperand(0);
+  }
+  result.argument = cast<BlockArgument>(index);
+  result.compute =
+      dyn_cast<ComputeOp>(result.argument.getOwner()->getParentOp());
+  return result.compute ? std::optional(result) : std::nullopt;
+}
+
+/// Whether an index is at least 0 wherever it is evaluated.
+static bool isNeverBelow(Value index) {
+  auto shifted = shiftedIndex(index);
+  return shifted &&
+         shifted->compute.getLower()[shifted->argument.getArgNumber()] +
+                 shifted->shift >=
+             0;
+}
+
+/// Whether an index is below an extent that is not nested.
+static bool isNeverAbove(Value index, Attribute extent) {
+  auto shifted = shiftedIndex(index);
+  if (!shifted)
+    return false;
+  Attribute range =
+      shifted->compute.getExtents().getValue()[shifted->argument.getArgNumber()];
+  auto number = dyn_cast<IntegerAttr>(range);
+  auto size = dyn_cast<IntegerAttr>(extent);
+  if (number && size)
+    return shifted->shift <= size.getInt() - number.getInt();
+  return range == extent && shifted->shift <= 0;
+}
+
 void fovea::attn::requireInside(OpBuilder &builder, Location loc,
                                 ComputeOp compute, ArrayRef<Attribute> extents,
                                 ArrayRef<Value> indices, Conjunction &inside) {
   Lengths lengths(compute);
   for (auto [axis, extent] : llvm::enumerate(extents)) {
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    inside.require(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sge, indices[axis], zero));
+    if (!isNeverBelow(indices[axis])) {
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      inside.require(arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::sge, indices[axis], zero));
+    }
     Value parent;
-    if (std::optional<unsigned> above = lengths.parentIndex(extents, axis)) {
+    std::optional<unsigned> above = lengths.parentIndex(extents, axis);
+    if (!above && isNeverAbove(indices[axis], extent))
+      continue;
+    if (above) {
       // A nested length exists only where its parent's index does.
       inside.guardRest();
       parent = indices[*above];

@@ -208,7 +208,7 @@ AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
     }
   }
   auto extent = base.getDefiningOp<ExtentOp>();
-  if (extent && !extent.getParent()) {
+  if (extent && !extent.getParent() && !extent.getLargest()) {
     result.kind = AccessIndex::End;
     result.length = extent.getLengthAttr();
     return result;

@@ -68,6 +68,22 @@ static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
   return isSummed ? std::optional(indices) : std::nullopt;
 }
 
+/// The read of an array that does nothing but give another's elements.
+static ReadOp copyOf(ComputeOp op) {
+  auto read = op.getYielded().getDefiningOp<ReadOp>();
+  if (op.getReducer() != Reducer::none || op.hasCondition() || !read ||
+      !read.getAlternatives().empty() || read.getOtherwise())
+    return {};
+  llvm::SmallDenseSet<unsigned> seen;
+  for (Value value : read.getIndices()) {
+    AccessIndex index = classify(value, op);
+    if (index.kind != AccessIndex::Iterator || index.offset != 0 ||
+        !seen.insert(index.iterator).second)
+      return {};
+  }
+  return read;
+}
+
 /// The operands of a conjunction that are index arithmetic alone.
 static SmallVector<Value> affineParts(Region &condition) {
   auto isArithmetic = [&](Value part) {
@@ -179,11 +195,25 @@ struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
     bool changed = false;
     for (ReadOp read : factorsOf(op)) {
       auto weights = read.getArray().getDefiningOp<ComputeOp>();
+      std::optional<SmallVector<unsigned>> indices = indicesOf(read, op);
+      if (!indices)
+        continue;
+      // No array is defined by itself at the same place, but IR may say so.
+      llvm::SmallDenseSet<Operation *> copies;
+      while (weights && copies.insert(weights).second) {
+        ReadOp copied = copyOf(weights);
+        if (!copied)
+          break;
+        SmallVector<unsigned> inner;
+        for (Value value : copied.getIndices())
+          inner.push_back((*indices)[classify(value, weights).iterator]);
+        indices = inner;
+        weights = copied.getArray().getDefiningOp<ComputeOp>();
+      }
       if (!weights || weights == op || !isZeroOutside(weights))
         continue;
-      std::optional<SmallVector<unsigned>> indices = indicesOf(read, op);
       SmallVector<Value> parts = affineParts(weights.getCondition());
-      if (!indices || parts.empty() || isRequired(op, parts, *indices))
+      if (parts.empty() || isRequired(op, parts, *indices))
         continue;
       require(op, weights, parts, *indices);
       changed = true;

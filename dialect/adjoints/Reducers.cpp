@@ -146,12 +146,18 @@ void ReducerAdjoint::require(OpBuilder &body, ValueRange at,
                              Conjunction &condition) {
   if (op.getReducer() != Reducer::max && op.getReducer() != Reducer::min)
     return;
-  // argmax numbers several indices row-major.
+  // argmax numbers several indices row-major, a nested length as its largest.
   Location loc = op.getLoc();
+  Lengths lengths(op);
   Value number;
   for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
     if (number) {
-      Value size = extentValue(body, loc, op.getExtents()[i], Value());
+      Attribute extent = op.getExtents()[i];
+      Value size =
+          lengths.parentOf(extent)
+              ? ExtentOp::create(body, loc, cast<StringAttr>(extent), Value(),
+                                 body.getUnitAttr())
+              : extentValue(body, loc, extent, Value());
       number = arith::MulIOp::create(body, loc, number, size);
       number = arith::AddIOp::create(body, loc, number, at[i]);
     } else {

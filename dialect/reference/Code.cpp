@@ -27,6 +27,7 @@ private:
   Status block(Block &block, std::vector<Instruction> &out);
   Status operation(Operation *op, std::vector<Instruction> &out);
   Status branch(scf::IfOp op, std::vector<Instruction> &out);
+  Status condition(Block &block);
   Status read(attn::ReadOp op, std::vector<Instruction> &out);
   Status extent(attn::ExtentOp op, std::vector<Instruction> &out);
   Status outside(Value value);
@@ -229,7 +230,7 @@ Status Compiler::extent(attn::ExtentOp op, std::vector<Instruction> &out) {
   if (value.length < 0)
     return error(op, fmt::format("'{}' is no length of the model",
                                  op.getLength().str()));
-  if (lengths.isNested(value.length)) {
+  if (lengths.isNested(value.length) && !op.getLargest()) {
     Value parent = op.getParent();
     if (!parent)
       parent =
@@ -330,6 +331,38 @@ Status Compiler::block(Block &block, std::vector<Instruction> &out) {
   return Status::success();
 }
 
+/// A part of a conjunction that fails decides: what stands behind it is not
+/// evaluated, its reads included.
+Status Compiler::condition(Block &block) {
+  SetVector<Value> parts;
+  parts.insert(block.getTerminator()->getOperand(0));
+  for (unsigned i = 0; i < parts.size(); ++i)
+    if (auto both = parts[i].getDefiningOp<arith::AndIOp>()) {
+      parts.insert(both.getLhs());
+      parts.insert(both.getRhs());
+    }
+  auto require = [&](Value part) {
+    unsigned number;
+    if (Status status = operand(part, number); status.failed())
+      return status;
+    main.push_back({Instruction::Require, 0, number});
+    return Status::success();
+  };
+  for (Operation &op : block.without_terminator()) {
+    if (Status status = operation(&op, main); status.failed())
+      return status;
+    for (Value result : op.getResults())
+      if (parts.contains(result))
+        if (Status status = require(result); status.failed())
+          return status;
+  }
+  // One from outside, or an argument of the region.
+  Value all = parts.front();
+  return all.getParentBlock() == &block && all.getDefiningOp()
+             ? Status::success()
+             : require(all);
+}
+
 /// Puts the scalars from outside in front; jumps move with their targets.
 void Compiler::finish() {
   unsigned shift = before.size();
@@ -361,14 +394,8 @@ Status Compiler::compute(attn::ComputeOp op) {
     for (auto [argument, index] :
          llvm::zip_equal(op.getCondition().getArguments(), indices))
       numbers[argument] = index;
-    Block &condition = op.getCondition().front();
-    if (Status status = block(condition, main); status.failed())
+    if (Status status = condition(op.getCondition().front()); status.failed())
       return status;
-    if (Status status =
-            operand(condition.getTerminator()->getOperand(0), number);
-        status.failed())
-      return status;
-    main.push_back({Instruction::Require, 0, number});
   }
   if (Status status = block(op.getBody().front(), main); status.failed())
     return status;

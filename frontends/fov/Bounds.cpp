@@ -369,6 +369,25 @@ void Prover::walk(Term *term, const Path &path) {
     checkRead(term, path);
 }
 
+/// Whether a place of an axis with a nested length runs over that length in
+/// another row than the one that is read.
+static bool isNestedElsewhere(const Term &read, unsigned axis,
+                              const Extent &size) {
+  const Atom *length = size.length();
+  if (!length || length->parent.empty())
+    return false;
+  auto place = affineIndex(*read.args[axis]);
+  if (!place || !place->first || !place->first->parentIndex)
+    return false;
+  auto row = affineIndex(*place->first->parentIndex);
+  for (unsigned k = 0; k < axis; ++k) {
+    std::optional<Extent> above = read.array->axis(k);
+    if (above && above->text() == length->parent)
+      return !row || affineIndex(*read.args[k]) != row;
+  }
+  return false;
+}
+
 void Prover::checkRead(Term *term, const Path &path) {
   bool isRead = term->kind == TermKind::Read;
   unsigned first = isRead ? 0 : 1;
@@ -386,11 +405,14 @@ void Prover::checkRead(Term *term, const Path &path) {
     if (arg->kindOf == Kind::Token && arg->vocabulary &&
         arg->vocabulary->size == *size)
       continue;
+    // W[i] says nothing of W[j].
+    bool otherRow = isRead && isNestedElsewhere(*term, axis, *size);
     if (arg->kind == TermKind::Index && arg->index->extent &&
-        *arg->index->extent == *size)
+        *arg->index->extent == *size && !otherRow)
       continue;
     Problem problem;
-    std::optional<Form> high = formOf(problem, *size);
+    std::optional<Form> high =
+        otherRow ? std::nullopt : formOf(problem, *size);
     std::optional<Form> index = formOf(problem, arg);
     for (auto &[condition, holds] : path)
       assume(problem, condition, holds);
@@ -425,6 +447,12 @@ void Prover::checkRead(Term *term, const Path &path) {
         index && high && problem.proves(*high + constant(above - 1) - *index);
     if (!low)
       report(term, axis, true, *size);
+    else if (otherRow)
+      diagnostics.error(arg->loc, termText(*arg) + " runs over another row of " +
+                                      size->text() + " than " +
+                                      termText(*term) +
+                                      " reads, which may be shorter; write " +
+                                      termText(*term) + " ?? 0");
     else if (!top)
       report(term, axis, false, *size);
   }

@@ -463,8 +463,11 @@ Lowering::Node Lowering::emitJoin(Term *term, const Path &path,
                                   llvm::StringRef label) {
   SmallVector<Value> parts;
   for (Term *part : term->args) {
-    if (Value whole =
-            path.empty() ? wholeArray(part, indices, *term->kindOf) : Value()) {
+    // A number is joined as a vector of one.
+    Value whole = path.empty() && !part->shape->empty()
+                      ? wholeArray(part, indices, *term->kindOf)
+                      : Value();
+    if (whole) {
       parts.push_back(whole);
       continue;
     }

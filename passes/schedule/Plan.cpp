@@ -74,21 +74,23 @@ bool TimeAxes::narrow(Domains &domains, bool reverse) {
   return true;
 }
 
-unsigned TimeAxes::best(Operation *op, Domains &domains) const {
+unsigned TimeAxes::best(Operation *op, Domains &domains, bool moving) const {
   unsigned best = domains[op].front(), most = 0;
   auto list = edgesOf.find(op);
   if (list == edgesOf.end())
     return best;
   for (unsigned candidate : domains[op]) {
     // Reads at the same place keep arrays small: prefer the index that has
-    // the most of them.
+    // the most of them, or, to get ahead, the most others.
     unsigned exact = 0;
     for (const Edge *edge : list->second) {
       Operation *other = edge->reader == op ? edge->target : edge->reader;
       exact += llvm::any_of(domains[other], [&](unsigned index) {
-        return edge->reader == op
-                   ? distanceOf(*edge->access, candidate, index).isZero()
-                   : distanceOf(*edge->access, index, candidate).isZero();
+        Distance distance =
+            edge->reader == op
+                ? distanceOf(*edge->access, candidate, index)
+                : distanceOf(*edge->access, index, candidate);
+        return distance.isZero() != moving;
       });
     }
     if (exact > most) {
@@ -99,7 +101,7 @@ unsigned TimeAxes::best(Operation *op, Domains &domains) const {
   return best;
 }
 
-bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first) {
+bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first, bool moving) {
   conflict.reset();
   Domains domains;
   for (Operation *op : ops) {
@@ -128,7 +130,7 @@ bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first) {
   for (Operation *op : order) {
     if (domains[op].size() == 1)
       continue;
-    domains[op] = {best(op, domains)};
+    domains[op] = {best(op, domains, moving)};
     if (!narrow(domains, loop.reverse))
       return false;
   }
@@ -193,11 +195,14 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
     bool isParent = llvm::any_of(extents, [&](Attribute other) {
       return graph.getParent(other) == extent;
     });
-    for (bool reverse : {false, true}) {
+    for (auto [reverse, moving] : {std::pair(false, false), {true, false},
+                                   {false, true}, {true, true}}) {
+      if (moving && found)
+        break;
       auto loop = std::make_unique<Loop>();
       loop->extent = extent;
       loop->reverse = reverse;
-      if (!axes.find(*loop, {}))
+      if (!axes.find(*loop, {}, moving))
         continue;
       bool advances = isParent || llvm::any_of(edges, [&](const Edge &edge) {
                         return loop->carries(edge);

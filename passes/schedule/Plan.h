@@ -77,7 +77,9 @@ public:
   TimeAxes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<Edge> edges,
            llvm::ArrayRef<const Loop *> enclosing);
 
-  bool find(Loop &loop, llvm::ArrayRef<mlir::Operation *> first);
+  /// `moving`: of several indices, the one along which reads get ahead.
+  bool find(Loop &loop, llvm::ArrayRef<mlir::Operation *> first,
+            bool moving = false);
   /// The candidates of an op for the extent of a loop, taken ones left out.
   llvm::SmallVector<unsigned> candidates(mlir::Operation *op,
                                          mlir::Attribute extent) const;
@@ -88,7 +90,7 @@ private:
   using Domains =
       llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>>;
   bool narrow(Domains &domains, bool reverse);
-  unsigned best(mlir::Operation *op, Domains &domains) const;
+  unsigned best(mlir::Operation *op, Domains &domains, bool moving) const;
 
   llvm::ArrayRef<mlir::Operation *> ops;
   llvm::ArrayRef<Edge> edges;

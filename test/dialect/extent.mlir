@@ -10,7 +10,10 @@ attn.system @lengths {
     // CHECK: attn.extent "W"[%m]
     %1 = attn.extent "W"[%m]
     %2 = arith.muli %0, %1 : index
-    %3 = arith.index_cast %2 : index to i64
+    // CHECK: attn.extent largest "W"
+    %4 = attn.extent largest "W"
+    %5 = arith.muli %2, %4 : index
+    %3 = arith.index_cast %5 : index to i64
     attn.yield %3 : i64
   } : !attn.array<["M"], i64>
 }

@@ -122,3 +122,32 @@ attn.system @stays {
   attn.output "divisor" %divisor : !attn.array<["T"], f64>
   attn.output "largest" %largest : !attn.array<["T"], f64>
 }
+
+// -----
+
+// What a copy is zero outside of, its readers are.
+
+// CHECK-LABEL: attn.system @copied
+// CHECK:       attn.compute "sum of a copy" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+attn.system @copied {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %a = attn.compute "a" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %turned = attn.compute "turned" (%u: "T", %t: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %c = attn.compute "sum of a copy" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %turned[%u, %t] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "c" %c : !attn.array<["T"], f64>
+}

@@ -633,3 +633,30 @@ attn.system @image_down {
   } : !attn.array<["K+1"], f64>
   attn.output "d" %d : !attn.array<["K+1"], f64>
 }
+
+// Two indices of the same extent: the loop is along the one that gets ahead,
+// although all reads agree on the other.
+// CHECK-LABEL: attn.program @same_extent
+// CHECK:       attn.scan "T"
+// CHECK:         attn.scan 3 : i64 reverse
+attn.system @same_extent {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 3, 3], f64>
+  %zero = attn.compute "zero" (%t: "T", %d: 3) {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<["T", 3], f64>
+  %g = attn.compute "g" (%t: "T", %j: 3, %d: 3) {
+    %c1 = arith.constant 1 : index
+    %nothing = arith.constant 0.0 : f64
+    %before = arith.subi %t, %c1 : index
+    %next = arith.addi %j, %c1 : index
+    %0 = attn.read %g[%before, %j, %d] default %nothing : f64 : !attn.array<["T", 3, 3], f64>
+    %1 = attn.read %g[%t, %next, %d] cases [[[1, 3]]](%zero : !attn.array<["T", 3], f64>) : !attn.array<["T", 3, 3], f64>
+    %2 = attn.read %x[%t, %j, %d] : !attn.array<["T", 3, 3], f64>
+    %3 = arith.mulf %0, %1 : f64
+    %4 = arith.addf %3, %2 : f64
+    attn.yield %4 : f64
+  } : !attn.array<["T", 3, 3], f64>
+  attn.output "g" %g : !attn.array<["T", 3, 3], f64>
+}

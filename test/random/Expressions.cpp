@@ -168,7 +168,7 @@ const Array *Expressions::pickArray(const Context &context) {
 }
 
 string Expressions::read(Context &context, const Array &array) {
-  string text, fallback;
+  string text, fallback, before; // `before`: the place on the axis before
   // A read with a default gives no index its range.
   std::vector<Index *> ranged;
   for (size_t axis = 0; axis < array.axes.size(); ++axis) {
@@ -176,10 +176,7 @@ string Expressions::read(Context &context, const Array &array) {
     bool isStep = array.causal && axis == 0;
     std::vector<Index *> fitting;
     for (Index &index : context.indices) {
-      bool nestedRight = index.parent.empty() ||
-                         (axis > 0 && text.size() >= index.parent.size() &&
-                          text.compare(text.size() - index.parent.size(),
-                                       index.parent.size(), index.parent) == 0);
+      bool nestedRight = index.parent.empty() || before == index.parent;
       if (index.extent == wanted && nestedRight &&
           (!isStep || index.role != Index::Free))
         fitting.push_back(&index);
@@ -215,6 +212,7 @@ string Expressions::read(Context &context, const Array &array) {
       return "";
     }
     text += (axis ? "," : "") + place;
+    before = place;
   }
   string read = array.name + (text.empty() ? "" : "[" + text + "]");
   if (!fallback.empty())

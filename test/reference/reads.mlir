@@ -70,3 +70,32 @@ attn.program @branch {
   } : !attn.array<["S"], f64>
   attn.output "y" %y : !attn.array<["S"], f64>
 }
+
+// RUN: fovea-eval %s --entry hidden --input 'x=[1, 2, 3]' | FileCheck %s --check-prefix=HIDDEN
+// What a condition hides is not read: y[i] = sum of y[j] + 1 over j < i with
+// y[j] > 0.
+// HIDDEN: y [3]: 1 3 7
+attn.system @hidden {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S"], f64>
+  %y = attn.compute "y" (%i: "S") {
+    %one = arith.constant 1.0 : f64
+    %0 = attn.read %before[%i] : !attn.array<["S"], f64>
+    %1 = arith.addf %0, %one : f64
+    attn.yield %1 : f64
+  } : !attn.array<["S"], f64>
+  %before = attn.compute "before" (%i: "S") sum (%j: "S") where {
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi slt, %j, %i : index
+    %1 = attn.read %y[%j] : !attn.array<["S"], f64>
+    %2 = arith.cmpf ogt, %1, %zero : f64
+    %3 = arith.andi %0, %2 : i1
+    attn.yield %3 : i1
+  } {
+    %one = arith.constant 1.0 : f64
+    %0 = attn.read %y[%j] : !attn.array<["S"], f64>
+    %1 = arith.addf %0, %one : f64
+    attn.yield %1 : f64
+  } : !attn.array<["S"], f64>
+  attn.output "y" %y : !attn.array<["S"], f64>
+}

@@ -32,7 +32,7 @@ static cl::opt<unsigned> start("seed", cl::init(1), cl::cat(category),
 static cl::opt<unsigned> seconds("seconds", cl::init(10), cl::cat(category),
                                  cl::desc("that one text may take"));
 static cl::opt<bool> compile("compile", cl::cat(category),
-                             cl::desc("go beyond parsing"));
+                             cl::desc("go beyond parsing, through every pass"));
 static cl::opt<std::string> includeDir("include", cl::cat(category),
                                        cl::desc("where `use` looks"));
 static cl::opt<std::string> keep("keep", cl::init("fovea-mutate.fov"),
@@ -125,8 +125,15 @@ public:
         pool.push_back(word);
   }
 
-  std::string next() {
+  /// With `careful`, words stand for words, numbers for numbers and lines for
+  /// lines, so that most texts parse.
+  std::string next(bool careful) {
     std::vector<std::string> pieces = split(any(texts));
+    if (careful) {
+      for (size_t times = 1 + random() % 3; times > 0; --times)
+        exchange(pieces);
+      return join(pieces, "");
+    }
     for (size_t times = 1 + random() % 4; times > 0 && !pieces.empty(); --times)
       damage(pieces);
     return join(pieces, "");
@@ -135,6 +142,78 @@ public:
 private:
   template <typename T> const T &any(const std::vector<T> &list) {
     return list[random() % list.size()];
+  }
+
+  static bool isWord(const std::string &piece) {
+    return isAlpha(piece[0]) || piece[0] == '_';
+  }
+
+  /// The pieces of the line around `at`, its end included.
+  static std::pair<size_t, size_t>
+  lineAround(const std::vector<std::string> &pieces, size_t at) {
+    size_t from = at, to = at;
+    while (from > 0 && pieces[from - 1] != "\n")
+      --from;
+    while (to < pieces.size() && pieces[to] != "\n")
+      ++to;
+    return {from, std::min(to + 1, pieces.size())};
+  }
+
+  void exchange(std::vector<std::string> &pieces) {
+    if (pieces.empty())
+      return;
+    size_t at = random() % pieces.size();
+    auto likeAt = [&](auto is) {
+      for (size_t tries = 0; tries < 200 && !is(pieces[at]); ++tries)
+        at = random() % pieces.size();
+      size_t other = at;
+      for (size_t tries = 0; tries < 200; ++tries)
+        if (is(pieces[other = random() % pieces.size()]))
+          return other;
+      return at;
+    };
+    auto isNumber = [](const std::string &piece) { return isDigit(piece[0]); };
+    auto isSign = [](const std::string &piece) {
+      return StringRef("+-*/^@<>").contains(piece[0]);
+    };
+    auto [from, to] = lineAround(pieces, at);
+    switch (random() % 8) {
+    case 0:
+    case 1:
+    case 2: {
+      size_t other = likeAt(isWord);
+      pieces[at] = pieces[other];
+      break;
+    }
+    case 3: {
+      static const char *numbers[] = {"0", "1", "2", "3", "7", "1000000007"};
+      likeAt(isNumber);
+      if (isNumber(pieces[at]))
+        pieces[at] = numbers[random() % std::size(numbers)];
+      break;
+    }
+    case 4: {
+      size_t other = likeAt(isSign);
+      pieces[at] = pieces[other];
+      break;
+    }
+    case 5:
+      pieces.erase(pieces.begin() + from, pieces.begin() + to);
+      break;
+    case 6: {
+      std::vector<std::string> line = split(any(lines));
+      pieces.insert(pieces.begin() + from, line.begin(), line.end());
+      break;
+    }
+    case 7: {
+      likeAt(isWord);
+      std::string word = pieces[at];
+      if (isWord(word))
+        pieces.insert(pieces.begin() + at + 1,
+                      random() % 2 ? std::string("-1") : std::string("+1"));
+      break;
+    }
+    }
   }
 
   void damage(std::vector<std::string> &pieces) {
@@ -204,20 +283,26 @@ int main(int argc, char **argv) {
   strncpy(keepPath, keep.c_str(), sizeof(keepPath) - 1);
   catchFailures();
 
+  // A context keeps every type and attribute that was ever made in it.
+  constexpr unsigned textsPerContext = 200;
   std::optional<mlir::MLIRContext> context;
-  if (compile)
-    context.emplace(mlir::MLIRContext::Threading::DISABLED);
-  unsigned counts[3] = {};
-  Mutator mutator(std::move(texts), start);
-  for (unsigned i = 0; i < number; ++i) {
-    std::string text = mutator.next();
+  unsigned tried = 0;
+  unsigned counts[4] = {};
+  auto attempt = [&](StringRef text) {
     current = text;
+    if (compile && tried++ % textsPerContext == 0)
+      context.emplace(mlir::MLIRContext::Threading::DISABLED);
     alarm(seconds);
-    fuzz::Outcome outcome =
-        fuzz::tryText(text, context ? &*context : nullptr, includeDir);
-    ++counts[int(outcome)];
-  }
+    return fuzz::tryText(text, context ? &*context : nullptr, includeDir);
+  };
+  // As they are: with `--number 0` a text that was kept shows what is wrong with it.
+  for (const std::string &text : texts)
+    attempt(text);
+  Mutator mutator(std::move(texts), start);
+  for (unsigned i = 0; i < number; ++i)
+    ++counts[int(attempt(mutator.next(compile && i % 4 != 0)))];
   outs() << number << " texts: " << counts[0] << " refused by the parser, "
-         << counts[1] << " parsed, " << counts[2] << " compiled\n";
+         << counts[1] << " parsed, " << counts[2] << " compiled, "
+         << counts[3] << " scheduled\n";
   return 0;
 }

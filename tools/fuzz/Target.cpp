@@ -5,8 +5,11 @@
 #include "frontends/fov/Frontend.h"
 #include "frontends/fov/Lexer.h"
 #include "frontends/fov/Parser.h"
+#include "passes/Pipeline.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -67,6 +70,26 @@ static void checkLayout(StringRef text, const ast::File &file) {
           "a layout is laid out once more");
 }
 
+/// (F5)
+static bool runPasses(mlir::ModuleOp module) {
+  mlir::MLIRContext &context = *module.getContext();
+  std::string refusal;
+  raw_string_ostream out(refusal);
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          out << "error: " << diagnostic << '\n';
+      });
+  mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());
+  attn::buildPipeline(manager, attn::PipelineOptions());
+  bool good = succeeded(manager.run(module));
+  checkPrinted(refusal, !good);
+  // The verifier's own messages: `'attn.read' op reads ..`.
+  require(good || !StringRef(refusal).contains("' op "),
+          "a pass makes IR that is not verified");
+  return good;
+}
+
 fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
                             StringRef includeDir) {
   std::string printed;
@@ -95,5 +118,7 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
     return Outcome::Parsed;
   require(!model->module || succeeded(mlir::verify(*model->module)),
           "a model compiles to IR that is not verified");
-  return Outcome::Compiled;
+  if (!model->module || !model->refusals.empty())
+    return Outcome::Compiled;
+  return runPasses(*model->module) ? Outcome::Scheduled : Outcome::Compiled;
 }

@@ -17,14 +17,16 @@ class MLIRContext;
 namespace fovea::fuzz {
 
 /// How far a text came.
-enum class Outcome { Refused, Parsed, Compiled };
+enum class Outcome { Refused, Parsed, Compiled, Scheduled };
 
-/// Parses `text`, lays it out, and compiles it when there is a context. Aborts
+/// Parses `text`, lays it out, compiles it when there is a context, and runs
+/// every pass on what compiles. Aborts
 /// with a message when something does not hold:
 /// * (F1) what is printed is printable UTF-8, and a refusal prints an error;
 /// * (F2) a layout means what the text meant, with the same comments;
 /// * (F3) a layout is laid out already;
-/// * (F4) what compiles is verified IR.
+/// * (F4) what compiles is verified IR;
+/// * (F5) what no pass refuses with an error is verified IR behind each.
 /// `includeDir` is where `use` looks.
 Outcome tryText(llvm::StringRef text, mlir::MLIRContext *context = nullptr,
                 llvm::StringRef includeDir = {});
