@@ -13,21 +13,26 @@
 // that saw a field of the next call fails to claim a chunk of the one before,
 // and one that claims a chunk had read the fields of that chunk's call.
 //
+// Of the C++ library only what is in headers is used, so that a C program links
+// this without it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <memory>
-#include <mutex>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -37,7 +42,7 @@ namespace {
 
 constexpr int maxThreads = 1024;
 constexpr int64_t chunksPerThread = 4;
-constexpr auto spinTime = std::chrono::microseconds(50);
+constexpr int64_t spinNanoseconds = 50'000;
 
 #if defined(__x86_64__)
 using FloatMode = uint32_t;
@@ -74,17 +79,43 @@ struct Worker {
 /// True on a thread that is doing a unit.
 thread_local bool insideUnit = false;
 
-/// Waits until `value` is no longer `old`: first awake, then asleep.
-template <typename T> void waitWhile(const std::atomic<T> &value, T old) {
-  auto start = std::chrono::steady_clock::now();
+int64_t nanoseconds() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// A number that threads wait for.
+struct alignas(64) Signal {
+  std::atomic<uint32_t> value = 0;
+  std::atomic<uint32_t> sleepers = 0;
+
+  /// Waits until the value is no longer `old`: first awake, then asleep.
+  void waitWhile(uint32_t old);
+  /// To be called behind a change of the value that sleepers wait for.
+  void wake();
+};
+
+void Signal::waitWhile(uint32_t old) {
+  int64_t start = nanoseconds();
   do
     for (int i = 0; i < 32; ++i) {
       if (value.load(std::memory_order_acquire) != old)
         return;
       relax();
     }
-  while (std::chrono::steady_clock::now() - start < spinTime);
-  value.wait(old, std::memory_order_acquire);
+  while (nanoseconds() - start < spinNanoseconds);
+  // Either wake() sees the sleeper, or the kernel the new value.
+  sleepers.fetch_add(1);
+  while (value.load(std::memory_order_acquire) == old)
+    syscall(SYS_futex, &value, FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
+  sleepers.fetch_sub(1);
+}
+
+void Signal::wake() {
+  if (sleepers.load() != 0)
+    syscall(SYS_futex, &value, FUTEX_WAKE_PRIVATE, maxThreads, nullptr, nullptr,
+            0);
 }
 
 } // namespace
@@ -92,11 +123,12 @@ template <typename T> void waitWhile(const std::atomic<T> &value, T old) {
 struct FoveaPool {
   /// Including the thread that calls.
   int threads = 1;
-  std::unique_ptr<Share[]> shares;
-  std::unique_ptr<Worker[]> workers;
+  /// One for each thread.
+  Share *shares = nullptr;
+  Worker *workers = nullptr;
 
   /// Held by the thread whose call is under way.
-  std::mutex busy;
+  std::atomic<bool> busy = false;
   uint64_t calls = 0;
 
   // The call under way. Late threads read them at any time, so all are atomic.
@@ -106,12 +138,13 @@ struct FoveaPool {
   std::atomic<FloatMode> mode = 0;
 
   /// Chunks that are not done.
-  alignas(64) std::atomic<uint32_t> pending = 0;
+  Signal pending;
   /// Changes with every call and at the end.
-  alignas(64) std::atomic<uint32_t> bell = 0;
+  Signal bell;
   std::atomic<bool> ending = false;
 
   void call(FoveaWork work, void *frame, int64_t units);
+  void ring();
   void help(int index);
   bool doChunk(int owner);
   void serve(int index);
@@ -150,8 +183,8 @@ bool FoveaPool::doChunk(int owner) {
       setFloatMode(callMode);
     doUnits(callWork, callFrame, firstUnit(chunk, callChunks, callUnits),
             firstUnit(chunk + 1, callChunks, callUnits));
-    if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      pending.notify_one();
+    if (pending.value.fetch_sub(1) == 1)
+      pending.wake();
     return true;
   }
 }
@@ -161,6 +194,12 @@ void FoveaPool::help(int index) {
   for (int i = 0; i < threads; ++i)
     while (doChunk((index + i) % threads))
       continue;
+}
+
+/// Tells the threads that there is something to do.
+void FoveaPool::ring() {
+  bell.value.fetch_add(1);
+  bell.wake();
 }
 
 void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits) {
@@ -173,21 +212,20 @@ void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits) {
   units.store(callUnits, std::memory_order_release);
   chunks.store(count, std::memory_order_release);
   mode.store(floatMode(), std::memory_order_release);
-  pending.store(uint32_t(count), std::memory_order_relaxed);
+  pending.value.store(uint32_t(count), std::memory_order_relaxed);
   for (int i = 0; i < threads; ++i)
     shares[i].claimed.store(calls << 8, std::memory_order_release);
-  bell.fetch_add(1, std::memory_order_release);
-  bell.notify_all();
+  ring();
   help(0);
-  while (uint32_t left = pending.load(std::memory_order_acquire))
-    waitWhile(pending, left);
+  while (uint32_t left = pending.value.load(std::memory_order_acquire))
+    pending.waitWhile(left);
 }
 
 void FoveaPool::serve(int index) {
   uint32_t heard = 0;
   while (true) {
-    waitWhile(bell, heard);
-    heard = bell.load(std::memory_order_acquire);
+    bell.waitWhile(heard);
+    heard = bell.value.load(std::memory_order_acquire);
     if (ending.load(std::memory_order_acquire))
       return;
     help(index);
@@ -208,17 +246,37 @@ static int usableCpus() {
   return std::max(1, CPU_COUNT(&set));
 }
 
+/// `count` initialised values at a line of the cache, or null.
+template <typename T> static T *allocate(size_t count) {
+  size_t size = (count * sizeof(T) + 63) / 64 * 64;
+  void *memory = std::aligned_alloc(64, size);
+  if (!memory)
+    return nullptr;
+  auto *values = static_cast<T *>(memory);
+  for (size_t i = 0; i < count; ++i)
+    new (values + i) T();
+  return values;
+}
+
+static void release(FoveaPool *pool) {
+  std::free(pool->shares);
+  std::free(pool->workers);
+  std::free(pool);
+}
+
 FoveaPool *fovea_pool_create(int threads) {
   if (threads <= 0)
     threads = usableCpus();
   threads = std::min(threads, maxThreads);
-  std::unique_ptr<FoveaPool> pool(new (std::nothrow) FoveaPool);
+  FoveaPool *pool = allocate<FoveaPool>(1);
   if (!pool)
     return nullptr;
-  pool->shares.reset(new (std::nothrow) Share[threads]);
-  pool->workers.reset(new (std::nothrow) Worker[threads]);
-  if (!pool->shares || !pool->workers)
+  pool->shares = allocate<Share>(threads);
+  pool->workers = allocate<Worker>(threads);
+  if (!pool->shares || !pool->workers) {
+    release(pool);
     return nullptr;
+  }
 
   // Signals are for the threads of whoever links this.
   sigset_t all, before;
@@ -227,25 +285,24 @@ FoveaPool *fovea_pool_create(int threads) {
   int made = 1;
   for (; made < threads; ++made) {
     Worker &worker = pool->workers[made];
-    worker = {pool.get(), made, {}};
+    worker = {pool, made, {}};
     if (pthread_create(&worker.thread, nullptr, runWorker, &worker))
       break;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   // Workers read it after the first call's bell only.
   pool->threads = made;
-  return pool.release();
+  return pool;
 }
 
 void fovea_pool_destroy(FoveaPool *pool) {
   if (!pool)
     return;
   pool->ending.store(true, std::memory_order_release);
-  pool->bell.fetch_add(1, std::memory_order_release);
-  pool->bell.notify_all();
+  pool->ring();
   for (int i = 1; i < pool->threads; ++i)
     pthread_join(pool->workers[i].thread, nullptr);
-  delete pool;
+  release(pool);
 }
 
 int fovea_pool_threads(const FoveaPool *pool) {
@@ -257,10 +314,10 @@ void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
   if (units <= 0)
     return;
   if (!pool || pool->threads == 1 || units == 1 || insideUnit ||
-      !pool->busy.try_lock()) {
+      pool->busy.exchange(true, std::memory_order_acquire)) {
     work(frame, 0, units);
     return;
   }
   pool->call(work, frame, units);
-  pool->busy.unlock();
+  pool->busy.store(false, std::memory_order_release);
 }

@@ -8,6 +8,7 @@
 // RUN: not fovea-jit %t/libm.mlir %t/libm.mlir 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not fovea-jit --target=pdp-11 %t/libm.mlir 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not fovea-jit --entry=other %t/libm.mlir 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not fovea-jit --entry=takes %t/libm.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 
 //--- rank.mlir
 // RANK: rank.mlir:[[#@LINE+2]]:8: a kernel has only vectors of one dimension and fixed size, not 'vector<2x4xf32>'
@@ -42,6 +43,11 @@ func.func @main() -> i64 {
   %x = llvm.load volatile %v : !llvm.ptr -> f32
   %e = math.exp %x : f32
   %r = arith.fptosi %e : f32 to i64
+  return %r : i64
+}
+// TYPE: fovea-jit: error: 'takes' has type '(f32) -> i64', not '() -> i64'
+func.func @takes(%x: f32) -> i64 {
+  %r = arith.constant 0 : i64
   return %r : i64
 }
 llvm.mlir.global internal @x(1.0 : f32) : f32

@@ -177,6 +177,21 @@ static llvm::Error linkFile(std::vector<OwningOpRef<ModuleOp>> modules,
                               : linkExecutable(buffers, output, files);
 }
 
+/// Fails if a function of that name takes or gives something else.
+static llvm::Error checkEntry(ModuleOp module) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
+  if (!function)
+    return llvm::Error::success();
+  Builder builder(module.getContext());
+  FunctionType expected = builder.getFunctionType({}, builder.getI64Type());
+  if (function.getFunctionType() == expected)
+    return llvm::Error::success();
+  std::string type;
+  llvm::raw_string_ostream(type) << function.getFunctionType();
+  return llvm::createStringError("'" + entry + "' has type '" + type +
+                                 "', not '() -> i64'");
+}
+
 static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
                        const Target &target) {
   JitOptions options;
