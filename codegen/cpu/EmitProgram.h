@@ -3,6 +3,7 @@
 #ifndef FOVEA_CODEGEN_CPU_EMITPROGRAM_H
 #define FOVEA_CODEGEN_CPU_EMITPROGRAM_H
 
+#include "codegen/Target.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Program.h"
@@ -12,8 +13,7 @@ namespace fovea::codegen {
 struct EmitOptions {
   /// What real numbers are: f32 or f64.
   mlir::Type real;
-  /// The bits of a vector register.
-  unsigned vectorBits = 512;
+  Target target;
 };
 
 /// Adds to `module` the function `@<entry>`, which runs `program` on a frame,

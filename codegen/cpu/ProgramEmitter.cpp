@@ -22,13 +22,15 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
 
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
-    : program(program), module(module), storage(program, options.real),
-      lanes(options.vectorBits / options.real.getIntOrFloatBitWidth()),
-      main(program.getLoc(), module.getContext()) {}
+    : program(program), module(module),
+      storage(program, options.real, gemmTile(options.real, options.target)),
+      target(options.target), real(options.real), tile(gemmTile(real, target)),
+      lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
 static constexpr StringLiteral parallelName = "fovea_parallel";
 
 LogicalResult ProgramEmitter::emit() {
+  emitGemm(module, real, target);
   Type pointer = main.pointerType(), number = main.getI64Type();
   if (!module.lookupSymbol(parallelName)) {
     main.setInsertionPointToEnd(module.getBody());
@@ -50,16 +52,23 @@ LogicalResult ProgramEmitter::emit() {
 }
 
 LogicalResult ProgramEmitter::emitBlock(Block &block) {
-  for (Operation &op : block)
+  bool isTop = isa<ProgramOp>(block.getParentOp());
+  for (Operation &op : block) {
+    if (isTop)
+      emitPacking(op);
     if (failed(emitOp(op)))
       return failure();
+  }
   return success();
 }
 
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
   if (auto compute = dyn_cast<ComputeOp>(op)) {
-    emitCompute(compute);
+    if (storage.packedOf(compute))
+      emitProduct(compute, *contractionOf(compute));
+    else
+      emitCompute(compute);
     return success();
   }
   if (auto scan = dyn_cast<ScanOp>(op))

@@ -9,7 +9,9 @@
 #define FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
 
 #include "codegen/cpu/ComputeEmitter.h"
+#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/EmitProgram.h"
+#include "codegen/cpu/Gemm.h"
 
 namespace fovea::codegen {
 
@@ -28,6 +30,13 @@ private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void emitCompute(attn::ComputeOp op);
+  /// Packs the weights of the products in `op`, which stands in no loop.
+  void emitPacking(mlir::Operation &op);
+  void emitPack(attn::ComputeOp op, Contraction product);
+  void emitProduct(attn::ComputeOp op, Contraction product);
+  void emitRowCondition(attn::ComputeOp op);
+  void emitZeros(attn::ComputeOp op, mlir::Value rows, Contraction product);
+  mlir::Value termsOf(Contraction product);
   void emitConcat(attn::ConcatOp op);
   void emitDropout(attn::DropoutOp op);
   mlir::LogicalResult emitScan(attn::ScanOp op);
@@ -62,10 +71,14 @@ private:
   attn::ProgramOp program;
   mlir::ModuleOp module;
   StorageMap storage;
+  Target target;
+  mlir::Type real;
+  GemmTile tile;
   unsigned lanes;
   LaneBuilder main;
   mlir::Value frame; // of the function of the program
   unsigned numKernels = 0;
+  llvm::DenseSet<int> packedSlots;
 };
 
 } // namespace fovea::codegen

@@ -1,6 +1,7 @@
 //===- Storage.cpp - where the arrays of a program lie --------------------===//
 
 #include "codegen/cpu/Storage.h"
+#include "codegen/cpu/Contraction.h"
 #include "passes/Batch.h"
 
 using namespace mlir;
@@ -24,7 +25,8 @@ int64_t fovea::codegen::numbersIn(ArrayType type) {
   return product;
 }
 
-StorageMap::StorageMap(ProgramOp op, Type real) : real(real) {
+StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile)
+    : real(real), tile(tile) {
   program.entry = op.getSymName().str();
   program.layouts.emplace_back(); // 0: without lengths
   addLengths(op);
@@ -197,6 +199,51 @@ Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
   arrayOfSlot[array.slot] = program.arrays.size();
   program.arrays.push_back(std::move(array));
   return result;
+}
+
+const Storage *StorageMap::packedOf(ComputeOp op) const {
+  return packed.lookup(op);
+}
+
+void StorageMap::addPacked(ComputeOp op, int position) {
+  std::optional<Contraction> product = contractionOf(op);
+  if (!product)
+    return;
+  Value right = product->right.getArray();
+  bool isRows = product->kind == Contraction::Rows;
+  // Weights are packed ahead of the loops, so they have to be there.
+  if (isRows &&
+      (!isa<ProgramOp>(right.getParentBlock()->getParentOp()) ||
+       of(product->left.getArray()).ranks != of(op.getResult()).ranks))
+    return;
+  PackedKey key = {right.getAsOpaquePointer(), product->rightFirst,
+                   product->rowStride,         product->columnStride,
+                   product->columns(),         product->count};
+  if (!isRows)
+    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0};
+  auto [place, isNew] = packedArrays.try_emplace(key);
+  Storage &storage = place->second;
+  packed[op] = &storage;
+  if (!isNew) {
+    Program::Array &array = program.arrays[arrayOfSlot.lookup(storage.slot)];
+    array.lastUse = std::max(array.lastUse, position);
+    return;
+  }
+  // Panels of packed columns; the terms of a sum over examples are the places
+  // of the right side.
+  OpBuilder builder(op.getContext());
+  int64_t columns = tile.panels(product->columns()) * tile.columns();
+  auto type = cast<ArrayType>(right.getType());
+  SmallVector<Attribute> extents = {
+      builder.getI64IntegerAttr(isRows ? product->count * columns : columns)};
+  if (!isRows)
+    extents.insert(extents.begin(), type.getShape().begin(),
+                   type.getShape().end() - 1);
+  auto packedType = ArrayType::get(extents, type.getElementType());
+  Operation *top = op;
+  while (!isa<ProgramOp>(top->getParentOp()))
+    top = top->getParentOp();
+  storage = allocate(packedType, !isRows, top, position);
 }
 
 void StorageMap::use(Value array, int position) {

@@ -9,6 +9,7 @@
 #ifndef FOVEA_CODEGEN_CPU_STORAGE_H
 #define FOVEA_CODEGEN_CPU_STORAGE_H
 
+#include "codegen/cpu/Gemm.h"
 #include "dialect/AttnDialect.h"
 #include "runtime/Program.h"
 
@@ -39,9 +40,12 @@ struct Storage {
 
 class StorageMap {
 public:
-  StorageMap(attn::ProgramOp program, mlir::Type real);
+  StorageMap(attn::ProgramOp program, mlir::Type real, GemmTile tile);
 
   const Storage &of(mlir::Value array) const;
+  /// Room for the packed right side of a product that `op` is; null when it is
+  /// none. Products of the same weights share it.
+  const Storage *packedOf(attn::ComputeOp op) const;
   /// The buffer from which a loop takes the next value of a carry that is
   /// itself a carry of the loop; null where none is needed.
   const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
@@ -74,13 +78,20 @@ private:
   /// The extents of an array as the description has them.
   std::vector<int64_t> describe(attn::ArrayType type) const;
   void use(mlir::Value array, int position);
+  void addPacked(attn::ComputeOp op, int position);
   int newSlot() { return program.numSlots++; }
 
   mlir::Type real;
+  GemmTile tile;
   runtime::Program program;
   std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
   llvm::DenseMap<mlir::Value, Storage> storage;
   std::map<std::pair<mlir::Operation *, unsigned>, Storage> swaps;
+  /// What is packed: the array, where it begins, its strides and sizes.
+  using PackedKey =
+      std::tuple<const void *, int64_t, int64_t, int64_t, int64_t, int64_t>;
+  std::map<PackedKey, Storage> packedArrays;
+  llvm::DenseMap<mlir::Operation *, const Storage *> packed;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;
 };

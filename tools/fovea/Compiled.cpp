@@ -45,7 +45,7 @@ Status CompiledBatch::run(StringRef entry,
   codegen::EmitOptions emit;
   emit.real = options.isDouble ? Type(Float64Type::get(&context))
                                : Type(Float32Type::get(&context));
-  emit.vectorBits = target->vectorBits;
+  emit.target = *target;
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   if (failed(codegen::emitProgram(op, *kernels, emit, program)))
     return Status::error("'@" + entry.str() + "' cannot be compiled");
