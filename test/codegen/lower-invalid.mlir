@@ -35,7 +35,7 @@ func.func @main() -> i64 {
 // LIBM: fovea-jit: error: {{.*}}main
 // LIBM-NEXT: no kernel is named 'expf', nor may kernels call it
 // WITH: main: 2
-// TWICE: fovea-jit: error: {{.*}}main
+// TWICE: fovea-jit: error: {{.*}}duplicate definition of symbol
 // TARGET: fovea-jit: error: unknown target 'pdp-11': expected 'native', 'x86-64-v3' or 'x86-64-v4'
 // ENTRY: fovea-jit: error: no kernel is named 'other'
 func.func @main() -> i64 {
