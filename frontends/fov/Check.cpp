@@ -294,9 +294,18 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
           {{array.loc, "it is declared here"}});
 }
 
-/// `x[k+1] = ..` starts at 1: the places before it are given.
+/// `x[k+1] = ..` starts at 1: the places before it are given. What is given at
+/// a place, as x[-1,k], is given for all of the other indices.
 void Checker::shiftedPieces(const Array &array) {
   const Piece *general = array.general();
+  for (const Piece &piece : array.pieces)
+    for (unsigned k = 0; &piece != general && k < piece.places.size(); ++k)
+      if (piece.places[k].var && piece.places[k].shift != array.shift(k))
+        return error(piece.loc,
+                     "'" + array.text + "' is given here for a part of '" +
+                         piece.places[k].var->name +
+                         "'; write the index as the other equations do",
+                     {{array.loc, "another equation stands here"}});
   for (unsigned k = 0; general && k < general->places.size(); ++k) {
     if (array.shift(k) == 0)
       continue;
