@@ -1,5 +1,7 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
+#include "codegen/Lower.h"
+#include "codegen/cpu/ExpandMath.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -9,8 +11,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<fovea::attn::AttnDialect, mlir::arith::ArithDialect,
                   mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  fovea::codegen::registerKernelDialects(registry);
   mlir::registerTransformsPasses();
   fovea::attn::registerFoveaPasses();
+  fovea::codegen::registerExpandMathPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Fovea optimizer driver\n", registry));
 }
