@@ -194,6 +194,9 @@ static llvm::Error checkEntry(ModuleOp module) {
 
 static llvm::Error run(std::vector<OwningOpRef<ModuleOp>> modules,
                        const Target &target) {
+  for (OwningOpRef<ModuleOp> &module : modules)
+    if (llvm::Error error = checkEntry(*module))
+      return error;
   JitOptions options;
   options.compile.optimisation = level;
   options.compile.threads = threads;
