@@ -1,13 +1,14 @@
 //===- Gemm.cpp - how fast are our matrix products? -----------------------===//
 //
 // Prints GFLOP/s on one thread for the shapes that models consist of, beside
-// the peak of fused multiply-adds that the same process measures. The figure
-// is that of the fastest of many runs, in CPU time of the thread, so that
-// other processes disturb it little.
+// the peak of fused multiply-adds that the same process measures. Times are CPU
+// times of the thread, of many runs the one that a tenth undercut: a quiet
+// moment, but none in which the clock skipped.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Gemm.h"
+#include "bench/Measure.h"
 #include "codegen/Jit.h"
 #include "codegen/Lower.h"
 #include "codegen/Target.h"
@@ -15,8 +16,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
-
-#include <ctime>
 
 namespace cl = llvm::cl;
 using namespace fovea::codegen;
@@ -36,24 +35,6 @@ static cl::list<std::string> shapes(cl::Positional,
                                     cl::desc("<MxKxN>.. (default: a table)"));
 
 static llvm::ExitOnError check("bench-gemm: error: ");
-
-static double cpuTime() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
-
-/// The least time of one run, over as many as fit.
-static double measure(llvm::function_ref<void()> run) {
-  run();
-  double best = 1e30;
-  for (double end = cpuTime() + seconds; cpuTime() < end;) {
-    double start = cpuTime();
-    run();
-    best = std::min(best, cpuTime() - start);
-  }
-  return best;
-}
 
 /// @fma_peak(%turns: i64, %out: ptr): 12 chains of multiply-adds.
 static void emitPeak(ModuleOp module, VectorType type) {
@@ -99,7 +80,7 @@ template <typename T> struct Bench {
         reinterpret_cast<void (*)(int64_t, T *)>(check(jit.lookup("fma_peak")));
     constexpr int64_t turns = 100'000;
     std::vector<T> sums(12 * tile.lanes, T(0.5));
-    double time = measure([&] { fma(turns, sums.data()); });
+    double time = measure(seconds, [&] { fma(turns, sums.data()); });
     peak = 2.0 * 12 * double(tile.lanes * turns) / time;
   }
 
@@ -131,22 +112,23 @@ template <typename T> struct Bench {
     llvm::outs() << llvm::format("%6lldx%5lldx%6lld", (long long)m,
                                  (long long)k, (long long)n);
     pack(b.data(), n, 1, k, n, bp, 0, panels);
-    figure(flops, measure(multiply));
-    figure(flops, measure([&] {
+    figure(flops, measure(seconds, multiply));
+    figure(flops, measure(seconds, [&] {
              pack(b.data(), n, 1, k, n, bp, 0, panels);
              multiply();
            }));
-    figure(flops, measure([&] {
+    figure(flops, measure(seconds, [&] {
              pack(b.data(), 1, k, k, n, bp, 0, panels);
              multiply();
            }));
-    figure(flops, measure([&] {
+    figure(flops, measure(seconds, [&] {
              gemm(a.data(), 1, m, bp, c.data(), n, m, n, k, 0, panels, false);
            }));
     double bytes = double(k * n) * sizeof(T);
-    double rows = measure([&] { pack(b.data(), n, 1, k, n, bp, 0, panels); });
+    double rows =
+        measure(seconds, [&] { pack(b.data(), n, 1, k, n, bp, 0, panels); });
     double columns =
-        measure([&] { pack(b.data(), 1, k, k, n, bp, 0, panels); });
+        measure(seconds, [&] { pack(b.data(), 1, k, k, n, bp, 0, panels); });
     llvm::outs() << llvm::format(" %6.1f %6.1f\n", bytes / rows * 1e-9,
                                  bytes / columns * 1e-9);
     llvm::outs().flush();

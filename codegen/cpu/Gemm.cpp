@@ -4,9 +4,10 @@
 // their tiles. Where a block ends is visible in no result: sums go through C
 // between blocks of k, and a store and a load are exact.
 //
-// The loops, from outside: blocks of k (a panel's part of a block stays in the
-// first-level cache), blocks of rows (its part of A stays in the second-level
-// cache), panels, tiles of rows.
+// The loops, from outside: blocks of k, blocks of rows (its part of A is copied
+// and stays in the second-level cache, with the panel's part of B), panels,
+// tiles of rows. While a panel is multiplied the next one is prefetched into
+// the second-level cache: a core reads it too late by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// Terms of one block.
+/// Terms of one block. A panel's part of it takes 96 KB.
 static constexpr int64_t blockDepth = 512;
 /// Between rows of staged A: an odd number of cache lines in f32, so that the
 /// rows of a tile lie in distinct sets.
@@ -38,9 +39,10 @@ std::string fovea::codegen::gemmRowsName(Type element) {
 }
 
 GemmTile fovea::codegen::gemmTile(Type element, const Target &target) {
-  return {.rows = target.vectorBits >= 512 ? 12 : 6,
+  bool isWide = target.vectorBits >= 512;
+  return {.rows = isWide ? 8 : 6,
           .lanes = target.lanes(element),
-          .vectors = 2};
+          .vectors = isWide ? 3 : 2};
 }
 
 bool fovea::codegen::isGemmElement(Type element) {
@@ -62,10 +64,10 @@ struct Emitter {
 
   /// Rows of one block: 200 KB of A.
   int64_t blockRows() const { return element.isF32() ? 96 : 48; }
-  /// Panels side by side for so few rows: eight chains, in the registers that
-  /// the target has.
+  /// Panels side by side for so few rows: eight chains at least, and no more
+  /// than fit into the registers that the target has.
   int64_t thinPanels(int64_t rows) const {
-    return rows == 1 ? 4 : rows == 2 || tile.rows > 6 ? 2 : 1;
+    return rows == 1 ? 4 : rows == 2 ? 2 : 1;
   }
   Value address(Value base, Value row, Value stride) {
     return b.at(element, base, b.mul(row, stride));
@@ -182,27 +184,41 @@ void Emitter::emitBlock() {
   Type arguments[] = {pointer, number, number,       pointer, number,
                       pointer, number, number,       number,  number,
                       number,  number, b.getI1Type()};
-  std::string single[64], wide[thinRows + 1];
-  for (int64_t rows = 1; rows <= tile.rows; ++rows)
-    single[rows] = emitMicroKernel(b, element, tile, rows, 1,
-                                   rows <= thinRows ? 0 : stagedStride);
-  for (int64_t rows = 1; rows <= thinRows; ++rows)
-    wide[rows] = emitMicroKernel(b, element, tile, rows, thinPanels(rows), 0);
+  /// Kernels by rows: one panel; several; and the last panel, by vectors.
+  std::map<int64_t, std::string> single, wide, last;
+  for (int64_t rows = 1; rows <= tile.rows; ++rows) {
+    bool isThin = rows <= thinRows;
+    int64_t stride = isThin ? 0 : stagedStride;
+    single[rows] =
+        emitMicroKernel(b, element, tile, {rows, 1, tile.vectors, stride});
+    if (isThin)
+      wide[rows] = emitMicroKernel(b, element, tile,
+                                   {rows, thinPanels(rows), tile.vectors, 0});
+  }
+  for (int64_t vectors = 1; vectors <= tile.vectors; ++vectors)
+    last[vectors] = emitMicroKernel(b, element, tile,
+                                    {tile.rows, 1, vectors, stagedStride});
 
   b.function(
       nameFor("fovea_gemm_block", element), arguments, /*isPrivate=*/true,
       [&](ValueRange args) {
         Value columns = b.number(tile.columns());
+        Value zero = b.number(0), one = b.number(1);
+        Value height = b.number(tile.rows);
         auto callKernel = [&](StringRef kernel, Value row, Value panel) {
           Value column = b.mul(panel, columns);
           Value c = b.at(element, address(args[C], row, args[Ldc]), column);
+          // Each tile prefetches as many lines as it has turns, behind those
+          // of the tile before.
+          Value next = address(args[Bp], b.add(panel, one), args[PanelSize]);
+          Value turns = b.div(args[K], b.number(termsPerTurn));
+          Value lines = b.mul(b.div(row, height), turns);
+          Value ahead = b.at(b.getIntegerType(512), next, lines);
           b.call(kernel, {address(args[A], row, args[Ars]), args[Ars],
                           args[Acs], address(args[Bp], panel, args[PanelSize]),
                           args[PanelSize], c, args[Ldc], args[K],
-                          b.sub(args[N], column), args[Accumulate]});
+                          b.sub(args[N], column), args[Accumulate], ahead});
         };
-        Value zero = b.number(0), one = b.number(1);
-        Value height = b.number(tile.rows);
         auto multiplyThin = [&] {
           b.dispatch(args[M], thinRows, [&](int64_t rows) {
             Value step = b.number(thinPanels(rows));
@@ -217,7 +233,7 @@ void Emitter::emitBlock() {
           });
         };
         auto multiplyTiles = [&] {
-          // All tiles but the last two are full; 16 rows become 8 and 8.
+          // All tiles but the last two are full; 12 rows become 6 and 6.
           Value above = b.rem(args[M], height);
           Value whole = b.sub(args[M], b.add(above, height));
           whole = b.select(b.equal(above, zero), args[M], b.max(whole, zero));
@@ -225,9 +241,20 @@ void Emitter::emitBlock() {
           Value step = b.select(b.less(height, left),
                                 b.divUp(left, b.number(2)), b.max(left, one));
           b.loop(args[First], args[Last], one, [&](Value panel) {
-            b.loop(zero, whole, height, [&](Value row) {
-              callKernel(single[tile.rows], row, panel);
-            });
+            auto multiplyWhole = [&](StringRef kernel) {
+              b.loop(zero, whole, height,
+                     [&](Value row) { callKernel(kernel, row, panel); });
+            };
+            Value exist = b.sub(args[N], b.mul(panel, columns));
+            b.branch(
+                b.atMost(columns, exist),
+                [&] { multiplyWhole(single[tile.rows]); },
+                [&] {
+                  Value vectors = b.divUp(exist, b.number(tile.lanes));
+                  b.dispatch(vectors, tile.vectors, [&](int64_t vectors) {
+                    multiplyWhole(last[vectors]);
+                  });
+                });
             b.loop(whole, args[M], step, [&](Value row) {
               Value rows = b.min(step, b.sub(args[M], row));
               b.dispatch(rows, tile.rows, [&](int64_t rows) {

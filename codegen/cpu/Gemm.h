@@ -41,7 +41,8 @@ struct GemmTile {
   }
 };
 
-/// 12 rows of two vectors with AVX-512 (12 x 32 in f32), 6 rows elsewhere.
+/// 8 rows of three vectors with AVX-512 (8 x 48 in f32), 6 rows of two vectors
+/// elsewhere (6 x 16 in f32 with AVX2).
 GemmTile gemmTile(mlir::Type element, const Target &target);
 
 /// Whether `emitGemm` takes an element type: f32 and f64.
@@ -64,7 +65,7 @@ bool isGemmElement(mlir::Type element);
 ///   first..last-1 of C (+)= A * B: A[m, k] at a + m*ars + k*acs, %bp from
 ///   `fovea_pack` for the same k and n, C[m, n] at c + m*ldc + n. Neither A nor
 ///   the packed B may overlap C. With k = 0, C becomes 0 (or stays). It uses
-///   about 200 KB of the stack.
+///   about 220 KB of the stack.
 ///
 /// - `@fovea_gemm_rows_<t>(%a: ptr, %rows: ptr, %ars, %bp, %c, %ldc, %m, %n,
 /// %k,

@@ -114,6 +114,11 @@ Value KernelBuilder::load(Type type, Value address) {
 void KernelBuilder::store(Value value, Value address) {
   LLVM::StoreOp::create(*this, value, address, bytesOf(value.getType()));
 }
+void KernelBuilder::prefetch(Value address, bool forWriting) {
+  LLVM::Prefetch::create(*this, address, getI32IntegerAttr(forWriting),
+                         getI32IntegerAttr(forWriting ? 3 : 2),
+                         getI32IntegerAttr(1));
+}
 Value KernelBuilder::load(VectorType type, Value address, Value mask) {
   return LLVM::MaskedLoadOp::create(*this, type, address, mask, zeros(type),
                                     getI32IntegerAttr(bytesOf(type)));

@@ -62,6 +62,8 @@ public:
   /// Loads and stores are aligned to one element, never to a vector.
   Value load(mlir::Type type, Value address);
   void store(Value value, Value address);
+  /// Brings a cache line nearer; any address is right.
+  void prefetch(Value address, bool forWriting);
   /// Lanes outside the mask are 0 and are not touched in memory.
   Value load(mlir::VectorType type, Value address, Value mask);
   void store(Value value, Value address, Value mask);

@@ -14,6 +14,8 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
+static constexpr int64_t cacheLine = 64;
+
 namespace {
 
 /// The arguments and the shape of the kernel that is being built.
@@ -21,35 +23,34 @@ struct Kernel {
   KernelBuilder &b;
   Type element;
   VectorType vector;
-  int64_t rows, panels, lanes, vectors;
-  /// Between rows of A where that is a constant and acs is 1; otherwise 0.
-  int64_t stride;
-  Value a, ars, acs, bp, panelSize, c, ldc, k, columns, accumulate;
+  GemmTile tile;
+  KernelShape shape;
+  Value a, ars, acs, bp, panelSize, c, ldc, k, columns, accumulate, ahead;
 
   /// The accumulators are in the order row, panel, vector.
-  bool isStaged() const { return stride != 0; }
-  int64_t perRow() const { return panels * vectors; }
+  bool isStaged() const { return shape.stride != 0; }
+  int64_t perRow() const { return shape.panels * shape.vectors; }
+  int64_t numSums() const { return shape.rows * perRow(); }
   Value addressInC(int64_t row, int64_t vectorOfRow);
   Values readC(ArrayRef<Value> masks);
   void writeC(ValueRange sums, ArrayRef<Value> masks);
   Values masks();
-  void multiplyTerm(MutableArrayRef<Value> state, int64_t ahead);
+  void prefetchC();
+  void multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
+                    ValueRange pointersToB, int64_t term);
   Values multiply(Values state);
 };
-
-/// How many terms one turn of a loop over staged A adds.
-constexpr int64_t termsPerTurn = 4;
 
 } // namespace
 
 Value Kernel::addressInC(int64_t row, int64_t vectorOfRow) {
   Value start = b.at(element, c, b.mul(ldc, b.number(row)));
-  return b.at(element, start, vectorOfRow * lanes);
+  return b.at(element, start, vectorOfRow * tile.lanes);
 }
 
 Values Kernel::readC(ArrayRef<Value> masks) {
   Values sums;
-  for (int64_t row = 0; row < rows; ++row)
+  for (int64_t row = 0; row < shape.rows; ++row)
     for (int64_t v = 0; v < perRow(); ++v)
       sums.push_back(masks.empty()
                          ? b.load(vector, addressInC(row, v))
@@ -58,7 +59,7 @@ Values Kernel::readC(ArrayRef<Value> masks) {
 }
 
 void Kernel::writeC(ValueRange sums, ArrayRef<Value> masks) {
-  for (int64_t row = 0; row < rows; ++row)
+  for (int64_t row = 0; row < shape.rows; ++row)
     for (int64_t v = 0; v < perRow(); ++v) {
       Value sum = sums[row * perRow() + v];
       if (masks.empty())
@@ -71,25 +72,32 @@ void Kernel::writeC(ValueRange sums, ArrayRef<Value> masks) {
 Values Kernel::masks() {
   Values masks;
   for (int64_t v = 0; v < perRow(); ++v)
-    masks.push_back(b.maskBelow(b.sub(columns, b.number(v * lanes)), lanes));
+    masks.push_back(
+        b.maskBelow(b.sub(columns, b.number(v * tile.lanes)), tile.lanes));
   return masks;
 }
 
+/// C is needed when the sums are complete; by then it is near.
+void Kernel::prefetchC() {
+  for (int64_t row = 0; row < shape.rows; ++row)
+    for (int64_t v = 0; v < perRow(); ++v)
+      b.prefetch(addressInC(row, v), /*forWriting=*/true);
+}
+
 /// One term of every sum: row k of the panels times column k of A, both found
-/// `ahead` terms behind the pointers.
-void Kernel::multiplyTerm(MutableArrayRef<Value> state, int64_t ahead) {
-  MutableArrayRef<Value> sums = state.take_front(rows * perRow());
-  ArrayRef<Value> pointersToA = state.drop_front(sums.size());
-  ArrayRef<Value> pointersToB = state.take_back(panels);
+/// `term` terms behind the pointers.
+void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
+                          ValueRange pointersToB, int64_t term) {
   Values loaded;
-  for (int64_t panel = 0; panel < panels; ++panel)
-    for (int64_t v = 0; v < vectors; ++v)
-      loaded.push_back(b.load(vector, b.at(element, pointersToB[panel],
-                                           (ahead * vectors + v) * lanes)));
-  for (int64_t row = 0; row < rows; ++row) {
-    Value address = isStaged()
-                        ? b.at(element, pointersToA[0], row * stride + ahead)
-                        : pointersToA[row];
+  for (Value panel : pointersToB)
+    for (int64_t v = 0; v < shape.vectors; ++v)
+      loaded.push_back(
+          b.load(vector,
+                 b.at(element, panel, term * tile.columns() + v * tile.lanes)));
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    Value address =
+        isStaged() ? b.at(element, pointersToA[0], row * shape.stride + term)
+                   : pointersToA[row];
     Value factor = b.broadcast(vector, b.load(element, address));
     for (int64_t v = 0; v < perRow(); ++v) {
       Value &sum = sums[row * perRow() + v];
@@ -99,28 +107,36 @@ void Kernel::multiplyTerm(MutableArrayRef<Value> state, int64_t ahead) {
 }
 
 /// The loop over k. Its state is the sums, the pointers into A (one where rows
-/// are a constant apart, else one per row) and one pointer per panel.
+/// are a constant apart, else one per row), one pointer per panel, and the one
+/// to prefetch from.
 ///
 /// Address arithmetic takes turns on the ports that multiply. With constant
 /// strides and several terms per turn there is next to none.
 Values Kernel::multiply(Values state) {
-  int64_t numSums = state.size();
-  int64_t numPointers = isStaged() ? 1 : rows;
-  for (int64_t row = 0; row < numPointers; ++row)
+  int64_t numRows = isStaged() ? 1 : shape.rows;
+  for (int64_t row = 0; row < numRows; ++row)
     state.push_back(b.at(element, a, b.mul(ars, b.number(row))));
-  for (int64_t panel = 0; panel < panels; ++panel)
+  for (int64_t panel = 0; panel < shape.panels; ++panel)
     state.push_back(b.at(element, bp, b.mul(panelSize, b.number(panel))));
+  state.push_back(ahead);
 
   auto turns = [&](Value from, Value to, int64_t terms) {
     auto turn = [&](Value, ValueRange current) {
       Values next = llvm::to_vector(current);
+      MutableArrayRef<Value> all = next;
+      MutableArrayRef<Value> inA = all.slice(numSums(), numRows);
+      MutableArrayRef<Value> inB = all.slice(numSums() + numRows, shape.panels);
       for (int64_t term = 0; term < terms; ++term)
-        multiplyTerm(next, term);
-      for (Value &pointer : MutableArrayRef(next).slice(numSums, numPointers))
+        multiplyTerm(all.take_front(numSums()), inA, inB, term);
+      for (Value &pointer : inA)
         pointer = isStaged() ? b.at(element, pointer, terms)
                              : b.at(element, pointer, acs);
-      for (Value &pointer : MutableArrayRef(next).take_back(panels))
-        pointer = b.at(element, pointer, terms * vectors * lanes);
+      for (Value &pointer : inB)
+        pointer = b.at(element, pointer, terms * tile.columns());
+      if (isStaged() && terms == termsPerTurn) {
+        b.prefetch(next.back(), /*forWriting=*/false);
+        next.back() = b.at(b.getI8Type(), next.back(), cacheLine);
+      }
       return next;
     };
     state = b.loop(from, to, b.number(terms), state, turn);
@@ -131,7 +147,7 @@ Values Kernel::multiply(Values state) {
     turns(b.number(0), whole, termsPerTurn);
   }
   turns(whole, k, 1);
-  state.truncate(numSums);
+  state.truncate(numSums());
   return state;
 }
 
@@ -141,23 +157,22 @@ std::string fovea::codegen::nameFor(StringRef stem, Type element) {
 
 std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                                             Type element, const GemmTile &tile,
-                                            int64_t rows, int64_t panels,
-                                            int64_t stride) {
+                                            const KernelShape &shape) {
+  bool isStaged = shape.stride != 0;
   std::string name =
-      nameFor(stride ? "fovea_gemm_tile" : "fovea_gemm_thin", element) + "_" +
-      std::to_string(rows) + "x" + std::to_string(panels);
+      nameFor(isStaged ? "fovea_gemm_tile" : "fovea_gemm_thin", element);
+  name += "_" + std::to_string(shape.rows) + "x" +
+          std::to_string(shape.panels) + "x" + std::to_string(shape.vectors);
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number, number, pointer, number,
-                      pointer, number, number, number,  builder.getI1Type()};
+                      pointer, number, number, number,  builder.getI1Type(),
+                      pointer};
   builder.function(name, arguments, /*isPrivate=*/true, [&](ValueRange args) {
     Kernel kernel{.b = builder,
                   .element = element,
                   .vector = VectorType::get(tile.lanes, element),
-                  .rows = rows,
-                  .panels = panels,
-                  .lanes = tile.lanes,
-                  .vectors = tile.vectors,
-                  .stride = stride,
+                  .tile = tile,
+                  .shape = shape,
                   .a = args[0],
                   .ars = args[1],
                   .acs = args[2],
@@ -167,10 +182,13 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                   .ldc = args[6],
                   .k = args[7],
                   .columns = args[8],
-                  .accumulate = args[9]};
-    Value isFull =
-        builder.atMost(builder.number(panels * tile.columns()), kernel.columns);
-    SmallVector<Type> types(rows * kernel.perRow(), kernel.vector);
+                  .accumulate = args[9],
+                  .ahead = args[10]};
+    if (isStaged)
+      kernel.prefetchC();
+    Value isFull = builder.atMost(builder.number(kernel.perRow() * tile.lanes),
+                                  kernel.columns);
+    SmallVector<Type> types(kernel.numSums(), kernel.vector);
     Values sums = builder.choose(
         kernel.accumulate, types,
         [&] {

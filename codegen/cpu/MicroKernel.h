@@ -13,19 +13,34 @@
 
 namespace fovea::codegen {
 
+/// The shape of one micro-kernel.
+struct KernelShape {
+  int64_t rows;
+  /// Adjacent panels. More than one only for a few rows.
+  int64_t panels;
+  /// Vectors of a panel that are computed; fewer than all in the last panel.
+  int64_t vectors;
+  /// Between the rows of A where that is a constant and acs is 1; otherwise 0.
+  int64_t stride;
+};
+
 /// Adds the function that computes `rows` rows of `panels` adjacent panels of
 /// C, and returns its name. Its arguments:
 ///   a, ars, acs      A[i, k] at a + i*ars + k*acs
 ///   bp, panelSize    panel p at bp + p*panelSize, already at the first k
 ///   c, ldc           C[i, j] at c + i*ldc + j
 ///   k                how many terms
-///   columns          how many columns of C exist from c on; more than the
-///                    panels have are ignored
+///   columns          how many columns of C exist from c on; more than are
+///                    computed are ignored
 ///   accumulate: i1   start from C instead of 0
+///   ahead            where to prefetch from, a line per turn (with a stride)
 /// With a `stride` other than 0, ars must be that number and acs 1.
 std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
-                            const GemmTile &tile, int64_t rows, int64_t panels,
-                            int64_t stride);
+                            const GemmTile &tile, const KernelShape &shape);
+
+/// How many terms one turn of a loop over staged A adds. It prefetches one
+/// cache line.
+constexpr int64_t termsPerTurn = 2;
 
 /// Transposes as many vectors as they have lanes: afterwards lane j of vector
 /// i is what lane i of vector j was.

@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(Gemm, IsTheChainForEverySizeAndOrientation) {
   with([]<typename T>(Products<T> &p) {
-    for (int64_t m : {0, 1, 2, 3, 4, 5, 7, 12, 13, 16, 23, 25, 50, 100})
+    for (int64_t m : {0, 1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 23, 50, 100})
       for (int64_t n : {1, 7, 16, 33, 100, 161})
         for (int64_t k : {0, 1, 5, 16, 37, 600}) {
           if (m * n * k > 100'000 && m % 5 != 0)
