@@ -27,6 +27,9 @@ static constexpr int64_t stagedStride = blockDepth + 16;
 /// Products of so few rows read B once per row at most; several panels at a
 /// time then give enough independent chains.
 static constexpr int64_t thinRows = 3;
+/// Rows of one block: 200 KB of A in f32, and enough tiles to prefetch a whole
+/// panel meanwhile.
+static constexpr int64_t blockRows = 96;
 
 std::string fovea::codegen::packName(Type element) {
   return nameFor("fovea_pack", element);
@@ -62,8 +65,6 @@ struct Emitter {
       : b(b), element(element), vector(VectorType::get(tile.lanes, element)),
         tile(tile) {}
 
-  /// Rows of one block: 200 KB of A.
-  int64_t blockRows() const { return element.isF32() ? 96 : 48; }
   /// Panels side by side for so few rows: eight chains at least, and no more
   /// than fit into the registers that the target has.
   int64_t thinPanels(int64_t rows) const {
@@ -290,14 +291,13 @@ void Emitter::emitGemm(bool byRowList) {
 
     Value isTall = b.less(b.number(thinRows), m);
     Value staged = byRowList ? b.truth(true) : isTall;
-    Value scratch =
-        b.scratch(element, (blockRows() + tile.lanes) * stagedStride);
+    Value scratch = b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
     // k = 0 still makes one turn, which writes zeros.
     Value terms = b.max(k, one);
     Value limit = b.select(staged, b.number(blockDepth), terms);
     Value depth = b.divUp(terms, b.divUp(terms, limit));
-    Value tallest = b.number(blockRows());
+    Value tallest = b.number(blockRows);
     Value height = b.divUp(b.max(m, one), b.divUp(b.max(m, one), tallest));
     height = b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
     Value panelSize = b.mul(k, b.number(tile.columns()));
