@@ -3,6 +3,7 @@
 #include "tools/fovea/Compiled.h"
 #include "codegen/Lower.h"
 #include "codegen/ObjectCache.h"
+#include "codegen/Split.h"
 #include "codegen/cpu/EmitProgram.h"
 
 using namespace mlir;
@@ -59,7 +60,7 @@ Status CompiledBatch::run(StringRef entry,
   auto jit = codegen::Jit::create(*target, std::move(jitOptions));
   if (!jit)
     return failure(jit.takeError());
-  if (llvm::Error error = (*jit)->add(std::move(kernels)))
+  if (llvm::Error error = (*jit)->add(codegen::splitModule(std::move(kernels))))
     return failure(std::move(error));
   llvm::Expected<void *> function = (*jit)->lookup(entry);
   if (!function)
