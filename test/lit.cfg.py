@@ -25,6 +25,8 @@ config.environment["PATH"] = os.pathsep.join(
     [config.fovea_tools, config.llvm_tools, os.environ.get("PATH", "")]
 )
 config.environment["LC_ALL"] = "C.UTF-8"
+# Compiled objects stay with the build; those of another build are not used.
+config.environment["FOVEA_CACHE"] = os.path.join(config.test_exec_root, "cache")
 
 config.substitutions += [
     ("%fovea-source", config.fovea_source),
