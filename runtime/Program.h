@@ -4,8 +4,10 @@
 // and where the addresses of both stand in the frame. Plain data: it is all
 // that the runtime knows of a model.
 //
-// A frame is an array of 64-bit slots. Slot 0 holds the thread pool, slot 1
-// the number of examples; the description says what the others hold.
+// A frame is an array of 64-bit slots. The first hold the thread pool, the
+// number of examples and what random numbers are keyed and counted by: the
+// seed (-1: nothing is random), the number of the update and the address of
+// the ids of the examples. The description says what the others hold.
 //
 // Arrays are packed: an array of one example is dense and row-major, with the
 // extents of that example, and the examples of a batch stand one behind the
@@ -24,7 +26,8 @@
 namespace fovea::runtime {
 
 struct Program {
-  static constexpr int poolSlot = 0, batchSlot = 1, firstFreeSlot = 2;
+  static constexpr int poolSlot = 0, batchSlot = 1, seedSlot = 2,
+                       updateSlot = 3, examplesSlot = 4, firstFreeSlot = 5;
 
   struct Term {
     enum Kind {

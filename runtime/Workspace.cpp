@@ -54,14 +54,13 @@ static int64_t evaluate(const std::vector<Program::Term> &formula,
 }
 
 /// A length that is given: by the examples, or as an axis of their data.
-Status Workspace::takeLength(size_t number,
-                             const std::vector<Example> &examples) {
+Status Workspace::takeLength(size_t number, const Batch &examples) {
   const Program::Length &length = program.lengths[number];
   Table &table = lengths[number];
-  for (const Example &example : examples) {
+  for (const Example *example : examples) {
     table.starts.push_back(table.values.size());
-    if (auto given = example.lengths.find(length.name);
-        given != example.lengths.end()) {
+    if (auto given = example->lengths.find(length.name);
+        given != example->lengths.end()) {
       const std::vector<int64_t> &values = given->second.values;
       int64_t largest = 0;
       for (int64_t value : values) {
@@ -77,9 +76,9 @@ Status Workspace::takeLength(size_t number,
     }
     std::optional<int64_t> extent;
     for (const Program::Array &array : program.arrays) {
-      auto data = array.role == Role::Data ? example.data.find(array.name)
-                                           : example.data.end();
-      if (data == example.data.end() ||
+      auto data = array.role == Role::Data ? example->data.find(array.name)
+                                           : example->data.end();
+      if (data == example->data.end() ||
           data->second.shape.size() != array.shape.size())
         continue;
       for (size_t axis = 0; axis < array.shape.size(); ++axis)
@@ -122,7 +121,7 @@ void Workspace::computeLength(size_t number) {
   }
 }
 
-Status Workspace::takeLengths(const std::vector<Example> &examples) {
+Status Workspace::takeLengths(const Batch &examples) {
   lengths.assign(program.lengths.size(), {});
   for (size_t number = 0; number < lengths.size(); ++number) {
     if (!program.lengths[number].formula.empty())
@@ -176,16 +175,22 @@ int64_t Workspace::bytesOf(const Program::Array &array) const {
   return places(array.layout) * array.count * sizeOf(array.element);
 }
 
+bool Workspace::isOwned(const Program::Array &array,
+                        const Binding &binding) const {
+  return array.role == Role::Parameter && binding.memory &&
+         binding.memory->contains(array.name);
+}
+
 /// Gives every array a place that no array in use at the same time has: the
 /// lowest that is free, in the order of the first use.
-Status Workspace::allocate() {
+Status Workspace::allocate(const Binding &binding) {
   struct Block {
     int64_t begin, end;
     int lastUse;
   };
   std::vector<const Program::Array *> arrays;
   for (const Program::Array &array : program.arrays)
-    if (array.role != Role::Output)
+    if (array.role != Role::Output && !isOwned(array, binding))
       arrays.push_back(&array);
   // Inputs are there from the beginning.
   auto firstUse = [](const Program::Array *array) {
@@ -224,6 +229,10 @@ Status Workspace::allocate() {
   }
   for (auto [slot, begin] : begins)
     slots[slot] = reinterpret_cast<int64_t>(arena.get() + begin);
+  for (const Program::Array &array : program.arrays)
+    if (isOwned(array, binding))
+      slots[array.slot] =
+          reinterpret_cast<int64_t>(binding.memory->at(array.name));
   return Status::success();
 }
 
@@ -266,10 +275,12 @@ void Workspace::write(const Program::Array &array, int64_t example,
   }
 }
 
-Status Workspace::fill(const std::vector<Example> &examples,
-                       const ParameterValues &parameters,
-                       const std::map<std::string, double> &numbers) {
+Status Workspace::fill(const Batch &examples, const Binding &binding) {
+  const ParameterValues none;
+  const ParameterValues &parameters = binding.values ? *binding.values : none;
   for (const Program::Array &array : program.arrays) {
+    if (isOwned(array, binding))
+      continue;
     if (array.role == Role::Parameter) {
       auto found = parameters.find(array.name);
       if (found == parameters.end() ||
@@ -283,13 +294,13 @@ Status Workspace::fill(const std::vector<Example> &examples,
       continue;
     for (int64_t example = 0; example < batch; ++example) {
       std::vector<int64_t> shape = shapeOf(array, example);
-      auto number = numbers.find(array.name);
-      auto found = examples[example].data.find(array.name);
-      if (number != numbers.end() && shape.empty()) {
+      auto number = binding.numbers.find(array.name);
+      auto found = examples[example]->data.find(array.name);
+      if (number != binding.numbers.end() && shape.empty()) {
         write(array, example, {number->second});
         continue;
       }
-      if (found == examples[example].data.end())
+      if (found == examples[example]->data.end())
         return Status::error(fmt::format("data '{}' is not given", array.name));
       if (found->second.shape == shape) {
         write(array, example, found->second.values);
@@ -323,11 +334,11 @@ Status Workspace::fill(const std::vector<Example> &examples,
   return Status::success();
 }
 
-Status Workspace::bind(const std::vector<Example> &examples,
-                       const ParameterValues &parameters,
-                       const std::map<std::string, double> &numbers,
-                       void *pool) {
+Status Workspace::bind(const Batch &examples, const Binding &binding) {
   batch = examples.size();
+  ids.clear();
+  for (const Example *example : examples)
+    ids.push_back(example->id);
   slots.assign(program.numSlots, 0);
   if (Status status = takeLengths(examples); status.failed())
     return status;
@@ -335,13 +346,16 @@ Status Workspace::bind(const std::vector<Example> &examples,
   for (size_t number = 0; number < offsets.size(); ++number)
     computeLayout(number);
   computeOrders();
-  if (Status status = allocate(); status.failed())
+  if (Status status = allocate(binding); status.failed())
     return status;
   auto address = [](const std::vector<int64_t> &table) {
     return reinterpret_cast<int64_t>(table.data());
   };
-  slots[Program::poolSlot] = reinterpret_cast<int64_t>(pool);
+  slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
   slots[Program::batchSlot] = batch;
+  slots[Program::seedSlot] = binding.seed ? uint32_t(*binding.seed) : -1;
+  slots[Program::updateSlot] = uint32_t(binding.update);
+  slots[Program::examplesSlot] = address(ids);
   for (size_t number = 0; number < lengths.size(); ++number) {
     const Program::Length &length = program.lengths[number];
     slots[length.slot] = address(lengths[number].extents);
@@ -355,7 +369,7 @@ Status Workspace::bind(const std::vector<Example> &examples,
     slots[program.orders[number].orderSlot] = address(ranks[number]);
     slots[program.orders[number].activeSlot] = address(active[number]);
   }
-  return fill(examples, parameters, numbers);
+  return fill(examples, binding);
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,4 +455,34 @@ DataValues Workspace::output(const std::string &name, int64_t example) const {
       result.values[i] = 0;
   }
   return result;
+}
+
+template <typename T>
+void Workspace::addOutputTo(const std::string &name, T *sum) const {
+  const Program::Array *array = findOutput(program, name);
+  if (!array)
+    return;
+  auto add = [&](auto zero) {
+    using From = decltype(zero);
+    for (int64_t part = 0; part < places(array->layout); ++part) {
+      auto source = reinterpret_cast<const From *>(slots[array->slot]) +
+                    part * array->count;
+      for (int64_t i = 0; i < array->count; ++i)
+        sum[i] += static_cast<T>(source[i]);
+    }
+  };
+  if (array->element == Element::F32)
+    add(float());
+  else if (array->element == Element::F64)
+    add(double());
+  else
+    add(int64_t());
+}
+
+void Workspace::addOutput(const std::string &name, float *sum) const {
+  addOutputTo(name, sum);
+}
+
+void Workspace::addOutput(const std::string &name, double *sum) const {
+  addOutputTo(name, sum);
 }

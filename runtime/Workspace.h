@@ -15,23 +15,41 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace fovea::runtime {
 
 /// The values of the parameters, by path, in the order of their elements.
 using ParameterValues = std::map<std::string, std::vector<double>>;
 
+/// The examples of a batch, in order.
+using Batch = std::vector<const Example *>;
+
+/// Where arrays of the caller lie, by name, in the type of their elements.
+using OwnedMemory = std::map<std::string, void *>;
+
+/// What a run needs beside its examples.
+struct Binding {
+  /// The parameters: in memory of the caller, or as values.
+  const OwnedMemory *memory = nullptr;
+  const ParameterValues *values = nullptr;
+  /// Data that no example has (`seed.nll`), the same for all.
+  std::map<std::string, double> numbers;
+  /// Random numbers (runtime/Philox.h); without a seed nothing is dropped.
+  std::optional<uint64_t> seed;
+  uint64_t update = 0;
+  void *pool = nullptr;
+};
+
 class Workspace {
 public:
   /// `program` outlives the workspace.
   explicit Workspace(const Program &program) : program(program) {}
 
-  /// Takes a batch: its lengths and data, and parameters. Data that no example
-  /// has (`seed.nll`) are taken from `numbers`, the same for all. Fails when
-  /// something is not given, or does not fit into memory.
-  Status bind(const std::vector<Example> &examples,
-              const ParameterValues &parameters,
-              const std::map<std::string, double> &numbers, void *pool);
+  /// Takes a batch: its lengths and data, and parameters. Parameters in memory
+  /// of the caller are read there and not copied. Fails when something is not
+  /// given, or does not fit into memory.
+  Status bind(const Batch &examples, const Binding &binding);
 
   /// What `void entry(void *frame)` is called with; valid until the next bind.
   void *frame() { return slots.data(); }
@@ -43,17 +61,21 @@ public:
   /// whatever the example. What lies behind a nested length is zero.
   DataValues output(const std::string &name, int64_t example) const;
   bool hasOutput(const std::string &name) const;
+  /// Adds a real output to `sum`, which has its extents: of all examples where
+  /// each has its own.
+  void addOutput(const std::string &name, float *sum) const;
+  void addOutput(const std::string &name, double *sum) const;
 
 private:
-  Status takeLengths(const std::vector<Example> &examples);
-  Status takeLength(size_t number, const std::vector<Example> &examples);
+  Status takeLengths(const Batch &examples);
+  Status takeLength(size_t number, const Batch &examples);
   void computeLength(size_t number);
   void computeLayout(size_t number);
   void computeOrders();
-  Status allocate();
-  Status fill(const std::vector<Example> &examples,
-              const ParameterValues &parameters,
-              const std::map<std::string, double> &numbers);
+  Status allocate(const Binding &binding);
+  Status fill(const Batch &examples, const Binding &binding);
+  bool isOwned(const Program::Array &array, const Binding &binding) const;
+  template <typename T> void addOutputTo(const std::string &name, T *sum) const;
   int64_t places(int layout) const;
   int64_t bytesOf(const Program::Array &array) const;
   std::vector<int64_t> shapeOf(const Program::Array &array,
@@ -75,6 +97,7 @@ private:
   const Program &program;
   int64_t batch = 0;
   std::vector<int64_t> slots;
+  std::vector<int64_t> ids; // of the examples
   std::vector<Table> lengths;
   std::vector<std::vector<int64_t>> offsets;       // by layout
   std::vector<std::vector<int64_t>> ranks, active; // by order

@@ -176,6 +176,13 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
   vocabulary->name = name;
   vocabulary->loc = loc;
   std::optional<int64_t> count = symbolCount(name, call);
+  if (call)
+    vocabulary->kind =
+        (call->kind == ExprKind::Call ? call->args[0] : call)->name.str();
+  if (overrideOf(name + ".vocab"))
+    vocabulary->kind = "ids";
+  else
+    vocabulary->limit = count.value_or(0);
   vocabulary->isAssumed = !count;
   vocabulary->size = Extent(
       model->sizes.dim(name + ".vocab", count.value_or(assumedVocabulary)));

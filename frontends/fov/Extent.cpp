@@ -433,6 +433,14 @@ const Atom *Sizes::findLength(llvm::StringRef name) const {
   return it == lengths.end() ? nullptr : it->second;
 }
 
+std::map<std::string, int64_t> Sizes::dims() const {
+  std::map<std::string, int64_t> values;
+  for (const Atom &atom : atoms)
+    if (atom.kind == Atom::Dim)
+      values[atom.name] = atom.value;
+  return values;
+}
+
 const Atom *Sizes::length(llvm::StringRef name, llvm::StringRef parent) {
   const Atom *&known = lengths[name.str()];
   if (!known) {

@@ -133,6 +133,8 @@ public:
   void nameFloors();
   /// The length of this name, or null.
   const Atom *findLength(llvm::StringRef name) const;
+  /// The values of all dims.
+  std::map<std::string, int64_t> dims() const;
 
 private:
   Atom *create(Atom::Kind kind, llvm::StringRef name);

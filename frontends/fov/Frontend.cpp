@@ -105,10 +105,21 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
       if (s->kind != StatementKind::Block || s->name != block)
         continue;
       for (const ast::Entry &entry : s->entries) {
-        if (entry.kind != ast::Entry::Option || !entry.left.places.empty())
+        if (entry.kind != ast::Entry::Option)
           continue;
+        std::string key = entry.left.name.str();
+        if (!entry.left.places.empty()) {
+          // `clip_value[cell]`; the equations of decode { } are no options.
+          const ast::Expr &place = *entry.left.places.front().value;
+          if (block != "train")
+            continue;
+          key += "[" +
+                 std::string(place.range.Start.getPointer(),
+                             place.range.End.getPointer()) +
+                 "]";
+        }
         const ast::Expr &value = *entry.value;
-        mlir::Attribute &slot = values[entry.left.name.str()];
+        mlir::Attribute &slot = values[key];
         if (value.kind == ExprKind::Integer)
           slot = builder.getI64IntegerAttr(value.integer);
         else if (value.kind == ExprKind::Real)
@@ -190,6 +201,8 @@ static void describe(const Elaborated &model, Model &result) {
     if (data->vocabulary) {
       info.vocabulary = data->vocabulary->name;
       info.vocabularySize = data->vocabulary->size.value().value_or(-1);
+      info.vocabularyKind = data->vocabulary->kind;
+      info.vocabularyLimit = data->vocabulary->limit;
       info.labels = data->vocabulary->labels;
     }
     info.isSentence = data->isSentence;
@@ -207,6 +220,7 @@ static void describe(const Elaborated &model, Model &result) {
     for (const Extent &size : data->extents)
       if (!size.value() && !llvm::is_contained(result.lengths, size.text()))
         result.lengths.push_back(size.text());
+  result.dims = model.sizes.dims();
   result.refusals = model.refusals;
 }
 

@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
+
 namespace fovea {
 
 struct FrontendOptions {
@@ -46,8 +48,11 @@ struct DataInfo {
   unsigned numIndices = 0;
   /// Whether it has a `~`: observed in training, generated in decoding.
   bool isChosen = false;
-  std::string vocabulary;          // the name that declares it; of tokens
-  int64_t vocabularySize = -1;     // -1: not known yet; also of classes
+  std::string vocabulary;      // the name that declares it; of tokens
+  int64_t vocabularySize = -1; // -1: not known yet; also of classes
+  /// words, chars, sentencepiece or ids; `--set NAME.vocab` makes it ids.
+  std::string vocabularyKind;
+  int64_t vocabularyLimit = 0;     // the most symbols; 0: any number
   std::vector<std::string> labels; // of class("a", "b")
 };
 
@@ -58,7 +63,8 @@ struct Model {
   std::vector<ParameterInfo> parameters; // in file order
   std::vector<DataInfo> data;            // in file order
   std::vector<std::string> latents;
-  std::vector<std::string> lengths; // that come with the data, in file order
+  std::vector<std::string> lengths;    // that come with the data, in file order
+  std::map<std::string, int64_t> dims; // of the spec, by name
   /// Vocabularies that neither the spec nor `--set` gives a size: what they
   /// have here is a guess.
   std::vector<std::string> assumedVocabularies;

@@ -49,8 +49,9 @@ ArrayRef<StringRef> fovea::fov::metrics() {
 std::string fovea::fov::optionMistake(StringRef block, StringRef name,
                                       StringRef word) {
   static constexpr StringRef train[] = {
-      "average", "optimiser", "rate", "clip",  "clip_value", "column_norm",
-      "noise",   "smooth",    "init", "batch", "bucket",     "early_stop"};
+      "average",     "optimiser",  "rate",   "clip",   "clip_value",
+      "column_norm", "noise",      "smooth", "init",   "batch",
+      "bucket",      "early_stop", "decay",  "warmup", "accumulate"};
   static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
                                          "normalise", "unknown", "stop",
                                          "valid",     "score"};

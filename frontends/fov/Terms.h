@@ -34,6 +34,8 @@ struct Vocabulary {
   Extent size;
   SMLoc loc;
   std::vector<std::string> labels; // of class("a", "b")
+  std::string kind = "words";      // words, chars, sentencepiece, ids
+  int64_t limit = 0;               // the most symbols; 0: any number
   bool isClass = false;
   bool isAssumed = false; // nothing has fixed the size yet
 

@@ -41,6 +41,15 @@ struct Arguments {
   // run
   std::vector<std::string> gets;
 
+  // train
+  std::string folder;
+  std::vector<std::string> valid;
+  bool resume = false;
+  std::optional<int64_t> steps, epochs, batch;
+  std::optional<double> minutes;
+  int64_t reportEvery = 100;
+  std::optional<int64_t> validEvery, saveEvery;
+
   // decode
   std::optional<int64_t> beam, nbest, maxLength, minLength, topK;
   std::optional<double> temperature, topP;
@@ -76,6 +85,7 @@ int runInit(const Arguments &arguments);
 int runParams(const Arguments &arguments);
 int runRun(const Arguments &arguments);
 int runScore(const Arguments &arguments);
+int runTrain(const Arguments &arguments);
 
 } // namespace fovea::cli
 

@@ -59,6 +59,7 @@ public:
     addParams();
     addInit();
     addRun();
+    addTrain();
     addDecode();
     addScore();
     addCompile();
@@ -201,6 +202,59 @@ private:
     addExecution(command);
   }
 
+  void addTrain() {
+    CLI::App *command = addSpecCommand(
+        "train", "train: writes the best weights, the state of the training "
+                 "and its log into a folder");
+    addData(command, /*asText=*/true);
+    command
+        ->add_option("--valid", arguments.valid,
+                     "the examples to validate on, as --data")
+        ->type_name("NAME=FILE");
+    command
+        ->add_option("--out", arguments.folder,
+                     "the folder: model.safetensors, log.jsonl, last/")
+        ->type_name("DIR")
+        ->required();
+    command->add_flag("--resume", arguments.resume,
+                      "continue the training that the folder has, as if it had "
+                      "never ended");
+    addWeights(command);
+    command->get_option("--weights")
+        ->description("weights to begin with, instead of drawn ones");
+    auto addCount = [&](const char *name, auto &value, const char *what) {
+      command->add_option(name, value, what)->check(atLeast(1))->type_name("N");
+    };
+    addCount("--steps", arguments.steps, "ends behind N updates in all");
+    addCount("--epochs", arguments.epochs,
+             "ends behind N epochs in all (10 where nothing ends training)");
+    command
+        ->add_option("--minutes", arguments.minutes,
+                     "ends after this time, of this run alone")
+        ->check(positive())
+        ->type_name("X");
+    addCount("--batch", arguments.batch,
+             "examples of a batch; --set train.batch=tokens(N) counts tokens");
+    addCount("--report-every", arguments.reportEvery,
+             "updates between two lines of the log (100)");
+    addCount("--valid-every", arguments.validEvery,
+             "updates between two validations (an epoch)");
+    addCount("--save-every", arguments.saveEvery,
+             "updates between two savings (a minute, and an epoch)");
+    addSeed(command, "of weights, order, dropout and noise (0)");
+    command
+        ->add_option("--threads", arguments.threads,
+                     "the results do not depend on it")
+        ->check(atLeast(1))
+        ->type_name("N");
+    command
+        ->add_option("--dtype", arguments.dtype,
+                     "f32 or f64: what it computes "
+                     "in")
+        ->check(CLI::IsMember({"f32", "f64"}));
+    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+  }
+
   void addDecode() {
     CLI::App *command =
         addSpecCommand("decode", "generate: one line per example");
@@ -317,7 +371,7 @@ static CLI::App *findCommand(CLI::App &app, const std::string &name) {
 }
 
 static bool isPlanned(const std::string &name) {
-  return name == "train" || name == "eval" || name == "bench" || name == "plot";
+  return name == "eval" || name == "bench" || name == "plot";
 }
 
 /// The error for a word that is no command, with the nearest that is.

@@ -12,32 +12,20 @@ using namespace fovea::cli;
 using runtime::Program;
 using runtime::Status;
 
-CompiledBatch::CompiledBatch(ModuleOp module,
-                             const reference::Arrays &parameters,
-                             const std::vector<runtime::Example> &examples,
-                             const CompiledOptions &options)
-    : module(module), examples(examples), options(options),
-      pool(fovea_pool_create(options.threads), &fovea_pool_destroy) {
-  for (const auto &[path, array] : parameters)
-    this->parameters[path] = array.values;
-}
-
 static Status failure(llvm::Error error) {
   return Status::error(llvm::toString(std::move(error)));
 }
 
-Status CompiledBatch::run(StringRef entry,
-                          const std::map<std::string, double> &numbers,
-                          Program &program,
-                          std::unique_ptr<runtime::Workspace> &workspace) {
+//===----------------------------------------------------------------------===//
+// One program
+//===----------------------------------------------------------------------===//
+
+Status CompiledProgram::create(ModuleOp module, StringRef entry,
+                               const CompiledOptions &options,
+                               std::unique_ptr<CompiledProgram> &result) {
   auto op = module.lookupSymbol<attn::ProgramOp>(entry);
   if (!op)
     return Status::error("the module has no '@" + entry.str() + "'");
-  bool drops = false;
-  op->walk([&](attn::DropoutOp) { drops = true; });
-  if (drops && options.seed)
-    return Status::error("dropout with a seed is not compiled yet: only "
-                         "'--reference' executes it");
   llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
   if (!target)
     return failure(target.takeError());
@@ -48,7 +36,8 @@ Status CompiledBatch::run(StringRef entry,
                                : Type(Float32Type::get(&context));
   emit.target = *target;
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
-  if (failed(codegen::emitProgram(op, *kernels, emit, program)))
+  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
+  if (failed(codegen::emitProgram(op, *kernels, emit, compiled->description)))
     return Status::error("'@" + entry.str() + "' cannot be compiled");
   codegen::JitOptions jitOptions;
   jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
@@ -60,18 +49,60 @@ Status CompiledBatch::run(StringRef entry,
   auto jit = codegen::Jit::create(*target, std::move(jitOptions));
   if (!jit)
     return failure(jit.takeError());
-  if (llvm::Error error = (*jit)->add(codegen::splitModule(std::move(kernels))))
+  compiled->jit = std::move(*jit);
+  if (llvm::Error error =
+          compiled->jit->add(codegen::splitModule(std::move(kernels))))
     return failure(std::move(error));
-  llvm::Expected<void *> function = (*jit)->lookup(entry);
+  llvm::Expected<void *> function = compiled->jit->lookup(entry);
   if (!function)
     return failure(function.takeError());
-  workspace = std::make_unique<runtime::Workspace>(program);
-  if (Status status =
-          workspace->bind(examples, parameters, numbers, pool.get());
+  compiled->function = reinterpret_cast<void (*)(void *)>(*function);
+  result = std::move(compiled);
+  return Status::success();
+}
+
+Status CompiledProgram::run(const runtime::Batch &batch,
+                            const runtime::Binding &binding) {
+  if (Status status = memory.bind(batch, binding); status.failed())
+    return status;
+  function(memory.frame());
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// One batch
+//===----------------------------------------------------------------------===//
+
+CompiledBatch::CompiledBatch(ModuleOp module,
+                             const reference::Arrays &parameters,
+                             const std::vector<runtime::Example> &examples,
+                             const CompiledOptions &options)
+    : module(module), options(options),
+      pool(fovea_pool_create(options.threads), &fovea_pool_destroy) {
+  for (const runtime::Example &example : examples)
+    this->examples.push_back(&example);
+  for (const auto &[path, array] : parameters)
+    this->parameters[path] = array.values;
+}
+
+Status CompiledBatch::run(StringRef entry,
+                          const std::map<std::string, double> &numbers,
+                          std::unique_ptr<CompiledProgram> &program) {
+  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
+  bool drops = false;
+  if (op)
+    op->walk([&](attn::DropoutOp) { drops = true; });
+  if (drops && options.seed)
+    return Status::error("dropout with a seed is not compiled yet: only "
+                         "'--reference' executes it");
+  if (Status status = CompiledProgram::create(module, entry, options, program);
       status.failed())
     return status;
-  reinterpret_cast<void (*)(void *)>(*function)(workspace->frame());
-  return Status::success();
+  runtime::Binding binding;
+  binding.values = &parameters;
+  binding.numbers = numbers;
+  binding.pool = pool.get();
+  return program->run(examples, binding);
 }
 
 static reference::Array arrayOf(const Program::Array &description,
@@ -83,38 +114,38 @@ static reference::Array arrayOf(const Program::Array &description,
 
 Status CompiledBatch::evaluateLoss(const std::vector<std::string> &,
                                    std::vector<reference::Arrays> &outputs) {
-  Program program;
-  std::unique_ptr<runtime::Workspace> workspace;
-  if (Status status = run("loss", {}, program, workspace); status.failed())
+  std::unique_ptr<CompiledProgram> compiled;
+  if (Status status = run("loss", {}, compiled); status.failed())
     return status;
   for (size_t example = 0; example < examples.size(); ++example) {
     reference::Arrays &own = outputs.emplace_back();
-    for (const Program::Array &array : program.arrays)
+    for (const Program::Array &array : compiled->program().arrays)
       if (array.role == Program::Role::Output)
         own[array.name] =
-            arrayOf(array, workspace->output(array.name, example));
+            arrayOf(array, compiled->workspace().output(array.name, example));
   }
   return Status::success();
 }
 
 Status CompiledBatch::evaluateGradients(double seedNll, double seedPenalty,
                                         reference::Arrays &sums) {
-  Program program;
-  std::unique_ptr<runtime::Workspace> workspace;
+  std::unique_ptr<CompiledProgram> compiled;
   if (Status status =
           run("grad", {{"seed.nll", seedNll}, {"seed.penalty", seedPenalty}},
-              program, workspace);
+              compiled);
       status.failed())
     return status;
-  for (const Program::Array &array : program.arrays) {
+  for (const Program::Array &array : compiled->program().arrays) {
     if (array.role != Program::Role::Output ||
         array.name.compare(0, 5, "grad/") != 0)
       continue;
-    reference::Array sum = arrayOf(array, workspace->output(array.name, 0));
+    reference::Array sum =
+        arrayOf(array, compiled->workspace().output(array.name, 0));
     // What does not depend on the examples counts once for each.
     bool isSum = array.layout < 0;
     for (size_t example = 1; !isSum && example < examples.size(); ++example) {
-      runtime::DataValues next = workspace->output(array.name, example);
+      runtime::DataValues next =
+          compiled->workspace().output(array.name, example);
       for (size_t i = 0; i < sum.values.size(); ++i)
         sum.values[i] += next.values[i];
     }

@@ -1,9 +1,15 @@
-//===- Compiled.h - a batch by compiled code ------------------------------===//
+//===- Compiled.h - programs as compiled code -----------------------------===//
+//
+// A program is compiled once and runs over any number of batches, of any
+// lengths.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_TOOLS_FOVEA_COMPILED_H
 #define FOVEA_TOOLS_FOVEA_COMPILED_H
 
 #include "codegen/Jit.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/Workspace.h"
@@ -16,6 +22,30 @@ struct CompiledOptions {
   std::optional<uint64_t> seed;
   /// 0: one per CPU.
   int threads = 0;
+};
+
+/// An entry of a batched module as code in this process, and the memory of its
+/// present batch.
+class CompiledProgram {
+public:
+  static runtime::Status create(mlir::ModuleOp module, llvm::StringRef entry,
+                                const CompiledOptions &options,
+                                std::unique_ptr<CompiledProgram> &result);
+
+  /// Runs the program; what it gives is in `workspace()` until the next run.
+  runtime::Status run(const runtime::Batch &batch,
+                      const runtime::Binding &binding);
+
+  const runtime::Program &program() const { return description; }
+  const runtime::Workspace &workspace() const { return memory; }
+
+private:
+  CompiledProgram() : memory(description) {}
+
+  std::unique_ptr<codegen::Jit> jit;
+  runtime::Program description;
+  runtime::Workspace memory;
+  void (*function)(void *) = nullptr;
 };
 
 /// Compiles `@loss` and `@grad` of a batched module as they are needed, and
@@ -34,11 +64,10 @@ public:
 private:
   runtime::Status run(llvm::StringRef entry,
                       const std::map<std::string, double> &numbers,
-                      runtime::Program &program,
-                      std::unique_ptr<runtime::Workspace> &workspace);
+                      std::unique_ptr<CompiledProgram> &program);
 
   mlir::ModuleOp module;
-  const std::vector<runtime::Example> &examples;
+  runtime::Batch examples;
   CompiledOptions options;
   runtime::ParameterValues parameters;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;

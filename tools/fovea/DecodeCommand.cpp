@@ -148,9 +148,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     return badUsage;
   for (const Show &show : shows)
     llvm::append_range(request.shows, show.equations);
-  Vocabularies vocabularies;
-  if (!lowerAndRead(session, arguments, request, "decode", execution) ||
-      !vocabularies.read(session, arguments, *execution.model))
+  if (!lowerAndRead(session, arguments, request, "decode", execution))
     return session.finish();
 
   mlir::Operation *decoder = reference::findContainer(module, "decode");
@@ -168,7 +166,8 @@ int fovea::cli::runDecode(const Arguments &arguments) {
         llvm::outs() << number + 1 << '\t';
       if (arguments.scores)
         llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
-      llvm::outs() << lineOf(*execution.model, hypothesis, vocabularies)
+      llvm::outs() << lineOf(*execution.model, hypothesis,
+                             execution.vocabularies)
                    << '\n';
     }
     for (Show &show : shows)

@@ -11,9 +11,14 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   runtime::TensorFile weights;
   if (!readWeightsFile(session, arguments, weights))
     return false;
+  if (!execution.vocabularies.load(session, arguments, weights))
+    return false;
+  session.addSets(execution.vocabularies.sizes());
   execution.model = session.openToExecute(&weights);
-  if (!execution.model || !takeParameters(session, arguments, *execution.model,
-                                          weights, execution.parameters))
+  if (!execution.model ||
+      !execution.vocabularies.read(session, arguments, *execution.model) ||
+      !takeParameters(session, arguments, *execution.model, weights,
+                      execution.parameters))
     return false;
   Model &model = *execution.model;
   mlir::Operation *kept = model.module->lookupSymbol(system);
@@ -36,6 +41,6 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
   execution.data.needed = reference::describeData(op);
-  return readExamples(session, arguments, model, execution.data,
-                      execution.examples);
+  return readExamples(session, splitData(arguments.data), model, execution.data,
+                      execution.vocabularies, execution.examples);
 }

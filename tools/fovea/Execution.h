@@ -14,6 +14,7 @@ namespace fovea::cli {
 /// A model that is ready to be interpreted.
 struct Execution {
   std::unique_ptr<Model> model;
+  Vocabularies vocabularies;
   reference::Arrays parameters;
   std::vector<runtime::Example> examples;
   WantedData data;

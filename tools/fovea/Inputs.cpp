@@ -1,7 +1,7 @@
 //===- Inputs.cpp - weights and data of a command -------------------------===//
 
 #include "tools/fovea/Inputs.h"
-#include "tools/fovea/TextData.h"
+#include "runtime/Initialise.h"
 
 #include <fmt/format.h>
 
@@ -87,6 +87,33 @@ bool fovea::cli::takeParameters(Session &session, const Arguments &arguments,
   return good;
 }
 
+/// `train { init = .. }`, empty where the spec says nothing.
+static std::string schemeOf(Model &model) {
+  if (!model.module)
+    return "";
+  auto train =
+      (*model.module)->getAttrOfType<mlir::DictionaryAttr>("attn.train");
+  auto scheme = train ? train.getAs<mlir::StringAttr>("init") : nullptr;
+  return scheme ? scheme.str() : "";
+}
+
+bool fovea::cli::drawWeights(Session &session, const Arguments &arguments,
+                             Model &model, uint64_t seed,
+                             runtime::TensorFile &file) {
+  std::vector<runtime::InitialParameter> parameters;
+  for (const ParameterInfo &parameter : model.parameters)
+    parameters.push_back({parameter.path,
+                          {parameter.shape.begin(), parameter.shape.end()},
+                          parameter.role});
+  auto type =
+      arguments.dtype == "f64" ? runtime::DType::F64 : runtime::DType::F32;
+  runtime::Status status =
+      runtime::initialise(parameters, schemeOf(model), seed, type, file);
+  if (status.failed())
+    session.error(arguments.spec() + ": " + status.text());
+  return status.succeeded();
+}
+
 //===----------------------------------------------------------------------===//
 // Data
 //===----------------------------------------------------------------------===//
@@ -96,11 +123,12 @@ namespace {
 /// Gathers the examples of one command.
 class ExampleReader {
 public:
-  ExampleReader(Session &session, const Arguments &arguments,
+  ExampleReader(Session &session, const std::vector<GivenData> &given,
                 const Model &model, const WantedData &wanted,
+                const Vocabularies &vocabularies,
                 std::vector<runtime::Example> &examples)
-      : session(session), arguments(arguments), model(model), wanted(wanted),
-        examples(examples) {}
+      : session(session), given(given), model(model), wanted(wanted),
+        vocabularies(vocabularies), examples(examples) {}
 
   bool run();
 
@@ -130,11 +158,11 @@ private:
   }
 
   Session &session;
-  const Arguments &arguments;
+  const std::vector<GivenData> &given;
   const Model &model;
   const WantedData &wanted;
+  const Vocabularies &vocabularies;
   std::vector<runtime::Example> &examples;
-  Vocabularies vocabularies;
   runtime::TensorFile tensors;
   std::string firstPath; // that gave the number of examples
 };
@@ -173,7 +201,8 @@ bool ExampleReader::addText(const std::string &name, const std::string &path) {
   if (!spec)
     return true;
   std::vector<runtime::DataValues> values;
-  return readText(session, path, *info, *spec, vocabularies, values) &&
+  return readText(session, sourceOf(path), *info, *spec, vocabularies,
+                  values) &&
          addValues(path, *spec, std::move(values));
 }
 
@@ -219,19 +248,13 @@ bool ExampleReader::checkNeeded() {
 }
 
 bool ExampleReader::run() {
-  if (!vocabularies.read(session, arguments, model))
-    return false;
-  std::vector<std::pair<std::string, std::string>> texts;
+  std::vector<GivenData> texts;
   bool good = true;
-  for (const std::string &text : arguments.data) {
-    std::string name, path;
-    if (!splitPair(text, name, path))
-      good &= readTensors(text, /*only=*/"");
-    else if (StringRef(path).ends_with(".safetensors"))
-      good &= readTensors(path, name);
+  for (const GivenData &data : given)
+    if (data.isTensors())
+      good &= readTensors(data.path, data.name);
     else
-      texts.push_back({name, path});
-  }
+      texts.push_back(data);
   if (!good)
     return false;
   if (!firstPath.empty()) {
@@ -255,8 +278,37 @@ bool ExampleReader::run() {
   return good && checkNeeded();
 }
 
-bool fovea::cli::readExamples(Session &session, const Arguments &arguments,
+std::vector<GivenData>
+fovea::cli::splitData(const std::vector<std::string> &texts) {
+  std::vector<GivenData> result;
+  for (const std::string &text : texts) {
+    // A comma begins another pair where a name and an equals sign follow.
+    llvm::SmallVector<StringRef> parts;
+    StringRef(text).split(parts, ',');
+    std::string whole;
+    auto finish = [&] {
+      GivenData &data = result.emplace_back();
+      if (!splitPair(whole, data.name, data.path))
+        data = {"", whole};
+    };
+    for (auto [number, part] : llvm::enumerate(parts)) {
+      bool begins = part.contains('=');
+      if (number > 0 && begins) {
+        finish();
+        whole.clear();
+      }
+      whole += (number > 0 && !begins ? "," : "") + part.str();
+    }
+    finish();
+  }
+  return result;
+}
+
+bool fovea::cli::readExamples(Session &session,
+                              const std::vector<GivenData> &given,
                               const Model &model, const WantedData &wanted,
+                              const Vocabularies &vocabularies,
                               std::vector<runtime::Example> &examples) {
-  return ExampleReader(session, arguments, model, wanted, examples).run();
+  return ExampleReader(session, given, model, wanted, vocabularies, examples)
+      .run();
 }

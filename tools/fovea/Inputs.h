@@ -5,7 +5,7 @@
 
 #include "dialect/reference/Array.h"
 #include "runtime/Batch.h"
-#include "tools/fovea/Session.h"
+#include "tools/fovea/TextData.h"
 
 namespace fovea::cli {
 
@@ -20,6 +20,10 @@ bool takeParameters(Session &session, const Arguments &arguments,
                     const Model &model, const runtime::TensorFile &file,
                     reference::Arrays &parameters);
 
+/// Draws weights to begin with, by the scheme that the spec asks for.
+bool drawWeights(Session &session, const Arguments &arguments, Model &model,
+                 uint64_t seed, runtime::TensorFile &file);
+
 /// What of the model's data a command reads.
 struct WantedData {
   /// What has to be given.
@@ -28,10 +32,22 @@ struct WantedData {
   std::vector<runtime::DataSpec> known;
 };
 
-/// Reads the examples that `--data` gives: one batch file, or NAME=FILE with
-/// text or tensors.
-bool readExamples(Session &session, const Arguments &arguments,
+/// One `--data`: NAME=FILE, or a batch file without a name.
+struct GivenData {
+  std::string name, path;
+  bool isTensors() const {
+    return name.empty() || llvm::StringRef(path).ends_with(".safetensors");
+  }
+};
+
+/// Splits what `--data` or `--valid` gives, `src=a.tsv:1,tgt=a.tsv:2` too.
+std::vector<GivenData> splitData(const std::vector<std::string> &texts);
+
+/// Reads the examples that `given` has: one batch file, or text or tensors of
+/// each name.
+bool readExamples(Session &session, const std::vector<GivenData> &given,
                   const Model &model, const WantedData &wanted,
+                  const Vocabularies &vocabularies,
                   std::vector<runtime::Example> &examples);
 
 /// Splits NAME=VALUE. False when `text` has no such form.

@@ -9,7 +9,7 @@ using namespace fovea;
 using namespace fovea::cli;
 
 Session::Session(const Arguments &arguments)
-    : arguments(arguments), errors(llvm::errs()),
+    : arguments(arguments), sets(arguments.sets), errors(llvm::errs()),
       mlirContext(MLIRContext::Threading::DISABLED) {
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
                           math::MathDialect, scf::SCFDialect>();
@@ -63,8 +63,13 @@ vocabularySizes(const Model &model, const runtime::TensorFile &weights) {
   return {sizes.begin(), sizes.end()};
 }
 
+void Session::addSets(
+    const std::vector<std::pair<std::string, std::string>> &more) {
+  llvm::append_range(sets, more);
+}
+
 std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
-  FrontendOptions options{arguments.sets, /*includeDir=*/""};
+  FrontendOptions options{sets, /*includeDir=*/""};
   std::unique_ptr<Model> model =
       compileSpec(arguments.spec(), options, mlirContext, errors);
   if (!model || !weights)

@@ -32,6 +32,9 @@ public:
   Diagnostics &diagnostics() { return errors; }
   mlir::MLIRContext &context() { return mlirContext; }
 
+  /// Overrides beside those of the command line, for all that is opened later.
+  void addSets(const std::vector<std::pair<std::string, std::string>> &sets);
+
   /// Compiles the spec. The sizes of vocabularies that nothing gives are taken
   /// from `weights`. Null when something is wrong (diagnosed).
   std::unique_ptr<Model> open(const runtime::TensorFile *weights = nullptr);
@@ -52,6 +55,7 @@ private:
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;
+  std::vector<std::pair<std::string, std::string>> sets;
   Diagnostics errors;
   mlir::MLIRContext mlirContext;
   mlir::DiagnosticEngine::HandlerID handler;

@@ -3,21 +3,58 @@
 #include "tools/fovea/TextData.h"
 #include "tools/fovea/Inputs.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
 
-#include <fmt/format.h>
-
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <zlib.h>
 
 using namespace fovea;
 using namespace fovea::cli;
+using llvm::StringLiteral;
 using llvm::StringRef;
+
+/// A longer line is a mistake rather than an example.
+static constexpr size_t longestLine = 1 << 20;
+
+//===----------------------------------------------------------------------===//
+// Files and lines
+//===----------------------------------------------------------------------===//
+
+/// Unpacks a .gz file. Empty, and reported, when it cannot.
+static std::optional<std::string> unpack(Session &session,
+                                         const std::string &path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (!file) {
+    session.error("cannot read '" + path + "': " + std::strerror(errno));
+    return std::nullopt;
+  }
+  std::string text;
+  char buffer[1 << 16];
+  int count = 0;
+  while ((count = gzread(file, buffer, sizeof(buffer))) > 0)
+    text.append(buffer, count);
+  int code = Z_OK;
+  std::string problem = gzerror(file, &code);
+  // What ends early is no error of gzread, but one of gzclose.
+  int closed = gzclose(file);
+  if (count == 0 && code == Z_OK && closed == Z_OK)
+    return text;
+  session.error("cannot unpack '" + path + "'" +
+                (code == Z_OK || problem.empty() ? "" : ": " + problem));
+  return std::nullopt;
+}
 
 /// Reads a file into the session's sources, so that errors can show its lines.
 static std::optional<StringRef> readFile(Session &session,
                                          const std::string &path) {
   if (StringRef(path).ends_with(".gz")) {
-    session.error(path + ": compressed text cannot be read yet");
-    return std::nullopt;
+    std::optional<std::string> text = unpack(session, path);
+    if (!text)
+      return std::nullopt;
+    return session.diagnostics().addSource(path, std::move(*text));
   }
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer) {
@@ -39,9 +76,99 @@ static llvm::SmallVector<StringRef> linesOf(StringRef text) {
   return lines;
 }
 
+TextSource fovea::cli::sourceOf(const std::string &given) {
+  auto [file, column] = StringRef(given).rsplit(':');
+  unsigned number = 0;
+  if (column.empty() || column.getAsInteger(10, number) || number == 0)
+    return {given, 0};
+  return {file.str(), number};
+}
+
+namespace {
+/// The column of each line of a file.
+class ColumnReader {
+public:
+  ColumnReader(Session &session, const TextSource &source)
+      : session(session), source(source) {}
+
+  /// Calls `take(text)` for each line; false when any is wrong (reported).
+  bool run(llvm::function_ref<bool(StringRef)> take);
+
+private:
+  bool explain(StringRef place, const std::string &text) {
+    session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()),
+                                text);
+    return false;
+  }
+  bool readLine(StringRef line, llvm::function_ref<bool(StringRef)> take);
+
+  Session &session;
+  const TextSource &source;
+};
+} // namespace
+
+bool ColumnReader::readLine(StringRef line,
+                            llvm::function_ref<bool(StringRef)> take) {
+  if (line.size() > longestLine) {
+    session.error(fmt::format("'{}': a line has {} bytes, but an example has "
+                              "at most {}",
+                              source.path, line.size(), longestLine));
+    return false;
+  }
+  const auto *from = reinterpret_cast<const llvm::UTF8 *>(line.begin());
+  if (!llvm::isLegalUTF8String(
+          &from, reinterpret_cast<const llvm::UTF8 *>(line.end())))
+    return explain(
+        line.substr(reinterpret_cast<const char *>(from) - line.begin()),
+        "this is not UTF-8");
+  if (source.column == 0)
+    return take(line);
+  llvm::SmallVector<StringRef> fields;
+  line.split(fields, '\t');
+  if (fields.size() < source.column)
+    return explain(line, fmt::format("column {} is wanted but this line has {}",
+                                     source.column, fields.size()));
+  return take(fields[source.column - 1]);
+}
+
+bool ColumnReader::run(llvm::function_ref<bool(StringRef)> take) {
+  std::optional<StringRef> contents = readFile(session, source.path);
+  if (!contents)
+    return false;
+  if (contents->empty()) {
+    session.error("'" + source.path + "' is empty");
+    return false;
+  }
+  bool good = true;
+  for (StringRef line : linesOf(*contents))
+    good &= readLine(line, take);
+  return good;
+}
+
+/// Calls `take` for each symbol of a line.
+static void forSymbols(StringRef line, bool isChars,
+                       llvm::function_ref<void(StringRef)> take) {
+  while (isChars && !line.empty()) {
+    size_t count = llvm::getNumBytesForUTF8(line.front());
+    take(line.take_front(count));
+    line = line.drop_front(std::min(count, line.size()));
+  }
+  while (!(line = line.ltrim(" \t")).empty()) {
+    StringRef word =
+        line.take_until([](char c) { return c == ' ' || c == '\t'; });
+    line = line.drop_front(word.size());
+    take(word);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Vocabularies
 //===----------------------------------------------------------------------===//
+
+void Vocabularies::Words::add(StringRef word) {
+  ids.try_emplace(word, byId.size());
+  byId.push_back(word.str());
+}
 
 bool Vocabularies::read(Session &session, const Arguments &arguments,
                         const Model &model) {
@@ -53,26 +180,123 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
       good = false;
       continue;
     }
-    bool isKnown = llvm::any_of(model.data, [&](const DataInfo &data) {
+    auto known = llvm::find_if(model.data, [&](const DataInfo &data) {
       return data.name == name || data.vocabulary == name;
     });
-    if (!isKnown) {
+    if (known == model.data.end()) {
       session.error("no vocabulary and no data is called '" + name + "'");
       good = false;
       continue;
     }
-    std::optional<StringRef> contents = readFile(session, path);
-    if (!contents) {
+    Words &words = byName[name];
+    words = {};
+    words.vocabulary = known->vocabulary;
+    words.isChars = known->vocabularyKind == "chars";
+    good &= ColumnReader(session, {path, 0}).run([&](StringRef line) {
+      words.add(line);
+      return true;
+    });
+  }
+  return good;
+}
+
+static constexpr StringLiteral storedPrefix = "vocabulary.";
+
+bool Vocabularies::load(Session &session, const Arguments &arguments,
+                        const runtime::TensorFile &weights) {
+  for (const auto &[key, text] : weights.metadata) {
+    StringRef name = key, symbols = text;
+    if (!name.consume_front(storedPrefix))
+      continue;
+    if (llvm::any_of(arguments.sets, [&](const auto &set) {
+          return set.first == (name + ".vocab").str();
+        }))
+      continue;
+    Words &words = byName[name.str()];
+    words.vocabulary = name.str();
+    words.isStored = true;
+    words.isChars = symbols.consume_front("chars\n");
+    if (!words.isChars && !symbols.consume_front("words\n")) {
+      session.error(arguments.weights + ": the vocabulary '" + name.str() +
+                    "' is neither of words nor of chars");
+      return false;
+    }
+    while (!symbols.empty()) {
+      auto [symbol, rest] = symbols.split('\n');
+      words.add(symbol);
+      symbols = rest;
+    }
+  }
+  return true;
+}
+
+void Vocabularies::store(std::map<std::string, std::string> &metadata) const {
+  for (const auto &[name, words] : byName) {
+    std::string &text = metadata[storedPrefix.str() + name];
+    text = words.isChars ? "chars\n" : "words\n";
+    for (const std::string &word : words.byId)
+      text += word + "\n";
+  }
+}
+
+bool Vocabularies::build(Session &session, const Model &model,
+                         const std::map<std::string, TextSource> &texts) {
+  std::map<std::string, llvm::StringMap<int64_t>> counts;
+  std::map<std::string, const DataInfo *> users;
+  bool good = true;
+  for (const DataInfo &data : model.data) {
+    auto text = texts.find(data.name);
+    if (data.kind != DataInfo::Token || data.vocabularyKind == "ids" ||
+        text == texts.end() || find(data))
+      continue;
+    if (data.vocabularyKind == "sentencepiece") {
+      session.error("the vocabulary '" + data.vocabulary +
+                    "' is of sentencepiece, which cannot be read yet");
       good = false;
       continue;
     }
+    users[data.vocabulary] = &data;
+    llvm::StringMap<int64_t> &own = counts[data.vocabulary];
+    good &= ColumnReader(session, text->second).run([&](StringRef line) {
+      forSymbols(line, data.vocabularyKind == "chars",
+                 [&](StringRef symbol) { ++own[symbol]; });
+      return true;
+    });
+  }
+  for (auto &[name, own] : counts) {
     Words &words = byName[name];
-    for (StringRef line : linesOf(*contents)) {
-      words.ids.try_emplace(line, words.byId.size());
-      words.byId.push_back(line.str());
+    words.vocabulary = name;
+    words.isStored = true;
+    words.isChars = users[name]->vocabularyKind == "chars";
+    for (StringRef symbol : {"<s>", "</s>", "<unk>"}) {
+      words.add(symbol);
+      own.erase(symbol);
     }
+    std::vector<std::pair<int64_t, StringRef>> order;
+    for (const auto &entry : own)
+      order.push_back({-entry.second, entry.first()});
+    llvm::sort(order);
+    int64_t limit = users[name]->vocabularyLimit;
+    for (const auto &[count, symbol] : order)
+      if (limit == 0 || static_cast<int64_t>(words.byId.size()) < limit)
+        words.add(symbol);
   }
   return good;
+}
+
+std::vector<std::pair<std::string, std::string>>
+Vocabularies::sizes(bool ofAll) const {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto &[name, words] : byName)
+    if (words.isStored || ofAll)
+      result.push_back(
+          {words.vocabulary + ".vocab", std::to_string(words.byId.size())});
+  return result;
+}
+
+bool Vocabularies::isChars(const DataInfo &data) const {
+  const Words *words = find(data);
+  return words && words->isChars;
 }
 
 const Vocabularies::Words *Vocabularies::find(const DataInfo &data) const {
@@ -112,16 +336,6 @@ std::string Vocabularies::wordOf(const DataInfo &data, int64_t id) const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Splits `FILE:2` into a file and a column from 1, 0 for none.
-static unsigned takeColumn(std::string &path) {
-  auto [file, column] = StringRef(path).rsplit(':');
-  unsigned number = 0;
-  if (column.empty() || column.getAsInteger(10, number) || number == 0)
-    return 0;
-  path = file.str();
-  return number;
-}
-
 namespace {
 
 /// Reads the values of one line.
@@ -133,13 +347,8 @@ public:
 
   bool read(StringRef line, runtime::DataValues &result) {
     bool good = true;
-    StringRef rest = line;
-    while (!(rest = rest.ltrim(" \t")).empty()) {
-      StringRef word =
-          rest.take_until([](char c) { return c == ' ' || c == '\t'; });
-      rest = rest.drop_front(word.size());
-      good &= readWord(word, result.values);
-    }
+    forSymbols(line, vocabularies.isChars(data),
+               [&](StringRef word) { good &= readWord(word, result.values); });
     if (data.isSentence)
       result.values.push_back(Symbol::end);
     return good && shape(line, result);
@@ -197,7 +406,7 @@ private:
 
 } // namespace
 
-bool fovea::cli::readText(Session &session, const std::string &given,
+bool fovea::cli::readText(Session &session, const TextSource &source,
                           const DataInfo &data, const runtime::DataSpec &spec,
                           const Vocabularies &vocabularies,
                           std::vector<runtime::DataValues> &values) {
@@ -207,30 +416,10 @@ bool fovea::cli::readText(Session &session, const std::string &given,
                               data.name, spec.axes.size()));
     return false;
   }
-  std::string path = given;
-  unsigned column = takeColumn(path);
-  std::optional<StringRef> contents = readFile(session, path);
-  if (!contents)
-    return false;
   LineReader reader(session, data, spec, vocabularies);
-  bool good = true;
-  for (StringRef line : linesOf(*contents)) {
-    if (column != 0) {
-      llvm::SmallVector<StringRef> fields;
-      line.split(fields, '\t');
-      if (fields.size() < column) {
-        session.diagnostics().error(
-            llvm::SMLoc::getFromPointer(line.data()),
-            fmt::format("column {} is wanted but this line has {}", column,
-                        fields.size()));
-        good = false;
-        continue;
-      }
-      line = fields[column - 1];
-    }
-    good &= reader.read(line, values.emplace_back());
-  }
-  return good;
+  return ColumnReader(session, source).run([&](StringRef line) {
+    return reader.read(line, values.emplace_back());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,7 +438,7 @@ std::string fovea::cli::textOf(const DataInfo &data,
     width *= array.shape[axis];
   std::string text;
   for (size_t i = 0; i < count; ++i) {
-    if (i > 0)
+    if (i > 0 && !vocabularies.isChars(data))
       text += width > 1 && i % width != 0 ? ',' : ' ';
     double value = array.values[i];
     bool isSymbol =

@@ -1,0 +1,252 @@
+//===- Learner.cpp - weights, gradients and their updates -----------------===//
+
+#include "runtime/Learner.h"
+#include "runtime/Philox.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <numbers>
+
+using namespace fovea::runtime;
+
+/// Each parameter begins at a multiple of a cache line.
+static constexpr int64_t alignment = 64;
+
+namespace {
+
+/// A parameter and its place in the arrays.
+struct Span {
+  std::string path;
+  std::vector<int64_t> shape;
+  int64_t begin = 0, count = 0;
+  double clip = 0; // of the values of its gradient; 0: any
+};
+
+template <typename T> class LearnerOf : public Learner {
+public:
+  LearnerOf(const TensorFile &initial, const TrainOptions &options,
+            FoveaPool *pool);
+
+  OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
+  OwnedMemory weights() override { return memoryOf(current.get()); }
+  void clearGradients() override {
+    std::memset(gradients.get(), 0, total * sizeof(T));
+  }
+  void addGradients(const Workspace &workspace) override;
+  double learn(int64_t update) override;
+  std::string firstNotFinite() const override;
+  void storeWeights(TensorFile &file) const override {
+    storeArray(file, "", current.get());
+  }
+  void store(TensorFile &file) const override;
+  Status load(const TensorFile &file) override;
+
+private:
+  struct Free {
+    void operator()(T *memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<T[], Free>;
+
+  Memory allocate() const {
+    int64_t bytes = std::max<int64_t>(total * sizeof(T), alignment);
+    void *memory = std::aligned_alloc(alignment, bytes);
+    if (!memory)
+      std::abort();
+    std::memset(memory, 0, bytes);
+    return Memory(static_cast<T *>(memory));
+  }
+  OwnedMemory memoryOf(T *array) const {
+    OwnedMemory memory;
+    for (const Span &span : spans)
+      memory[span.path] = array + span.begin;
+    return memory;
+  }
+  void storeArray(TensorFile &file, const std::string &prefix,
+                  const T *array) const;
+  Status loadArray(const TensorFile &file, const std::string &prefix, T *array);
+
+  const TrainOptions options;
+  FoveaPool *pool;
+  std::vector<Span> spans;
+  int64_t total = 0;
+  Memory current, gradients, noisy, first, second;
+};
+
+} // namespace
+
+static constexpr DType typeOf(float) { return DType::F32; }
+static constexpr DType typeOf(double) { return DType::F64; }
+
+/// The limit of the longest name in `limits` that `path` is below.
+static double clipOf(const std::map<std::string, double> &limits,
+                     const std::string &path) {
+  double limit = 0;
+  size_t longest = 0;
+  for (const auto &[name, value] : limits) {
+    bool isBelow = name.empty() || path == name ||
+                   path.compare(0, name.size() + 1, name + ".") == 0;
+    if (!isBelow || name.size() < longest)
+      continue;
+    longest = name.size();
+    limit = value;
+  }
+  return limit;
+}
+
+template <typename T>
+LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
+                        FoveaPool *pool)
+    : options(options), pool(pool) {
+  constexpr int64_t step = alignment / sizeof(T);
+  for (const auto &[path, tensor] : initial.tensors) {
+    int64_t count = tensor.numElements();
+    spans.push_back(
+        {path, tensor.shape, total, count, clipOf(options.clipValue, path)});
+    total += (count + step - 1) / step * step;
+  }
+  current = allocate();
+  gradients = allocate();
+  int states = numStates(options.optimiser);
+  if (states > 0)
+    first = allocate();
+  if (states > 1)
+    second = allocate();
+  if (options.noise > 0)
+    noisy = allocate();
+  for (const Span &span : spans) {
+    std::vector<double> values = initial.tensors.at(span.path).toDoubles();
+    for (int64_t i = 0; i < span.count; ++i)
+      current[span.begin + i] = static_cast<T>(values[i]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+/// Of the noise on weights; no ordinal of a model is as large.
+static constexpr uint32_t noisePurpose = 0xFFFF0003;
+
+template <typename T>
+OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
+  if (!noisy)
+    return weights();
+  constexpr double unit = 1.0 / 4294967296.0;
+  for (int64_t i = 0; i < total; ++i) {
+    auto words = philox({uint32_t(i), uint32_t(uint64_t(i) >> 32),
+                         uint32_t(update), uint32_t(seed >> 32)},
+                        {uint32_t(seed), noisePurpose});
+    // Box and Muller.
+    double radius = std::sqrt(-2 * std::log((words[0] + 1.0) * unit));
+    double normal = radius * std::cos(2 * std::numbers::pi * words[1] * unit);
+    noisy[i] = current[i] + static_cast<T>(options.noise * normal);
+  }
+  return memoryOf(noisy.get());
+}
+
+template <typename T>
+void LearnerOf<T>::addGradients(const Workspace &workspace) {
+  for (const Span &span : spans)
+    workspace.addOutput("grad/" + span.path, gradients.get() + span.begin);
+}
+
+template <typename T> double LearnerOf<T>::learn(int64_t update) {
+  double norm = std::sqrt(sumOfSquares(gradients.get(), total, pool));
+  if (!std::isfinite(norm))
+    return norm;
+  for (const Span &span : spans)
+    if (span.clip > 0)
+      clamp(gradients.get() + span.begin, span.clip, span.count);
+  if (options.clip > 0) {
+    double left = options.clipValue.empty()
+                      ? norm
+                      : std::sqrt(sumOfSquares(gradients.get(), total, pool));
+    if (left > options.clip)
+      scale(gradients.get(), options.clip / left, total, pool);
+  }
+  step(options.optimiser, update, rateAt(options.rate, update), current.get(),
+       gradients.get(), first.get(), second.get(), total, pool);
+  if (options.columnNorm > 0)
+    for (const Span &span : spans)
+      if (span.shape.size() > 1 && span.count > 0)
+        limitRows(current.get() + span.begin, span.shape[0],
+                  span.count / span.shape[0], options.columnNorm);
+  return norm;
+}
+
+template <typename T> std::string LearnerOf<T>::firstNotFinite() const {
+  for (const Span &span : spans)
+    for (int64_t i = 0; i < span.count; ++i)
+      if (!std::isfinite(gradients[span.begin + i]))
+        return span.path;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+void LearnerOf<T>::storeArray(TensorFile &file, const std::string &prefix,
+                              const T *array) const {
+  for (const Span &span : spans) {
+    Tensor &tensor = file.tensors[prefix + span.path];
+    tensor.type = typeOf(T());
+    tensor.shape = span.shape;
+    tensor.bytes.resize(span.count * sizeof(T));
+    if (span.count > 0)
+      std::memcpy(tensor.bytes.data(), array + span.begin, tensor.bytes.size());
+  }
+}
+
+template <typename T>
+Status LearnerOf<T>::loadArray(const TensorFile &file,
+                               const std::string &prefix, T *array) {
+  for (const Span &span : spans) {
+    auto found = file.tensors.find(prefix + span.path);
+    if (found == file.tensors.end() || found->second.shape != span.shape ||
+        found->second.type != typeOf(T()))
+      return Status::error(fmt::format(
+          "'{}' is {} {} in the model but {} in the training that is resumed",
+          span.path, nameOf(typeOf(T())), shapeText(span.shape),
+          found == file.tensors.end()
+              ? "missing"
+              : fmt::format("{} {}", nameOf(found->second.type),
+                            shapeText(found->second.shape))));
+    std::memcpy(array + span.begin, found->second.bytes.data(),
+                found->second.bytes.size());
+  }
+  return Status::success();
+}
+
+template <typename T> void LearnerOf<T>::store(TensorFile &file) const {
+  storeArray(file, "weights/", current.get());
+  if (first)
+    storeArray(file, "first/", first.get());
+  if (second)
+    storeArray(file, "second/", second.get());
+}
+
+template <typename T> Status LearnerOf<T>::load(const TensorFile &file) {
+  size_t parts = 1 + numStates(options.optimiser);
+  if (Status status = loadArray(file, "weights/", current.get());
+      status.failed())
+    return status;
+  if (file.tensors.size() != parts * spans.size())
+    return Status::error("the training that is resumed has other parameters, "
+                         "or another optimiser");
+  if (first)
+    if (Status status = loadArray(file, "first/", first.get()); status.failed())
+      return status;
+  return second ? loadArray(file, "second/", second.get()) : Status::success();
+}
+
+std::unique_ptr<Learner> Learner::create(const TensorFile &initial,
+                                         const TrainOptions &options,
+                                         bool isDouble, FoveaPool *pool) {
+  if (isDouble)
+    return std::make_unique<LearnerOf<double>>(initial, options, pool);
+  return std::make_unique<LearnerOf<float>>(initial, options, pool);
+}

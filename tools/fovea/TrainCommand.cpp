@@ -1,0 +1,451 @@
+//===- TrainCommand.cpp - fovea train -------------------------------------===//
+//
+// Gathers what a training needs: the spec, vocabularies, data, options,
+// compiled code and weights. The loop itself is Trainer.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fovea/Inputs.h"
+#include "tools/fovea/Trainer.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+using runtime::Status;
+
+namespace {
+
+/// One `fovea train`, step by step. What returns false has reported why.
+class TrainCommand {
+public:
+  explicit TrainCommand(const Arguments &arguments)
+      : arguments(arguments), session(arguments), progress(arguments.quiet),
+        pool(fovea_pool_create(arguments.threads), &fovea_pool_destroy) {}
+
+  int run();
+
+private:
+  bool openFolder();
+  bool openModel();
+  bool readOptions();
+  bool readAllData();
+  bool readData(const std::vector<std::string> &given, TrainData &data);
+  bool compile();
+  bool beginOrResume();
+  std::map<std::string, std::string> identity() const;
+  void explainNotFinite(const TrainEnd &end);
+  int finish(const TrainEnd &end);
+  bool check(const Status &status) {
+    if (status.failed())
+      session.error(status.text());
+    return status.succeeded();
+  }
+
+  const Arguments &arguments;
+  Session session;
+  Progress progress;
+  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
+  TrainingFolder folder;
+  bool isResumed = false;
+  runtime::TensorFile state; // when it is resumed
+  Vocabularies vocabularies;
+  std::unique_ptr<Model> model;
+  Training training;
+  Position position;
+  std::unique_ptr<runtime::Learner> learner;
+  int failureCode = badInput;
+};
+
+} // namespace
+
+bool TrainCommand::openFolder() {
+  bool isBusy = false;
+  if (Status status = folder.open(arguments.folder, isBusy); status.failed()) {
+    failureCode = isBusy ? badInput : badMachine;
+    return check(status);
+  }
+  if (!folder.hasState())
+    return true;
+  if (!arguments.resume) {
+    session.error("'" + arguments.folder +
+                  "' has a training already; '--resume' continues it");
+    return false;
+  }
+  isResumed = true;
+  return check(folder.readState(position, state));
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// Compiles the spec, finds the vocabularies, and compiles it again for their
+/// sizes.
+bool TrainCommand::openModel() {
+  model = session.openToExecute();
+  if (!model || !vocabularies.load(session, arguments, state) ||
+      !vocabularies.read(session, arguments, *model))
+    return false;
+  std::map<std::string, TextSource> texts;
+  for (const GivenData &data : splitData(arguments.data))
+    if (!data.isTensors())
+      texts[data.name] = sourceOf(data.path);
+  if (!vocabularies.build(session, *model, texts))
+    return false;
+  auto sizes = vocabularies.sizes(/*ofAll=*/true);
+  session.addSets(sizes);
+  if (!sizes.empty())
+    model = session.openToExecute();
+  if (!model)
+    return false;
+  for (const std::string &name : model->assumedVocabularies)
+    session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
+                  name + ".vocab=N'");
+  if (!model->module->lookupSymbol("training"))
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' has nothing to train");
+  dropSystem(*model, "decoding");
+  vocabularies.store(training.metadata);
+  training.metadata["model"] = model->name;
+  return !session.diagnostics().failed();
+}
+
+/// An entry of a block as its text.
+static std::string textOf(mlir::Attribute value) {
+  if (auto whole = dyn_cast<mlir::IntegerAttr>(value))
+    return std::to_string(whole.getInt());
+  if (auto real = dyn_cast<mlir::FloatAttr>(value))
+    return fmt::format("{}", real.getValueAsDouble());
+  return cast<mlir::StringAttr>(value).str();
+}
+
+bool TrainCommand::readOptions() {
+  std::map<std::string, std::string> entries;
+  if (auto train =
+          (*model->module)->getAttrOfType<mlir::DictionaryAttr>("attn.train"))
+    for (mlir::NamedAttribute entry : train)
+      entries[entry.getName().str()] = textOf(entry.getValue());
+  if (arguments.batch)
+    entries["batch"] = std::to_string(*arguments.batch);
+  runtime::TrainOptions &options = training.options;
+  if (Status status = readTrainOptions(entries, model->dims, options);
+      status.failed()) {
+    session.error(arguments.spec() + ": " + status.text());
+    return false;
+  }
+  for (const std::string &note : options.notes)
+    session.diagnostics().warning({}, arguments.spec() + ": " + note);
+  const std::string &length = options.bucketLength;
+  if (!length.empty() && !llvm::is_contained(model->lengths, length)) {
+    std::vector<StringRef> names(model->lengths.begin(), model->lengths.end());
+    StringRef meant = nearest(length, names);
+    session.error(
+        arguments.spec() + ": train { bucket = .. }: '" + length +
+        "' is no length of data" +
+        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+    return false;
+  }
+  for (const auto &[name, limit] : options.clipValue)
+    if (!name.empty() &&
+        llvm::none_of(model->parameters, [&](const ParameterInfo &parameter) {
+          return parameter.path == name ||
+                 StringRef(parameter.path).starts_with(name + ".");
+        })) {
+      session.error(arguments.spec() + ": train { clip_value[" + name +
+                    "] = .. }: no parameter is called '" + name + "'");
+      return false;
+    }
+  training.averagesExamples = entries["average"] == "example";
+  position.seed = isResumed ? position.seed : arguments.seed.value_or(0);
+  training.order = {position.seed, options.batch, options.countsTokens,
+                    options.buckets};
+  TrainLimits &limits = training.limits;
+  limits.steps = arguments.steps.value_or(0);
+  limits.epochs = arguments.epochs.value_or(0);
+  limits.minutes = arguments.minutes.value_or(0);
+  limits.reportEvery = arguments.reportEvery;
+  limits.validEvery = arguments.validEvery.value_or(0);
+  limits.saveEvery = arguments.saveEvery.value_or(0);
+  bool stops = !arguments.valid.empty() && !options.earlyStop.metric.empty();
+  if (limits.steps == 0 && limits.epochs == 0 && limits.minutes == 0 && !stops)
+    limits.epochs = 10;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Data
+//===----------------------------------------------------------------------===//
+
+bool TrainCommand::readData(const std::vector<std::string> &given,
+                            TrainData &data) {
+  WantedData wanted;
+  mlir::Operation *loss = reference::findContainer(*model->module, "loss");
+  wanted.needed = wanted.known = reference::describeData(loss);
+  if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
+                    data.examples))
+    return false;
+  if (data.examples.empty()) {
+    session.error("there are no examples");
+    return false;
+  }
+  const std::string &only = training.options.bucketLength;
+  for (const runtime::Example &example : data.examples) {
+    int64_t size = 0;
+    for (const auto &[name, length] : example.lengths)
+      if (only.empty() || name == only)
+        for (int64_t value : length.values)
+          size += value;
+    data.sizes.push_back(size);
+  }
+  return true;
+}
+
+bool TrainCommand::readAllData() {
+  Request request;
+  request.gradients = true;
+  request.stopAfter = attn::Phase::batch;
+  if (!session.lower(*model, request) ||
+      !readData(arguments.data, training.data) ||
+      (!arguments.valid.empty() && !readData(arguments.valid, training.valid)))
+    return false;
+  if (training.valid.examples.empty())
+    return true;
+  int64_t known = training.data.examples.size();
+  // Ids of their own, should a validation ever draw numbers.
+  for (runtime::Example &example : training.valid.examples)
+    example.id += known;
+  return true;
+}
+
+/// FNV-1a over all values of the examples.
+static std::string fingerprint(const std::vector<runtime::Example> &examples) {
+  uint64_t hash = 0xcbf29ce484222325;
+  auto add = [&](const void *data, size_t size) {
+    for (size_t i = 0; i < size; ++i)
+      hash =
+          (hash ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3;
+  };
+  for (const runtime::Example &example : examples)
+    for (const auto &[name, data] : example.data) {
+      add(name.data(), name.size());
+      add(data.shape.data(), data.shape.size() * sizeof(int64_t));
+      add(data.values.data(), data.values.size() * sizeof(double));
+    }
+  return fmt::format("{:016x}", hash);
+}
+
+//===----------------------------------------------------------------------===//
+// Code and weights
+//===----------------------------------------------------------------------===//
+
+/// A copy of `@loss` that gives `choices` alone, which the lengths determine.
+static mlir::OwningOpRef<mlir::ModuleOp> choicesOnly(mlir::ModuleOp module) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  if (mlir::Operation *grad = copy->lookupSymbol("grad"))
+    grad->erase();
+  auto loss = copy->lookupSymbol<attn::ProgramOp>("loss");
+  mlir::Block &block = loss.getBody().front();
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    auto output = dyn_cast<attn::OutputOp>(op);
+    bool isKept = output ? output.getTarget() == "choices"
+                         : !op.use_empty() ||
+                               op.hasTrait<mlir::OpTrait::IsTerminator>() ||
+                               isa<attn::LengthOp>(op);
+    if (!isKept)
+      op.erase();
+  }
+  return copy;
+}
+
+bool TrainCommand::compile() {
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  training.pool = pool.get();
+  mlir::ModuleOp module = *model->module;
+  bool drops = false;
+  module.walk([&](attn::DropoutOp) { drops = true; });
+  if (drops) {
+    session.error(arguments.spec() + ": dropout is not compiled yet");
+    return false;
+  }
+  if (!check(CompiledProgram::create(module, "grad", options, training.grad)))
+    return false;
+  if (!training.valid.examples.empty() &&
+      !check(CompiledProgram::create(module, "loss", options, training.loss)))
+    return false;
+  mlir::OwningOpRef<mlir::ModuleOp> counting = choicesOnly(module);
+  std::unique_ptr<CompiledProgram> counter;
+  if (!check(CompiledProgram::create(*counting, "loss", options, counter)))
+    return false;
+  runtime::OwnedMemory weights = learner->weights();
+  return check(countChoices(*counter, weights, pool.get(), training.data));
+}
+
+std::map<std::string, std::string> TrainCommand::identity() const {
+  const runtime::TrainOptions &options = training.options;
+  return {
+      {"data", fingerprint(training.data.examples)},
+      {"batch", fmt::format("{} {}", options.batch,
+                            options.countsTokens ? "tokens" : "examples")},
+      {"bucket", !options.buckets               ? "none"
+                 : options.bucketLength.empty() ? "all"
+                                                : options.bucketLength},
+      {"accumulate", std::to_string(options.accumulate)},
+      {"optimiser", std::to_string(static_cast<int>(options.optimiser.rule))}};
+}
+
+bool TrainCommand::beginOrResume() {
+  runtime::TensorFile initial;
+  if (!arguments.weights.empty() && !isResumed) {
+    reference::Arrays unused;
+    if (!readWeightsFile(session, arguments, initial) ||
+        !takeParameters(session, arguments, *model, initial, unused))
+      return false;
+  } else if (!drawWeights(session, arguments, *model, position.seed, initial)) {
+    return false;
+  }
+  learner = runtime::Learner::create(initial, training.options,
+                                     arguments.dtype == "f64", pool.get());
+  std::map<std::string, std::string> now = identity();
+  if (!isResumed) {
+    position.identity = std::move(now);
+    return check(folder.openLog(0));
+  }
+  if (arguments.seed && *arguments.seed != position.seed) {
+    session.error(fmt::format("the training in '{}' has seed {}, not {}",
+                              arguments.folder, position.seed,
+                              *arguments.seed));
+    return false;
+  }
+  for (const auto &[what, value] : now)
+    if (const std::string &before = position.identity[what]; before != value) {
+      session.error(what == "data"
+                        ? fmt::format("the data are not those of the training "
+                                      "in '{}'",
+                                      arguments.folder)
+                        : fmt::format("'{}' is {} but the training in '{}' has "
+                                      "{}",
+                                      what, value, arguments.folder, before));
+      return false;
+    }
+  return check(learner->load(state)) &&
+         check(folder.openLog(position.logLines));
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+/// Runs the batch once more with every equation as an output, and reports the
+/// first that is not finite: that is not a number, if there is one.
+void TrainCommand::explainNotFinite(const TrainEnd &end) {
+  std::unique_ptr<Model> again = session.openToExecute();
+  dropSystem(*again, "decoding");
+  Request request;
+  request.gets = equationsOf(*again, "training");
+  request.stopAfter = attn::Phase::batch;
+  std::map<std::string, mlir::Location> places;
+  for (auto equation : again->module->lookupSymbol<attn::SystemOp>("training")
+                           .getOps<attn::EquationOp>())
+    places.insert({equation.getTarget().str(), equation.getLoc()});
+  std::unique_ptr<CompiledProgram> program;
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  if (!session.lower(*again, request) ||
+      CompiledProgram::create(*again->module, "loss", options, program)
+          .failed())
+    return;
+  runtime::Batch batch;
+  for (int64_t index : end.batch)
+    batch.push_back(&training.data.examples[index]);
+  runtime::OwnedMemory weights =
+      learner->weightsToLearn(position.seed, position.update + 1);
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = pool.get();
+  binding.seed = position.seed;
+  binding.update = position.update;
+  if (program->run(batch, binding).failed())
+    return;
+  // In the order in which they are computed.
+  auto loss = again->module->lookupSymbol<attn::ProgramOp>("loss");
+  std::vector<std::pair<mlir::Operation *, std::string>> order;
+  for (auto output : loss.getBody().front().getOps<attn::OutputOp>())
+    if (places.count(output.getTarget().str()))
+      order.push_back(
+          {output.getOperand().getDefiningOp(), output.getTarget().str()});
+  llvm::stable_sort(order, [](const auto &a, const auto &b) {
+    return a.first && b.first && a.first != b.first &&
+           a.first->isBeforeInBlock(b.first);
+  });
+  for (bool wantsNan : {true, false})
+    for (const auto &[op, name] : order)
+      for (size_t example = 0; example < batch.size(); ++example)
+        for (double value : program->workspace().output(name, example).values)
+          if (wantsNan ? std::isnan(value) : !std::isfinite(value)) {
+            mlir::emitError(places.at(name))
+                << end.text << ": '" << name
+                << "' is the first equation that has "
+                << fmt::format("{}", value) << " (example "
+                << batch[example]->id + 1 << ")";
+            return;
+          }
+}
+
+int TrainCommand::finish(const TrainEnd &end) {
+  switch (end.kind) {
+  case TrainEnd::Done:
+    progress.note(fmt::format("{} updates; the weights are in '{}/model."
+                              "safetensors'",
+                              position.update, arguments.folder));
+    return session.finish();
+  case TrainEnd::Interrupted:
+    progress.note(fmt::format("interrupted behind update {}; '--resume' "
+                              "continues",
+                              position.update));
+    session.finish();
+    return interrupted;
+  case TrainEnd::NotFinite:
+    explainNotFinite(end);
+    if (!session.diagnostics().failed())
+      session.error(arguments.spec() + ": " + end.text);
+    return session.finish();
+  case TrainEnd::Failed:
+    session.error(end.text);
+    return session.finish();
+  case TrainEnd::CannotWrite:
+    session.error(end.text);
+    session.finish();
+    return badMachine;
+  }
+  llvm_unreachable("every end has a code");
+}
+
+int TrainCommand::run() {
+  if (!openFolder() || !openModel() || !readOptions() || !readAllData() ||
+      !beginOrResume() || !compile()) {
+    session.finish();
+    return failureCode;
+  }
+  int64_t values = 0;
+  for (const ParameterInfo &parameter : model->parameters) {
+    int64_t count = 1;
+    for (int64_t extent : parameter.shape)
+      count *= extent;
+    values += count;
+  }
+  progress.note(fmt::format("{} examples, {} weights{}",
+                            training.data.examples.size(), values,
+                            isResumed ? fmt::format("; resumed behind update "
+                                                    "{}",
+                                                    position.update)
+                                      : ""));
+  Trainer trainer(training, *learner, position, folder, progress);
+  return finish(trainer.run());
+}
+
+int fovea::cli::runTrain(const Arguments &arguments) {
+  return TrainCommand(arguments).run();
+}

@@ -1,0 +1,96 @@
+//===- Trainer.h - the loop of training -----------------------------------===//
+//
+// Goes through the epochs: runs batches, learns from them, validates, reports,
+// and keeps the folder of the training up to date. Whatever it decides follows
+// from the data, the options and the position alone, so that a training that
+// is resumed takes the same course; only the clock may end it earlier.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_TRAINER_H
+#define FOVEA_TOOLS_FOVEA_TRAINER_H
+
+#include "runtime/DataOrder.h"
+#include "tools/fovea/Checkpoint.h"
+#include "tools/fovea/Compiled.h"
+#include "tools/fovea/Progress.h"
+
+namespace fovea::cli {
+
+/// When training ends, and how often it says something; 0: not by this.
+struct TrainLimits {
+  int64_t steps = 0, epochs = 0;
+  double minutes = 0;
+  int64_t reportEvery = 100;
+  int64_t validEvery = 0; // 0: behind each epoch
+  int64_t saveEvery = 0;  // 0: each minute, and behind each epoch
+};
+
+/// Examples, and how many choices each has.
+struct TrainData {
+  std::vector<runtime::Example> examples;
+  std::vector<int64_t> sizes;
+  std::vector<double> choices;
+};
+
+/// Everything that stays as it is during a training.
+struct Training {
+  runtime::TrainOptions options;
+  runtime::OrderOptions order;
+  TrainLimits limits;
+  bool averagesExamples = false;
+  TrainData data, valid;
+  std::unique_ptr<CompiledProgram> grad, loss; // loss: with validation only
+  std::map<std::string, std::string> metadata; // of all weights
+  FoveaPool *pool = nullptr;
+};
+
+/// How training ended, or why it had to.
+struct TrainEnd {
+  enum Kind { Done, Interrupted, NotFinite, Failed, CannotWrite } kind = Done;
+  std::string text;
+  /// NotFinite: the examples of the batch, and the weights that it had.
+  std::vector<int64_t> batch;
+};
+
+class Trainer {
+public:
+  Trainer(Training &training, runtime::Learner &learner, Position &position,
+          TrainingFolder &folder, Progress &progress);
+  TrainEnd run();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool trainEpoch();
+  bool update(const std::vector<std::vector<int64_t>> &batches, size_t begin,
+              size_t end);
+  bool report();
+  bool validate();
+  bool save(bool withModel);
+  bool saveWhenDue();
+  bool isAtEnd();
+  bool fail(TrainEnd::Kind kind, const std::string &text);
+  double lossOf(const Sums &sums) const;
+  double shareDone() const;
+  std::string describe(const Sums &sums) const;
+
+  Training &training;
+  runtime::Learner &learner;
+  Position &position;
+  TrainingFolder &folder;
+  Progress &progress;
+  TrainEnd end;
+  bool isOver = false;
+  Clock::time_point begin = Clock::now(), lastReport = begin, lastSave = begin;
+  double choicesSinceReport = 0; // in this process
+};
+
+/// Counts the choices of each example with `program` (`@loss`).
+runtime::Status countChoices(CompiledProgram &program,
+                             const runtime::OwnedMemory &weights,
+                             FoveaPool *pool, TrainData &data);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_TRAINER_H
