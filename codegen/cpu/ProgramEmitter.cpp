@@ -110,7 +110,6 @@ void ProgramEmitter::launch(
   std::string symbol = symbolOf(
       (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());
   auto function = kernel.create<func::FuncOp>(symbol, type);
-  function.setPrivate();
   Block *entry = function.addEntryBlock();
   kernel.setInsertionPointToEnd(entry);
   body(kernel, entry->getArgument(0), entry->getArgument(1),

@@ -329,6 +329,8 @@ void StorageMap::addBlock(Block &block, int position) {
     } else {
       storage[result] =
           allocate(type, batchOf(&op) == BatchKind::each, &op, position);
+      if (auto compute = dyn_cast<ComputeOp>(op))
+        addPacked(compute, position);
     }
   }
 }

@@ -63,6 +63,14 @@ struct Arguments {
   std::vector<std::string> entries;
   bool explain = false;
 
+  // bench
+  std::string benchEntry = "grad";
+  std::string lengths, json;
+  std::string cpu = "native";
+  int64_t batch = 1;
+  double seconds = 2;
+  bool perf = false;
+
   // check
   bool syntaxOnly = false;
 
@@ -77,6 +85,7 @@ struct Arguments {
 /// help was asked for, or the usage is wrong and has been explained.
 std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
 
+int runBench(const Arguments &arguments);
 int runCheck(const Arguments &arguments);
 int runCompile(const Arguments &arguments);
 int runDecode(const Arguments &arguments);

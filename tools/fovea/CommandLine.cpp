@@ -63,6 +63,7 @@ public:
     addDecode();
     addScore();
     addCompile();
+    addBench();
     addFmt();
     addHelp();
   }
@@ -334,6 +335,29 @@ private:
     addOutput(command, "where the text goes (standard output)");
   }
 
+  void addBench() {
+    CLI::App *command =
+        addSpecCommand("bench", "time compiled code on random data");
+    command
+        ->add_option("--entry", arguments.benchEntry,
+                     "what is timed: grad (loss and gradients) or loss")
+        ->check(CLI::IsMember({"loss", "grad"}));
+    command->add_option("--batch", arguments.batch, "examples (1)")
+        ->check(atLeast(1));
+    command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
+    command->add_option("--threads", arguments.threads, "0: one per CPU")
+        ->check(atLeast(0));
+    command->add_option("--dtype", arguments.dtype, "f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
+    command->add_option("--cpu", arguments.cpu,
+                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+    command->add_option("--seconds", arguments.seconds,
+                        "how long it is repeated (2)");
+    command->add_option("--json", arguments.json, "writes the figures")
+        ->type_name("FILE");
+    command->add_flag("--perf", arguments.perf, "lets 'perf' name kernels");
+  }
+
   void addFmt() {
     CLI::App *command =
         addCommand("fmt", "print specs in the project's layout");
@@ -371,7 +395,7 @@ static CLI::App *findCommand(CLI::App &app, const std::string &name) {
 }
 
 static bool isPlanned(const std::string &name) {
-  return name == "eval" || name == "bench" || name == "plot";
+  return name == "eval" || name == "plot";
 }
 
 /// The error for a word that is no command, with the nearest that is.

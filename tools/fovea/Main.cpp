@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
       {"check", runCheck},     {"params", runParams}, {"init", runInit},
       {"run", runRun},         {"decode", runDecode}, {"score", runScore},
-      {"compile", runCompile}, {"fmt", runFmt},       {"train", runTrain}};
+      {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt}, {"train", runTrain}};
   for (auto [name, command] : commands)
     if (arguments->command == name)
       return flushOutput(command(*arguments));
