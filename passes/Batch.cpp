@@ -124,8 +124,11 @@ static bool addsUp(Value value, SmallVectorImpl<ReadOp> &reads) {
 
 static Value sumOf(Value array);
 
+/// Whether the sum over the examples can be taken of `array` instead of what
+/// reads it: they all have the same extents, and nobody else reads it.
 static bool canSum(Value array) {
-  return array.hasOneUse() && isPerExample(array) &&
+  return !hasLength(cast<ArrayType>(array.getType()).getShape()) &&
+         array.hasOneUse() && isPerExample(array) &&
          !isa<BlockArgument>(array) && array.getDefiningOp() != nullptr;
 }
 

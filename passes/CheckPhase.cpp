@@ -100,6 +100,7 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
       return checkDifferentiate(getOperation());
     case Phase::schedule:
       return checkSchedule(getOperation());
+    case Phase::fuse:
     case Phase::batch:
       return checkBatch(getOperation());
     }

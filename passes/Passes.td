@@ -316,6 +316,66 @@ def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// fuse
+//===----------------------------------------------------------------------===//
+
+def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "chains of elementwise equations become one";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which an elementwise equation that one other
+      reads, once and element by element, is computed inside of it, and arrays
+      that only copy another are gone.
+    * After: `attn-batch`.
+    * Not: what is read twice, or by a larger equation: nothing is computed more
+      often than before. The factors of matrix products stay arrays.
+
+    Example:
+
+    ```mlir
+    %gate = attn.compute (%k: 512) { %x[%k] + %y[%k] }
+    %z = attn.compute (%k: 512) { sigmoid(%gate[%k]) }
+
+    // becomes
+
+    %z = attn.compute (%k: 512) { sigmoid(%x[%k] + %y[%k]) }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused", "equations computed inside another">,
+    Statistic<"numCopies", "copies", "copies that are gone">
+  ];
+}
+
+def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
+  let summary = "factors that are shifted or have boundary places become arrays";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which both factors of a sum of products over
+      the examples are plain reads of whole rows, so that the sum is one matrix
+      product. A factor that is none, `s[t-1,k]` with a boundary, becomes an
+      array of its own.
+    * After: `attn-batch`.
+    * Not: sums whose factors have no row of neighbouring elements, and sums
+      that every example has for itself: an array would cost more than it gives.
+
+    Example:
+
+    ```mlir
+    %dw = attn.compute (%d: 512, %k: 512) sum (%t: "T") { %g[%t, %d] * %s[%t - 1, %k] } {attn.batch = "sum"}
+
+    // becomes
+
+    %before = attn.compute (%t: "T", %k: 512) { %s[%t - 1, %k] } {attn.batch = "each"}
+    %dw = attn.compute (%d: 512, %k: 512) sum (%t: "T") { %g[%t, %d] * %before[%t, %k] } {attn.batch = "sum"}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numExposed", "exposed", "factors that became arrays">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Behind each phase
 //===----------------------------------------------------------------------===//
 

@@ -57,6 +57,12 @@ static void batch(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createBatch());
 }
 
+/// Equations as they are computed.
+static void fuse(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createFuseElementwise());
+  manager.addPass(createExposeContractions());
+}
+
 void fovea::attn::buildPipeline(OpPassManager &manager,
                                 const PipelineOptions &options) {
 #define PHASE(name, promise)                                                   \

@@ -1,6 +1,7 @@
 //===- ProgramEmitter.cpp - the steps of a program and their kernels ------===//
 
 #include "codegen/cpu/ProgramEmitter.h"
+#include "codegen/cpu/ExpandMath.h"
 #include "passes/Batch.h"
 
 using namespace mlir;
@@ -16,6 +17,7 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   ProgramEmitter emitter(program, module, options);
   if (failed(emitter.emit()))
     return failure();
+  expandMath(module);
   description = emitter.description();
   return success();
 }

@@ -72,8 +72,6 @@ MODELS = {
 }
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
 BATCH = 2
-# Models with functions that compiled code does not have yet.
-INTERPRETED = {"decoder_lm", "graves", "ntm"}
 
 
 def element(kind, draw, example, place, end):
@@ -152,8 +150,6 @@ def main(model, spec, work):
 
     base = run(parameters, grads=True)
     for dtype, tolerance in ("f64", 1e-10), ("f32", 1e-4):
-        if model in INTERPRETED:
-            break
         compiled = run(parameters, garbage=3, grads=True, how=("--dtype", dtype))
         assert set(compiled) == set(base)
         for name, tensor in base.items():

@@ -73,6 +73,22 @@ attn.program @grad {
     attn.yield %1 : f64
   } : !attn.array<[4], f64>
   attn.output "grad/v" %product : !attn.array<[4], f64>
+
+  // One place of an array with a length is no sum of such arrays.
+  // CHECK: attn.compute "rows"
+  // CHECK: {attn.batch = "each"}
+  // CHECK: attn.compute "row"
+  // CHECK: {attn.batch = "sum"}
+  %rows = attn.compute "rows" (%t: "T", %i: 4) {
+    %0 = attn.read %y[%t, %i] : !attn.array<["T", 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 4], f64>
+  %row = attn.compute "row" (%i: 4) {
+    %zero = arith.constant 0 : index
+    %0 = attn.read %rows[%zero, %i] : !attn.array<["T", 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[4], f64>
+  attn.output "grad/u" %row : !attn.array<[4], f64>
 }
 
 // A loop that runs as long for every example and reads no data is one for all;

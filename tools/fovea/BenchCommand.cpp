@@ -64,8 +64,8 @@ static bool drawExamples(Session &session, mlir::Operation *program,
         if (!axis.length.empty()) {
           auto found = lengths.find(axis.length);
           if (found == lengths.end()) {
-            session.error("'--lengths' gives no " + axis.length +
-                          ", which '" + spec.name + "' has");
+            session.error("'--lengths' gives no " + axis.length + ", which '" +
+                          spec.name + "' has");
             return false;
           }
           extent = found->second;
@@ -147,7 +147,7 @@ int fovea::cli::runBench(const Arguments &arguments) {
   Clock::time_point start = Clock::now();
   Request request;
   request.gradients = arguments.benchEntry == "grad";
-  request.stopAfter = attn::Phase::batch;
+  request.stopAfter = attn::Phase::fuse;
   dropSystem(*model, "decoding");
   if (!session.lower(*model, request))
     return session.finish();
@@ -178,7 +178,6 @@ int fovea::cli::runBench(const Arguments &arguments) {
   codegen::JitOptions options;
   options.compile.cache = std::make_shared<codegen::ObjectCache>(
       codegen::ObjectCache::defaultFolder());
-  options.libm = true;
   options.perf = arguments.perf;
   options.symbols.push_back(
       {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});

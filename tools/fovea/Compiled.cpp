@@ -42,8 +42,6 @@ Status CompiledProgram::create(ModuleOp module, StringRef entry,
   codegen::JitOptions jitOptions;
   jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
       codegen::ObjectCache::defaultFolder());
-  // Until kernels have functions of their own for all of math.
-  jitOptions.libm = true;
   jitOptions.symbols.push_back(
       {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
   auto jit = codegen::Jit::create(*target, std::move(jitOptions));

@@ -47,7 +47,7 @@ int fovea::cli::runRun(const Arguments &arguments) {
   // A phase before the last is one that only the interpreter executes.
   bool isReference = arguments.reference || !arguments.stopAfter.empty();
   if (!isReference)
-    request.stopAfter = attn::Phase::batch;
+    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;

@@ -1,0 +1,101 @@
+//===- FuseElementwise.cpp - chains of elementwise equations become one ---===//
+
+#include "dialect/Conditions.h"
+#include "passes/Access.h"
+#include "passes/Batch.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// A body that is evaluated once for each place of its result, everywhere.
+static bool isElementwise(ComputeOp op) {
+  return op.getReducer() == Reducer::none && !op.hasCondition() &&
+         batchOf(op) != BatchKind::sum &&
+         llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
+}
+
+/// The array that an elementwise op copies, element by element; null when it
+/// computes something.
+static Value copiedBy(ComputeOp op) {
+  auto read = op.getYielded().getDefiningOp<ReadOp>();
+  if (!isElementwise(op) || !read || !read.getAlternatives().empty() ||
+      read.getOtherwise() || read.getArrayType() != op.getResult().getType())
+    return Value();
+  for (auto [number, index] : llvm::enumerate(read.getIndices()))
+    if (index != op.getIndex(number))
+      return Value();
+  bool isSame =
+      isPerExample(read.getArray()) == (batchOf(op) == BatchKind::each);
+  return isSame ? read.getArray() : Value();
+}
+
+/// A sum of products of two reads stays what it is: a matrix product.
+static bool isProduct(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum)
+    return false;
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  return product && product.getLhs().getDefiningOp<ReadOp>() &&
+         product.getRhs().getDefiningOp<ReadOp>();
+}
+
+/// The op that reads `op`, if it is one, reads it once, in the same loop, and
+/// for each element of its own exactly one: then nothing is computed twice.
+static ReadOp onlyRead(ComputeOp op) {
+  if (!op.getResult().hasOneUse())
+    return {};
+  auto read = dyn_cast<ReadOp>(*op.getResult().getUsers().begin());
+  if (!read || read.getArray() != op.getResult() ||
+      !read.getAlternatives().empty() || read.getOtherwise())
+    return {};
+  auto reader = read->getParentOfType<ComputeOp>();
+  if (!reader || reader->getBlock() != op->getBlock() ||
+      read->getBlock() != &reader.getBody().front() ||
+      batchOf(reader) != batchOf(op) || isProduct(reader) ||
+      reader.getNumIndices() != op.getNumIndices() ||
+      reader.getExtents() != op.getExtents() ||
+      llvm::any_of(reader.getLower(), [](int64_t lower) { return lower != 0; }))
+    return {};
+  for (auto [number, index] : llvm::enumerate(read.getIndices()))
+    if (index != reader.getIndex(number))
+      return {};
+  return read;
+}
+
+namespace {
+struct FuseElementwise
+    : fovea::attn::impl::FuseElementwiseBase<FuseElementwise> {
+  void fuse(ComputeOp op) {
+    if (Value source = copiedBy(op)) {
+      op.getResult().replaceAllUsesWith(source);
+      op.erase();
+      ++numCopies;
+      return;
+    }
+    ReadOp read = isElementwise(op) ? onlyRead(op) : ReadOp();
+    if (!read)
+      return;
+    OpBuilder builder(read);
+    read.replaceAllUsesWith(
+        inlineRegion(builder, op.getBody(), read.getIndices()));
+    read.erase();
+    op.erase();
+    ++numFused;
+  }
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      SmallVector<ComputeOp> ops;
+      program.walk([&](ComputeOp op) { ops.push_back(op); });
+      // In order: what an op reads is already in it when it goes on.
+      for (ComputeOp op : ops)
+        fuse(op);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,76 @@
+// RUN: fovea-opt %s --attn-batch --attn-fuse-elementwise | FileCheck %s
+
+// CHECK-LABEL: attn.program @loss
+attn.program @loss {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 8], f64>
+  %w = attn.param "w" : !attn.array<[8, 8], f64>
+
+  // A chain of elementwise equations is one equation.
+  // CHECK-NOT: "gate"
+  // CHECK:      attn.compute "open"
+  // CHECK-NEXT:   attn.read %x
+  // CHECK-NEXT:   arith.addf
+  // CHECK-NEXT:   attn.sigmoid
+  // CHECK-NEXT:   attn.yield
+  %gate = attn.compute "gate" (%t: "T", %k: 8) {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = arith.addf %0, %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %open = attn.compute "open" (%t: "T", %k: 8) {
+    %0 = attn.read %gate[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = attn.sigmoid %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+
+  // What is read twice is computed once.
+  // CHECK: attn.compute "twice"
+  // CHECK: attn.compute "first"
+  // CHECK: attn.compute "second"
+  %twice = attn.compute "twice" (%t: "T", %k: 8) {
+    %0 = attn.read %open[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %first = attn.compute "first" (%t: "T", %k: 8) {
+    %0 = attn.read %twice[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  // What a larger equation reads would be computed more often in it, and the
+  // factors of a matrix product stay arrays.
+  // CHECK: attn.compute "product"
+  // CHECK-NEXT: attn.read %w
+  // CHECK-NEXT: attn.read %second
+  %second = attn.compute "second" (%t: "T", %k: 8) {
+    %0 = attn.read %twice[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = arith.negf %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %product = attn.compute "product" (%t: "T", %d: 8) sum (%k: 8) {
+    %0 = attn.read %w[%d, %k] : !attn.array<[8, 8], f64>
+    %1 = attn.read %second[%t, %k] : !attn.array<["T", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+
+  // A copy is gone; another order of the same elements is no copy.
+  // CHECK-NOT: "copy"
+  // CHECK: attn.compute "mirror"
+  // CHECK: attn.output "copy" %product
+  %copy = attn.compute "copy" (%t: "T", %k: 8) {
+    %0 = attn.read %product[%t, %k] : !attn.array<["T", 8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 8], f64>
+  %mirror = attn.compute "mirror" (%t: "T", %k: 8) {
+    %seven = arith.constant 7 : index
+    %other = arith.subi %seven, %k : index
+    %0 = attn.read %product[%t, %other] : !attn.array<["T", 8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 8], f64>
+  attn.output "copy" %copy : !attn.array<["T", 8], f64>
+  attn.output "mirror" %mirror : !attn.array<["T", 8], f64>
+  attn.output "open" %open : !attn.array<["T", 8], f64>
+  attn.output "first" %first : !attn.array<["T", 8], f64>
+}
