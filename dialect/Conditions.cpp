@@ -140,8 +140,8 @@ static bool isNeverAbove(Value index, Attribute extent) {
   auto shifted = shiftedIndex(index);
   if (!shifted)
     return false;
-  Attribute range =
-      shifted->compute.getExtents().getValue()[shifted->argument.getArgNumber()];
+  Attribute range = shifted->compute.getExtents()
+                        .getValue()[shifted->argument.getArgNumber()];
   auto number = dyn_cast<IntegerAttr>(range);
   auto size = dyn_cast<IntegerAttr>(extent);
   if (number && size)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -192,7 +193,7 @@ Status Workspace::allocate(const Binding &binding) {
   for (const Program::Array &array : program.arrays)
     if (array.role != Role::Output && !isOwned(array, binding))
       arrays.push_back(&array);
-  // Inputs are there from the beginning.
+  // Inputs are there from the beginning, and still for the next run.
   auto firstUse = [](const Program::Array *array) {
     return array->role == Role::Temporary ? array->firstUse : 0;
   };
@@ -214,7 +215,10 @@ Status Workspace::allocate(const Binding &binding) {
     auto next = used.begin();
     for (; next != used.end() && next->begin < begin + bytes; ++next)
       begin = std::max(begin, next->end);
-    used.insert(next, {begin, begin + bytes, array->lastUse});
+    bool isInput = array->role != Role::Temporary;
+    used.insert(next, {begin, begin + bytes,
+                       isInput ? std::numeric_limits<int>::max()
+                               : array->lastUse});
     begins[array->slot] = begin;
     numBytes = std::max(numBytes, begin + bytes);
   }

@@ -51,6 +51,11 @@ bool BodyEmitter::emitIndexArithmetic(Operation &op) {
     return true;
   }
   if (auto extentOp = dyn_cast<ExtentOp>(op)) {
+    StringAttr name = extentOp.getLengthAttr();
+    if (extentOp.getLargest()) {
+      indexValues[result] = {extent(name)};
+      return true;
+    }
     Value parent;
     if (extentOp.getParent()) {
       parent = valueOf(extentOp.getParent());

@@ -302,14 +302,19 @@ void ComputeEmitter::emitNormaliser() {
   Values largest = over(
       initial(Reducer::max, width),
       [&](unsigned width, Value, Value tail, Values carried) -> Values {
-        Value holds = active(width, tail);
-        auto emitBody = [&] {
-          return builder.splat(body(width, tail, width ? holds : Value()),
-                               width);
+        // A tail is no condition: what all lanes share is read as one value.
+        Value where = condition(width, tail);
+        Value holds = builder.both(tail, where);
+        holds = holds ? builder.splat(holds, width) : holds;
+        auto emitBody = [&](Value guard) {
+          return builder.splat(body(width, tail, guard), width);
         };
-        Value score = holds && !width ? builder.branch(holds, emitBody,
-                                                       [&] { return zero(0); })
-                                      : emitBody();
+        Value score =
+            where && !lanesOf(where)
+                ? builder.branch(
+                      where, [&] { return emitBody(nullptr); },
+                      [&] { return zero(width); })
+                : emitBody(where);
         builder.store(holds ? builder.select(holds, score, zero(width)) : score,
                       resultAddress(indices), tail);
         Value next = builder.create<arith::MaximumFOp>(carried[0], score);

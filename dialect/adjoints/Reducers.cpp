@@ -153,11 +153,10 @@ void ReducerAdjoint::require(OpBuilder &body, ValueRange at,
   for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
     if (number) {
       Attribute extent = op.getExtents()[i];
-      Value size =
-          lengths.parentOf(extent)
-              ? ExtentOp::create(body, loc, cast<StringAttr>(extent), Value(),
-                                 body.getUnitAttr())
-              : extentValue(body, loc, extent, Value());
+      Value size = lengths.parentOf(extent)
+                       ? ExtentOp::create(body, loc, cast<StringAttr>(extent),
+                                          Value(), body.getUnitAttr())
+                       : extentValue(body, loc, extent, Value());
       number = arith::MulIOp::create(body, loc, number, size);
       number = arith::AddIOp::create(body, loc, number, at[i]);
     } else {

@@ -411,8 +411,7 @@ void Prover::checkRead(Term *term, const Path &path) {
         *arg->index->extent == *size && !otherRow)
       continue;
     Problem problem;
-    std::optional<Form> high =
-        otherRow ? std::nullopt : formOf(problem, *size);
+    std::optional<Form> high = otherRow ? std::nullopt : formOf(problem, *size);
     std::optional<Form> index = formOf(problem, arg);
     for (auto &[condition, holds] : path)
       assume(problem, condition, holds);
@@ -448,11 +447,11 @@ void Prover::checkRead(Term *term, const Path &path) {
     if (!low)
       report(term, axis, true, *size);
     else if (otherRow)
-      diagnostics.error(arg->loc, termText(*arg) + " runs over another row of " +
-                                      size->text() + " than " +
-                                      termText(*term) +
-                                      " reads, which may be shorter; write " +
-                                      termText(*term) + " ?? 0");
+      diagnostics.error(arg->loc,
+                        termText(*arg) + " runs over another row of " +
+                            size->text() + " than " + termText(*term) +
+                            " reads, which may be shorter; write " +
+                            termText(*term) + " ?? 0");
     else if (!top)
       report(term, axis, false, *size);
   }

@@ -86,10 +86,9 @@ unsigned TimeAxes::best(Operation *op, Domains &domains, bool moving) const {
     for (const Edge *edge : list->second) {
       Operation *other = edge->reader == op ? edge->target : edge->reader;
       exact += llvm::any_of(domains[other], [&](unsigned index) {
-        Distance distance =
-            edge->reader == op
-                ? distanceOf(*edge->access, candidate, index)
-                : distanceOf(*edge->access, index, candidate);
+        Distance distance = edge->reader == op
+                                ? distanceOf(*edge->access, candidate, index)
+                                : distanceOf(*edge->access, index, candidate);
         return distance.isZero() != moving;
       });
     }
@@ -195,8 +194,10 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
     bool isParent = llvm::any_of(extents, [&](Attribute other) {
       return graph.getParent(other) == extent;
     });
-    for (auto [reverse, moving] : {std::pair(false, false), {true, false},
-                                   {false, true}, {true, true}}) {
+    for (auto [reverse, moving] : {std::pair(false, false),
+                                   {true, false},
+                                   {false, true},
+                                   {true, true}}) {
       if (moving && found)
         break;
       auto loop = std::make_unique<Loop>();

@@ -295,14 +295,15 @@ int main(int argc, char **argv) {
     alarm(seconds);
     return fuzz::tryText(text, context ? &*context : nullptr, includeDir);
   };
-  // As they are: with `--number 0` a text that was kept shows what is wrong with it.
+  // As they are: with `--number 0` a text that was kept shows what is wrong
+  // with it.
   for (const std::string &text : texts)
     attempt(text);
   Mutator mutator(std::move(texts), start);
   for (unsigned i = 0; i < number; ++i)
     ++counts[int(attempt(mutator.next(compile && i % 4 != 0)))];
   outs() << number << " texts: " << counts[0] << " refused by the parser, "
-         << counts[1] << " parsed, " << counts[2] << " compiled, "
-         << counts[3] << " scheduled\n";
+         << counts[1] << " parsed, " << counts[2] << " compiled, " << counts[3]
+         << " scheduled\n";
   return 0;
 }
