@@ -154,8 +154,9 @@ void Workspace::computeOrders() {
     std::vector<int64_t> &order = ranks[number];
     order.resize(batch);
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return length.extents[a] > length.extents[b];
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      int64_t left = length.extents[a], right = length.extents[b];
+      return left != right ? left > right : a < b;
     });
     active[number].assign(length.maximum, 0);
     for (int64_t extent : length.extents)
@@ -197,10 +198,12 @@ Status Workspace::allocate(const Binding &binding) {
   auto firstUse = [](const Program::Array *array) {
     return array->role == Role::Temporary ? array->firstUse : 0;
   };
-  std::stable_sort(arrays.begin(), arrays.end(),
-                   [&](const Program::Array *a, const Program::Array *b) {
-                     return firstUse(a) < firstUse(b);
-                   });
+  // All of them stand in one vector, so addresses are their order in it.
+  std::sort(arrays.begin(), arrays.end(),
+            [&](const Program::Array *a, const Program::Array *b) {
+              int left = firstUse(a), right = firstUse(b);
+              return left != right ? left < right : a < b;
+            });
   std::vector<Block> used; // by place
   std::map<int, int64_t> begins;
   numBytes = 0;
@@ -216,9 +219,9 @@ Status Workspace::allocate(const Binding &binding) {
     for (; next != used.end() && next->begin < begin + bytes; ++next)
       begin = std::max(begin, next->end);
     bool isInput = array->role != Role::Temporary;
-    used.insert(next, {begin, begin + bytes,
-                       isInput ? std::numeric_limits<int>::max()
-                               : array->lastUse});
+    used.insert(next,
+                {begin, begin + bytes,
+                 isInput ? std::numeric_limits<int>::max() : array->lastUse});
     begins[array->slot] = begin;
     numBytes = std::max(numBytes, begin + bytes);
   }

@@ -309,12 +309,11 @@ void ComputeEmitter::emitNormaliser() {
         auto emitBody = [&](Value guard) {
           return builder.splat(body(width, tail, guard), width);
         };
-        Value score =
-            where && !lanesOf(where)
-                ? builder.branch(
-                      where, [&] { return emitBody(nullptr); },
-                      [&] { return zero(width); })
-                : emitBody(where);
+        Value score = where && !lanesOf(where)
+                          ? builder.branch(
+                                where, [&] { return emitBody(nullptr); },
+                                [&] { return zero(width); })
+                          : emitBody(where);
         builder.store(holds ? builder.select(holds, score, zero(width)) : score,
                       resultAddress(indices), tail);
         Value next = builder.create<arith::MaximumFOp>(carried[0], score);
