@@ -67,7 +67,6 @@ struct Arguments {
   std::string benchEntry = "grad";
   std::string lengths, json;
   std::string cpu = "native";
-  int64_t batch = 1;
   double seconds = 2;
   bool perf = false;
 

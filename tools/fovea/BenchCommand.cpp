@@ -6,13 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Jit.h"
-#include "codegen/Lower.h"
-#include "codegen/ObjectCache.h"
-#include "codegen/cpu/EmitProgram.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/Workspace.h"
+#include "tools/fovea/Compiled.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Session.h"
 
@@ -115,11 +111,11 @@ struct Timing {
 };
 } // namespace
 
-static Timing timeRuns(void (*entry)(void *), void *frame, double seconds) {
+static Timing timeRuns(CompiledProgram &program, double seconds) {
   Timing timing;
   auto timed = [&] {
     Clock::time_point start = Clock::now();
-    entry(frame);
+    program.compute();
     return secondsSince(start);
   };
   timing.first = timed();
@@ -157,65 +153,49 @@ int fovea::cli::runBench(const Arguments &arguments) {
                   "'");
     return session.finish();
   }
-  auto fail = [&](llvm::Error error) {
-    session.error(llvm::toString(std::move(error)));
-    return session.finish();
-  };
-  llvm::Expected<codegen::Target> target =
-      codegen::Target::parse(arguments.cpu);
-  if (!target)
-    return fail(target.takeError());
-  mlir::MLIRContext &context = session.context();
-  codegen::loadKernelDialects(context);
-  mlir::Type real = arguments.dtype == "f64"
-                        ? mlir::Type(mlir::Float64Type::get(&context))
-                        : mlir::Type(mlir::Float32Type::get(&context));
-  runtime::Program program;
-  mlir::OwningOpRef<mlir::ModuleOp> kernels =
-      mlir::ModuleOp::create(model->module->getLoc());
-  if (failed(codegen::emitProgram(op, *kernels, {real, *target}, program)))
-    return session.finish();
-  codegen::JitOptions options;
-  options.compile.cache = std::make_shared<codegen::ObjectCache>(
-      codegen::ObjectCache::defaultFolder());
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  options.cpu = arguments.cpu;
   options.perf = arguments.perf;
-  options.symbols.push_back(
-      {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
-  auto jit = codegen::Jit::create(*target, std::move(options));
-  if (!jit)
-    return fail(jit.takeError());
-  if (llvm::Error error = (*jit)->add(std::move(kernels)))
-    return fail(std::move(error));
-  llvm::Expected<void *> entry = (*jit)->lookup(arguments.benchEntry);
-  if (!entry)
-    return fail(entry.takeError());
-  double ready = secondsSince(start);
-  std::vector<runtime::Example> examples;
-  if (!drawExamples(session, op, lengths, arguments.batch, examples))
-    return session.finish();
-  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
-      fovea_pool_create(arguments.threads), &fovea_pool_destroy);
-  runtime::Workspace workspace(program);
-  runtime::Status status =
-      workspace.bind(examples, drawParameters(*model),
-                     {{"seed.nll", 1}, {"seed.penalty", 1}}, pool.get());
+  std::unique_ptr<CompiledProgram> compiled;
+  runtime::Status status = CompiledProgram::create(
+      *model->module, arguments.benchEntry, options, compiled);
   if (status.failed()) {
     session.error(status.text());
     return session.finish();
   }
-  Timing timing = timeRuns(reinterpret_cast<void (*)(void *)>(*entry),
-                           workspace.frame(), arguments.seconds);
+  double ready = secondsSince(start);
+  std::vector<runtime::Example> examples;
+  int64_t numExamples = arguments.batch.value_or(1);
+  if (!drawExamples(session, op, lengths, numExamples, examples))
+    return session.finish();
+  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
+      fovea_pool_create(arguments.threads), &fovea_pool_destroy);
+  runtime::ParameterValues parameters = drawParameters(*model);
+  runtime::Binding binding;
+  binding.values = &parameters;
+  binding.numbers = {{"seed.nll", 1}, {"seed.penalty", 1}};
+  binding.pool = pool.get();
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  status = compiled->bind(batch, binding);
+  if (status.failed()) {
+    session.error(status.text());
+    return session.finish();
+  }
+  Timing timing = timeRuns(*compiled, arguments.seconds);
   int threads = fovea_pool_threads(pool.get());
   fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
              "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
-             model->name, arguments.benchEntry, arguments.batch,
+             model->name, arguments.benchEntry, numExamples,
              arguments.dtype, threads, timing.median * 1e3,
              timing.smallest * 1e3, timing.spread * 1e3, timing.runs, ready,
-             workspace.arenaBytes() >> 20);
+             compiled->workspace().arenaBytes() >> 20);
   if (!arguments.json.empty()) {
     nlohmann::json report = {{"model", model->name},
                              {"entry", arguments.benchEntry},
-                             {"batch", arguments.batch},
+                             {"batch", numExamples},
                              {"dtype", arguments.dtype},
                              {"threads", threads},
                              {"median_ms", timing.median * 1e3},
@@ -224,7 +204,7 @@ int fovea::cli::runBench(const Arguments &arguments) {
                              {"first_ms", timing.first * 1e3},
                              {"runs", timing.runs},
                              {"ready_s", ready},
-                             {"arena_bytes", workspace.arenaBytes()}};
+                             {"arena_bytes", compiled->workspace().arenaBytes()}};
     int code = writeText(arguments.json, report.dump(2) + "\n");
     if (code != done)
       return code;

@@ -44,6 +44,7 @@ Status CompiledProgram::create(ModuleOp module, StringRef entry,
       codegen::ObjectCache::defaultFolder());
   jitOptions.symbols.push_back(
       {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
+  jitOptions.perf = options.perf;
   auto jit = codegen::Jit::create(*target, std::move(jitOptions));
   if (!jit)
     return failure(jit.takeError());

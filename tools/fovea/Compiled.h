@@ -22,6 +22,8 @@ struct CompiledOptions {
   std::optional<uint64_t> seed;
   /// 0: one per CPU.
   int threads = 0;
+  /// Whether `perf` can name kernels.
+  bool perf = false;
 };
 
 /// An entry of a batched module as code in this process, and the memory of its
@@ -35,6 +37,14 @@ public:
   /// Runs the program; what it gives is in `workspace()` until the next run.
   runtime::Status run(const runtime::Batch &batch,
                       const runtime::Binding &binding);
+
+  /// The two halves of it: the layout of a batch, and the computation, which
+  /// may be repeated.
+  runtime::Status bind(const runtime::Batch &batch,
+                       const runtime::Binding &binding) {
+    return memory.bind(batch, binding);
+  }
+  void compute() { function(memory.frame()); }
 
   const runtime::Program &program() const { return description; }
   const runtime::Workspace &workspace() const { return memory; }
