@@ -188,23 +188,24 @@ int fovea::cli::runBench(const Arguments &arguments) {
   int threads = fovea_pool_threads(pool.get());
   fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
              "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
-             model->name, arguments.benchEntry, numExamples,
-             arguments.dtype, threads, timing.median * 1e3,
-             timing.smallest * 1e3, timing.spread * 1e3, timing.runs, ready,
+             model->name, arguments.benchEntry, numExamples, arguments.dtype,
+             threads, timing.median * 1e3, timing.smallest * 1e3,
+             timing.spread * 1e3, timing.runs, ready,
              compiled->workspace().arenaBytes() >> 20);
   if (!arguments.json.empty()) {
-    nlohmann::json report = {{"model", model->name},
-                             {"entry", arguments.benchEntry},
-                             {"batch", numExamples},
-                             {"dtype", arguments.dtype},
-                             {"threads", threads},
-                             {"median_ms", timing.median * 1e3},
-                             {"smallest_ms", timing.smallest * 1e3},
-                             {"spread_ms", timing.spread * 1e3},
-                             {"first_ms", timing.first * 1e3},
-                             {"runs", timing.runs},
-                             {"ready_s", ready},
-                             {"arena_bytes", compiled->workspace().arenaBytes()}};
+    nlohmann::json report = {
+        {"model", model->name},
+        {"entry", arguments.benchEntry},
+        {"batch", numExamples},
+        {"dtype", arguments.dtype},
+        {"threads", threads},
+        {"median_ms", timing.median * 1e3},
+        {"smallest_ms", timing.smallest * 1e3},
+        {"spread_ms", timing.spread * 1e3},
+        {"first_ms", timing.first * 1e3},
+        {"runs", timing.runs},
+        {"ready_s", ready},
+        {"arena_bytes", compiled->workspace().arenaBytes()}};
     int code = writeText(arguments.json, report.dump(2) + "\n");
     if (code != done)
       return code;

@@ -53,9 +53,10 @@ int main(int argc, char **argv) {
     return flushOutput(exitCode);
   using Command = int (*)(const Arguments &);
   static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
-      {"check", runCheck},     {"params", runParams}, {"init", runInit},
-      {"run", runRun},         {"decode", runDecode}, {"score", runScore},
-      {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt}, {"train", runTrain}};
+      {"check", runCheck}, {"params", runParams},   {"init", runInit},
+      {"run", runRun},     {"decode", runDecode},   {"score", runScore},
+      {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt},
+      {"train", runTrain}};
   for (auto [name, command] : commands)
     if (arguments->command == name)
       return flushOutput(command(*arguments));
