@@ -235,8 +235,7 @@ template <typename T> Status LearnerOf<T>::load(const TensorFile &file) {
       status.failed())
     return status;
   if (file.tensors.size() != parts * spans.size())
-    return Status::error("the training that is resumed has other parameters, "
-                         "or another optimiser");
+    return Status::error("the training that is resumed has another optimiser");
   if (first)
     if (Status status = loadArray(file, "first/", first.get()); status.failed())
       return status;

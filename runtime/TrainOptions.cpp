@@ -53,7 +53,7 @@ struct Call {
 struct Parameter {
   const char *name;
   double *value;
-  double least = 0, most = HUGE_VAL;
+  double least = 0, below = HUGE_VAL;
 };
 
 class Reader {
@@ -75,7 +75,7 @@ private:
               std::vector<Parameter> parameters, size_t needed = 0);
   std::optional<double> numberOf(const std::string &text) const;
   static Status mistake(const std::string &entry, const std::string &text) {
-    return Status::error(fmt::format("train {{ {} = .. }}: {}", entry, text));
+    return Status::error("train { " + entry + " = .. }: " + text);
   }
 
   const std::map<std::string, std::string> &entries;
@@ -158,13 +158,14 @@ Status Reader::take(const std::string &entry, const Call &call,
     if (!value)
       return mistake(entry, fmt::format("'{}' is neither a number nor a dim",
                                         argument.text));
-    if (!(*value >= found->least && *value <= found->most))
-      return mistake(entry,
-                     found->most == HUGE_VAL
-                         ? fmt::format("'{}' is at least {}, not {}",
-                                       found->name, found->least, *value)
-                         : fmt::format("'{}' is {} to {}, not {}", found->name,
-                                       found->least, found->most, *value));
+    if (!(*value >= found->least && *value < found->below))
+      return mistake(
+          entry, fmt::format("'{}' is at least {}{}, not {}", found->name,
+                             found->least,
+                             found->below == HUGE_VAL
+                                 ? ""
+                                 : fmt::format(" and below {}", found->below),
+                             *value));
     *found->value = *value;
   }
   if (call.arguments.size() < needed)
@@ -200,14 +201,11 @@ Status Reader::readWhole(const std::string &entry, int64_t &value) {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// The largest value below 1, for what has to stay below it.
-static constexpr double belowOne = 1 - 0x1p-53;
-
 Status Reader::readOptimiser(const std::string &text) {
   OptimiserOptions &o = options.optimiser;
   Call call = callOf(text);
   double &rate = options.rate.peak;
-  Parameter first{"b1", &o.b1, 0, belowOne}, second{"b2", &o.b2, 0, belowOne};
+  Parameter first{"b1", &o.b1, 0, 1}, second{"b2", &o.b2, 0, 1};
   Parameter eps{"eps", &o.eps};
   if (call.name == "adam") {
     o.rule = Rule::Adam;
@@ -223,20 +221,19 @@ Status Reader::readOptimiser(const std::string &text) {
     o.b2 = 0.95;
     o.eps = 1e-6;
     rate = 1;
-    return take("optimiser", call, {{"rho", &o.b2, 0, belowOne}, eps});
+    return take("optimiser", call, {{"rho", &o.b2, 0, 1}, eps});
   }
   if (call.name == "rmsprop") {
     o.rule = Rule::RmsProp;
     o.b1 = 0;
     o.b2 = 0.9;
-    return take(
-        "optimiser", call,
-        {{"rho", &o.b2, 0, belowOne}, eps, {"momentum", &o.b1, 0, belowOne}});
+    return take("optimiser", call,
+                {{"rho", &o.b2, 0, 1}, eps, {"momentum", &o.b1, 0, 1}});
   }
   if (call.name == "momentum") {
     o.rule = Rule::Momentum;
     rate = 0.01;
-    return take("optimiser", call, {{"m", &o.b1, 0, belowOne}});
+    return take("optimiser", call, {{"m", &o.b1, 0, 1}});
   }
   if (call.name == "sgd") {
     o.rule = Rule::Sgd;

@@ -360,7 +360,8 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
   };
   slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
   slots[Program::batchSlot] = batch;
-  slots[Program::seedSlot] = binding.seed ? uint32_t(*binding.seed) : -1;
+  slots[Program::seedSlot] =
+      binding.seed ? int64_t(uint32_t(*binding.seed)) : int64_t(-1);
   slots[Program::updateSlot] = uint32_t(binding.update);
   slots[Program::examplesSlot] = address(ids);
   for (size_t number = 0; number < lengths.size(); ++number) {

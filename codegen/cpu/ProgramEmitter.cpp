@@ -286,14 +286,6 @@ void ProgramEmitter::emitConcat(ConcatOp op) {
          });
 }
 
-/// Without a seed nothing is dropped.
-void ProgramEmitter::emitDropout(DropoutOp op) {
-  launchRows(op, "dropout", [&](LaneBuilder &kernel, const Place &place) {
-    copyAll(kernel, place, storage.of(op.getResult()), place,
-            storage.of(op.getOperand()));
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//

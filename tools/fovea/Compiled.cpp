@@ -87,19 +87,13 @@ CompiledBatch::CompiledBatch(ModuleOp module,
 Status CompiledBatch::run(StringRef entry,
                           const std::map<std::string, double> &numbers,
                           std::unique_ptr<CompiledProgram> &program) {
-  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
-  bool drops = false;
-  if (op)
-    op->walk([&](attn::DropoutOp) { drops = true; });
-  if (drops && options.seed)
-    return Status::error("dropout with a seed is not compiled yet: only "
-                         "'--reference' executes it");
   if (Status status = CompiledProgram::create(module, entry, options, program);
       status.failed())
     return status;
   runtime::Binding binding;
   binding.values = &parameters;
   binding.numbers = numbers;
+  binding.seed = options.seed;
   binding.pool = pool.get();
   return program->run(examples, binding);
 }

@@ -103,7 +103,11 @@ bool TrainCommand::openModel() {
   for (const std::string &name : model->assumedVocabularies)
     session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
                   name + ".vocab=N'");
-  if (!model->module->lookupSymbol("training"))
+  bool learns = false;
+  model->module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
+    learns |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
+  });
+  if (!learns)
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");
   dropSystem(*model, "decoding");
@@ -186,10 +190,7 @@ bool TrainCommand::readData(const std::vector<std::string> &given,
   if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
                     data.examples))
     return false;
-  if (data.examples.empty()) {
-    session.error("there are no examples");
-    return false;
-  }
+  assert(!data.examples.empty() && "a file without examples is an error");
   const std::string &only = training.options.bucketLength;
   for (const runtime::Example &example : data.examples) {
     int64_t size = 0;
@@ -206,8 +207,9 @@ bool TrainCommand::readAllData() {
   Request request;
   request.gradients = true;
   request.stopAfter = attn::Phase::batch;
-  if (!session.lower(*model, request) ||
-      !readData(arguments.data, training.data) ||
+  if (!session.lower(*model, request))
+    return false;
+  if (!readData(arguments.data, training.data) ||
       (!arguments.valid.empty() && !readData(arguments.valid, training.valid)))
     return false;
   if (training.valid.examples.empty())
@@ -264,12 +266,6 @@ bool TrainCommand::compile() {
   options.isDouble = arguments.dtype == "f64";
   training.pool = pool.get();
   mlir::ModuleOp module = *model->module;
-  bool drops = false;
-  module.walk([&](attn::DropoutOp) { drops = true; });
-  if (drops) {
-    session.error(arguments.spec() + ": dropout is not compiled yet");
-    return false;
-  }
   if (!check(CompiledProgram::create(module, "grad", options, training.grad)))
     return false;
   if (!training.valid.examples.empty() &&
@@ -371,25 +367,27 @@ void TrainCommand::explainNotFinite(const TrainEnd &end) {
     return;
   // In the order in which they are computed.
   auto loss = again->module->lookupSymbol<attn::ProgramOp>("loss");
-  std::vector<std::pair<mlir::Operation *, std::string>> order;
+  llvm::DenseMap<mlir::Operation *, size_t> numbers;
+  for (mlir::Operation &op : loss.getBody().front())
+    numbers[&op] = numbers.size();
+  std::vector<std::pair<size_t, std::string>> order;
   for (auto output : loss.getBody().front().getOps<attn::OutputOp>())
     if (places.count(output.getTarget().str()))
-      order.push_back(
-          {output.getOperand().getDefiningOp(), output.getTarget().str()});
-  llvm::stable_sort(order, [](const auto &a, const auto &b) {
-    return a.first && b.first && a.first != b.first &&
-           a.first->isBeforeInBlock(b.first);
-  });
+      order.push_back({numbers.lookup(output.getOperand().getDefiningOp()),
+                       output.getTarget().str()});
+  llvm::sort(order);
   for (bool wantsNan : {true, false})
-    for (const auto &[op, name] : order)
+    for (const auto &[number, name] : order)
       for (size_t example = 0; example < batch.size(); ++example)
         for (double value : program->workspace().output(name, example).values)
           if (wantsNan ? std::isnan(value) : !std::isfinite(value)) {
             mlir::emitError(places.at(name))
                 << end.text << ": '" << name
                 << "' is the first equation that has "
-                << fmt::format("{}", value) << " (example "
-                << batch[example]->id + 1 << ")";
+                << (std::isnan(value) ? "nan"
+                    : value > 0       ? "inf"
+                                      : "-inf")
+                << " (example " << batch[example]->id + 1 << ")";
             return;
           }
 }

@@ -131,7 +131,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
       this->end.batch = batches[number];
       return fail(TrainEnd::NotFinite,
                   fmt::format("the loss of update {} is {}",
-                              position.update + 1, lossOf(own)));
+                              position.update + 1,
+                              std::isnan(lossOf(own)) ? "nan" : "infinite"));
     }
     sums.add(own);
     learner.addGradients(training.grad->workspace());
