@@ -34,6 +34,7 @@ private:
   bool readData(const std::vector<std::string> &given, TrainData &data);
   bool compile();
   bool beginOrResume();
+  bool openLog(int64_t lines);
   std::map<std::string, std::string> identity() const;
   void explainNotFinite(const TrainEnd &end);
   int finish(const TrainEnd &end);
@@ -49,7 +50,8 @@ private:
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
   TrainingFolder folder;
   bool isResumed = false;
-  runtime::TensorFile state; // when it is resumed
+  runtime::TensorFile state;   // when it is resumed
+  runtime::TensorFile initial; // when it is not
   Vocabularies vocabularies;
   std::unique_ptr<Model> model;
   Training training;
@@ -84,8 +86,12 @@ bool TrainCommand::openFolder() {
 /// Compiles the spec, finds the vocabularies, and compiles it again for their
 /// sizes.
 bool TrainCommand::openModel() {
+  // The ids of symbols are those of the weights that training goes on with.
+  if (!isResumed && !readWeightsFile(session, arguments, initial))
+    return false;
   model = session.openToExecute();
-  if (!model || !vocabularies.load(session, arguments, state) ||
+  if (!model ||
+      !vocabularies.load(session, arguments, isResumed ? state : initial) ||
       !vocabularies.read(session, arguments, *model))
     return false;
   std::map<std::string, TextSource> texts;
@@ -292,12 +298,17 @@ std::map<std::string, std::string> TrainCommand::identity() const {
       {"optimiser", std::to_string(static_cast<int>(options.optimiser.rule))}};
 }
 
+bool TrainCommand::openLog(int64_t lines) {
+  Status status = folder.openLog(lines);
+  if (status.failed())
+    failureCode = badMachine;
+  return check(status);
+}
+
 bool TrainCommand::beginOrResume() {
-  runtime::TensorFile initial;
   if (!arguments.weights.empty() && !isResumed) {
     reference::Arrays unused;
-    if (!readWeightsFile(session, arguments, initial) ||
-        !takeParameters(session, arguments, *model, initial, unused))
+    if (!takeParameters(session, arguments, *model, initial, unused))
       return false;
   } else if (!drawWeights(session, arguments, *model, position.seed, initial)) {
     return false;
@@ -307,7 +318,7 @@ bool TrainCommand::beginOrResume() {
   std::map<std::string, std::string> now = identity();
   if (!isResumed) {
     position.identity = std::move(now);
-    return check(folder.openLog(0));
+    return openLog(0);
   }
   if (arguments.seed && *arguments.seed != position.seed) {
     session.error(fmt::format("the training in '{}' has seed {}, not {}",
@@ -326,8 +337,7 @@ bool TrainCommand::beginOrResume() {
                                       what, value, arguments.folder, before));
       return false;
     }
-  return check(learner->load(state)) &&
-         check(folder.openLog(position.logLines));
+  return check(learner->load(state)) && openLog(position.logLines);
 }
 
 //===----------------------------------------------------------------------===//
