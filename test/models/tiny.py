@@ -26,6 +26,10 @@ VOCABULARIES = {"src.vocab": 7, "tgt.vocab": 6}
 # Per model: options, and the data: kind and axes. `W` is nested in `M`.
 MODELS = {
     "rnnsearch": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "spelling": (
+        {"E": 3, "H": 4, "A": 3, "M": 2, "letters.vocab": 7},
+        {"src": ("token 7", "S"), "tgt": ("sentence 7", "T")},
+    ),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_local_p": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),
