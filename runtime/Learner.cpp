@@ -22,6 +22,7 @@ struct Span {
   std::vector<int64_t> shape;
   int64_t begin = 0, count = 0;
   double clip = 0; // of the values of its gradient; 0: any
+  bool isFrozen = false;
 };
 
 template <typename T> class LearnerOf : public Learner {
@@ -79,15 +80,19 @@ private:
 static constexpr DType typeOf(float) { return DType::F32; }
 static constexpr DType typeOf(double) { return DType::F64; }
 
+/// Whether `path` is `name`, or a parameter below it.
+static bool isBelow(const std::string &path, const std::string &name) {
+  return name.empty() || path == name ||
+         path.compare(0, name.size() + 1, name + ".") == 0;
+}
+
 /// The limit of the longest name in `limits` that `path` is below.
 static double clipOf(const std::map<std::string, double> &limits,
                      const std::string &path) {
   double limit = 0;
   size_t longest = 0;
   for (const auto &[name, value] : limits) {
-    bool isBelow = name.empty() || path == name ||
-                   path.compare(0, name.size() + 1, name + ".") == 0;
-    if (!isBelow || name.size() < longest)
+    if (!isBelow(path, name) || name.size() < longest)
       continue;
     longest = name.size();
     limit = value;
@@ -104,6 +109,8 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
     int64_t count = tensor.numElements();
     spans.push_back(
         {path, tensor.shape, total, count, clipOf(options.clipValue, path)});
+    for (const std::string &name : options.frozen)
+      spans.back().isFrozen |= isBelow(path, name);
     total += (count + step - 1) / step * step;
   }
   current = allocate();
@@ -134,22 +141,25 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
   if (!noisy)
     return weights();
   constexpr double unit = 1.0 / 4294967296.0;
-  for (int64_t i = 0; i < total; ++i) {
-    auto words = philox({uint32_t(i), uint32_t(uint64_t(i) >> 32),
-                         uint32_t(update), uint32_t(seed >> 32)},
-                        {uint32_t(seed), noisePurpose});
-    // Box and Muller.
-    double radius = std::sqrt(-2 * std::log((words[0] + 1.0) * unit));
-    double normal = radius * std::cos(2 * std::numbers::pi * words[1] * unit);
-    noisy[i] = current[i] + static_cast<T>(options.noise * normal);
-  }
+  for (const Span &span : spans)
+    for (int64_t i = span.begin; i < span.begin + span.count; ++i) {
+      auto words = philox({uint32_t(i), uint32_t(uint64_t(i) >> 32),
+                           uint32_t(update), uint32_t(seed >> 32)},
+                          {uint32_t(seed), noisePurpose});
+      // Box and Muller.
+      double radius = std::sqrt(-2 * std::log((words[0] + 1.0) * unit));
+      double normal = radius * std::cos(2 * std::numbers::pi * words[1] * unit);
+      double noise = span.isFrozen ? 0 : options.noise * normal;
+      noisy[i] = current[i] + static_cast<T>(noise);
+    }
   return memoryOf(noisy.get());
 }
 
 template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   for (const Span &span : spans)
-    workspace.addOutput("grad/" + span.path, gradients.get() + span.begin);
+    if (!span.isFrozen)
+      workspace.addOutput("grad/" + span.path, gradients.get() + span.begin);
 }
 
 template <typename T> double LearnerOf<T>::learn(int64_t update) {
@@ -166,11 +176,24 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
     if (left > options.clip)
       scale(gradients.get(), options.clip / left, total, pool);
   }
-  step(options.optimiser, update, rateAt(options.rate, update), current.get(),
-       gradients.get(), first.get(), second.get(), total, pool);
+  double rate = rateAt(options.rate, update);
+  auto stepOver = [&](int64_t begin, int64_t end) {
+    step(options.optimiser, update, rate, current.get() + begin,
+         gradients.get() + begin, first ? first.get() + begin : nullptr,
+         second ? second.get() + begin : nullptr, end - begin, pool);
+  };
+  // All that lies between two that are frozen, at once.
+  int64_t begin = 0;
+  for (const Span &span : spans) {
+    if (!span.isFrozen)
+      continue;
+    stepOver(begin, span.begin);
+    begin = span.begin + span.count;
+  }
+  stepOver(begin, total);
   if (options.columnNorm > 0)
     for (const Span &span : spans)
-      if (span.shape.size() > 1 && span.count > 0)
+      if (span.shape.size() > 1 && span.count > 0 && !span.isFrozen)
         limitRows(current.get() + span.begin, span.shape[0],
                   span.count / span.shape[0], options.columnNorm);
   return norm;

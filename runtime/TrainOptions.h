@@ -76,6 +76,8 @@ struct TrainOptions {
   double clip = 0; // the norm of all gradients; 0: any
   /// The values of the gradients of the parameters below a name; empty: all.
   std::map<std::string, double> clipValue;
+  /// The parameters that stay: those of these names, or below them.
+  std::vector<std::string> frozen;
   double columnNorm = 0; // of the weights into one unit; 0: any
   double noise = 0;      // deviation of the noise on weights
   int64_t batch = 32;    // examples, or tokens

@@ -172,6 +172,18 @@ static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
   }
 }
 
+static void describeUses(const Program &program, const std::string &prefix,
+                         std::vector<UseInfo> &uses) {
+  for (const Program::Import &import : program.imports) {
+    std::string own = prefix + (import.name.empty() ? "" : import.name + ".");
+    if (import.program)
+      describeUses(*import.program, own, uses);
+    const ast::Statement &use = *import.statement;
+    if (!use.from.empty() || use.frozen)
+      uses.push_back({own, use.from.str(), use.frozen});
+  }
+}
+
 static void describe(const Elaborated &model, Model &result) {
   for (const Array *param : model.params) {
     ParameterInfo info;
@@ -340,6 +352,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     if (!decoding) {
       result->name = model->name;
       describe(*model, *result);
+      describeUses(*program, "", result->uses);
     }
     if (decoding)
       for (const std::string &refusal : model->refusals)

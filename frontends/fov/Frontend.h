@@ -56,12 +56,20 @@ struct DataInfo {
   std::vector<std::string> labels; // of class("a", "b")
 };
 
+/// One `use` with trained weights, or with parameters that training leaves.
+struct UseInfo {
+  std::string prefix; // of its parameters: `lm.`; empty when it is included
+  std::string from;   // the file, as the spec names it; empty: none
+  bool frozen = false;
+};
+
 struct Model {
   std::string name;
   /// `@training` and `@decoding` (docs/IR.md), with the options of the spec.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ParameterInfo> parameters; // in file order
   std::vector<DataInfo> data;            // in file order
+  std::vector<UseInfo> uses;             // in file order, inner ones first
   std::vector<std::string> latents;
   std::vector<std::string> lengths;    // that come with the data, in file order
   std::map<std::string, int64_t> dims; // of the spec, by name

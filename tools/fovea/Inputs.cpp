@@ -2,6 +2,7 @@
 
 #include "tools/fovea/Inputs.h"
 #include "runtime/Initialise.h"
+#include "llvm/Support/Path.h"
 
 #include <fmt/format.h>
 
@@ -97,6 +98,47 @@ static std::string schemeOf(Model &model) {
   return scheme ? scheme.str() : "";
 }
 
+/// Puts the weights of `use .. from "FILE"` in the place of drawn ones.
+static bool takeUsed(Session &session, const Arguments &arguments,
+                     const UseInfo &use, runtime::TensorFile &file) {
+  llvm::SmallString<128> path(use.from);
+  if (llvm::sys::path::is_relative(path)) {
+    path = llvm::sys::path::parent_path(arguments.spec());
+    llvm::sys::path::append(path, use.from);
+  }
+  runtime::TensorFile used;
+  runtime::Status status = runtime::readSafeTensors(path.str().str(), used);
+  if (status.failed()) {
+    session.error(status.text());
+    return false;
+  }
+  bool good = true;
+  auto report = [&](const std::string &text) {
+    session.error(path.str().str() + ": " + text);
+    good = false;
+  };
+  for (auto &[name, tensor] : file.tensors) {
+    StringRef own = name;
+    if (!own.consume_front(use.prefix))
+      continue;
+    auto found = used.tensors.find(own.str());
+    if (found == used.tensors.end()) {
+      // What includes a model has parameters of its own.
+      if (!use.prefix.empty())
+        report("'" + own.str() + "' is missing");
+    } else if (found->second.shape != tensor.shape || !found->second.isReal()) {
+      report(fmt::format("'{}' is {} {} but '{}' needs {}", own.str(),
+                         runtime::nameOf(found->second.type),
+                         runtime::shapeText(found->second.shape), name,
+                         runtime::shapeText(tensor.shape)));
+    } else {
+      tensor = runtime::Tensor::of(tensor.type, tensor.shape,
+                                   found->second.toDoubles());
+    }
+  }
+  return good;
+}
+
 bool fovea::cli::drawWeights(Session &session, const Arguments &arguments,
                              Model &model, uint64_t seed,
                              runtime::TensorFile &file) {
@@ -111,7 +153,11 @@ bool fovea::cli::drawWeights(Session &session, const Arguments &arguments,
       runtime::initialise(parameters, schemeOf(model), seed, type, file);
   if (status.failed())
     session.error(arguments.spec() + ": " + status.text());
-  return status.succeeded();
+  bool good = status.succeeded();
+  for (const UseInfo &use : model.uses)
+    if (good && !use.from.empty())
+      good = takeUsed(session, arguments, use, file);
+  return good;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,7 +20,8 @@ bool takeParameters(Session &session, const Arguments &arguments,
                     const Model &model, const runtime::TensorFile &file,
                     reference::Arrays &parameters);
 
-/// Draws weights to begin with, by the scheme that the spec asks for.
+/// Draws weights to begin with, by the scheme that the spec asks for; those of
+/// `use .. from "FILE"` are taken from there, beside the spec.
 bool drawWeights(Session &session, const Arguments &arguments, Model &model,
                  uint64_t seed, runtime::TensorFile &file);
 

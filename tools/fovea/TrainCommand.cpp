@@ -167,6 +167,16 @@ bool TrainCommand::readOptions() {
                     "] = .. }: no parameter is called '" + name + "'");
       return false;
     }
+  for (const UseInfo &use : model->uses) {
+    if (!use.frozen)
+      continue;
+    if (use.prefix.empty()) {
+      session.error(arguments.spec() + ": a model that is included cannot be "
+                                       "frozen; give it a name: use n = m(..)");
+      return false;
+    }
+    options.frozen.push_back(use.prefix.substr(0, use.prefix.size() - 1));
+  }
   training.averagesExamples = entries["average"] == "example";
   position.seed = isResumed ? position.seed : arguments.seed.value_or(0);
   training.order = {position.seed, options.batch, options.countsTokens,
