@@ -179,8 +179,12 @@ static void describeUses(const Program &program, const std::string &prefix,
     if (import.program)
       describeUses(*import.program, own, uses);
     const ast::Statement &use = *import.statement;
-    if (!use.from.empty() || use.frozen)
-      uses.push_back({own, use.from.str(), use.frozen});
+    if (use.from.empty() && !use.frozen)
+      continue;
+    uses.push_back({own, use.from.str(), use.frozen, {}});
+    for (const ast::Item &binding : use.bindings)
+      uses.back().bindings[binding.name.str()] =
+          prefix + binding.value->name.str();
   }
 }
 

@@ -61,6 +61,8 @@ struct UseInfo {
   std::string prefix; // of its parameters: `lm.`; empty when it is included
   std::string from;   // the file, as the spec names it; empty: none
   bool frozen = false;
+  /// Its data that are ours, by the names there.
+  std::map<std::string, std::string> bindings;
 };
 
 struct Model {

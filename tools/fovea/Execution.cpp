@@ -11,7 +11,8 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   runtime::TensorFile weights;
   if (!readWeightsFile(session, arguments, weights))
     return false;
-  if (!execution.vocabularies.load(session, arguments, weights))
+  if (!execution.vocabularies.load(session, arguments, weights,
+                                   arguments.weights))
     return false;
   session.addSets(execution.vocabularies.sizes());
   execution.model = session.openToExecute(&weights);

@@ -98,23 +98,27 @@ static std::string schemeOf(Model &model) {
   return scheme ? scheme.str() : "";
 }
 
+std::string fovea::cli::besideSpec(const Arguments &arguments, StringRef name) {
+  if (llvm::sys::path::is_absolute(name))
+    return name.str();
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.spec());
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
 /// Puts the weights of `use .. from "FILE"` in the place of drawn ones.
 static bool takeUsed(Session &session, const Arguments &arguments,
                      const UseInfo &use, runtime::TensorFile &file) {
-  llvm::SmallString<128> path(use.from);
-  if (llvm::sys::path::is_relative(path)) {
-    path = llvm::sys::path::parent_path(arguments.spec());
-    llvm::sys::path::append(path, use.from);
-  }
+  std::string path = besideSpec(arguments, use.from);
   runtime::TensorFile used;
-  runtime::Status status = runtime::readSafeTensors(path.str().str(), used);
+  runtime::Status status = runtime::readSafeTensors(path, used);
   if (status.failed()) {
     session.error(status.text());
     return false;
   }
   bool good = true;
   auto report = [&](const std::string &text) {
-    session.error(path.str().str() + ": " + text);
+    session.error(path + ": " + text);
     good = false;
   };
   for (auto &[name, tensor] : file.tensors) {

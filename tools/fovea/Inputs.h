@@ -20,6 +20,9 @@ bool takeParameters(Session &session, const Arguments &arguments,
                     const Model &model, const runtime::TensorFile &file,
                     reference::Arrays &parameters);
 
+/// A file that a spec names: its place is that of the spec.
+std::string besideSpec(const Arguments &arguments, llvm::StringRef name);
+
 /// Draws weights to begin with, by the scheme that the spec asks for; those of
 /// `use .. from "FILE"` are taken from there, beside the spec.
 bool drawWeights(Session &session, const Arguments &arguments, Model &model,

@@ -203,21 +203,25 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
 static constexpr StringLiteral storedPrefix = "vocabulary.";
 
 bool Vocabularies::load(Session &session, const Arguments &arguments,
-                        const runtime::TensorFile &weights) {
+                        const runtime::TensorFile &weights,
+                        const std::string &path,
+                        llvm::function_ref<std::string(StringRef)> rename) {
   for (const auto &[key, text] : weights.metadata) {
-    StringRef name = key, symbols = text;
-    if (!name.consume_front(storedPrefix))
+    StringRef stored = key, symbols = text;
+    if (!stored.consume_front(storedPrefix))
       continue;
+    std::string name = rename(stored);
     if (llvm::any_of(arguments.sets, [&](const auto &set) {
-          return set.first == (name + ".vocab").str();
+          return set.first == name + ".vocab";
         }))
       continue;
-    Words &words = byName[name.str()];
-    words.vocabulary = name.str();
+    Words &words = byName[name];
+    words = {};
+    words.vocabulary = name;
     words.isStored = true;
     words.isChars = symbols.consume_front("chars\n");
     if (!words.isChars && !symbols.consume_front("words\n")) {
-      session.error(arguments.weights + ": the vocabulary '" + name.str() +
+      session.error(path + ": the vocabulary '" + stored.str() +
                     "' is neither of words nor of chars");
       return false;
     }

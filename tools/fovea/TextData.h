@@ -37,10 +37,13 @@ public:
   /// Reads each `--vocab`.
   bool read(Session &session, const Arguments &arguments, const Model &model);
 
-  /// Takes what `store` has put beside weights. What the command line gives
-  /// comes first.
-  bool load(Session &session, const Arguments &arguments,
-            const runtime::TensorFile &weights);
+  /// Takes what `store` has put beside the weights in `path`, by the names that
+  /// `rename` gives. What the command line gives comes first.
+  bool load(
+      Session &session, const Arguments &arguments,
+      const runtime::TensorFile &weights, const std::string &path,
+      llvm::function_ref<std::string(llvm::StringRef)> rename =
+          [](llvm::StringRef name) { return name.str(); });
   void store(std::map<std::string, std::string> &metadata) const;
 
   /// Builds the vocabularies that have no symbols yet from the texts of the

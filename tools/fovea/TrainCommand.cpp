@@ -29,6 +29,7 @@ public:
 private:
   bool openFolder();
   bool openModel();
+  bool loadUsedVocabularies();
   bool readOptions();
   bool readAllData();
   bool readData(const std::vector<std::string> &given, TrainData &data);
@@ -83,6 +84,27 @@ bool TrainCommand::openFolder() {
 // The model
 //===----------------------------------------------------------------------===//
 
+/// The symbols of a trained model within have the ids that it was trained with.
+bool TrainCommand::loadUsedVocabularies() {
+  for (const UseInfo &use : model->uses) {
+    runtime::TensorFile file;
+    if (use.from.empty())
+      continue;
+    std::string path = besideSpec(arguments, use.from);
+    auto rename = [&](StringRef name) {
+      auto binding = use.bindings.find(name.str());
+      for (const DataInfo &data : model->data)
+        if (binding != use.bindings.end() && data.name == binding->second)
+          return data.vocabulary;
+      return use.prefix + name.str();
+    };
+    if (!check(runtime::readSafeTensors(path, file)) ||
+        !vocabularies.load(session, arguments, file, path, rename))
+      return false;
+  }
+  return true;
+}
+
 /// Compiles the spec, finds the vocabularies, and compiles it again for their
 /// sizes.
 bool TrainCommand::openModel() {
@@ -91,7 +113,9 @@ bool TrainCommand::openModel() {
     return false;
   model = session.openToExecute();
   if (!model ||
-      !vocabularies.load(session, arguments, isResumed ? state : initial) ||
+      !vocabularies.load(session, arguments, isResumed ? state : initial,
+                         arguments.weights) ||
+      (!isResumed && !loadUsedVocabularies()) ||
       !vocabularies.read(session, arguments, *model))
     return false;
   std::map<std::string, TextSource> texts;
