@@ -40,6 +40,20 @@ TrainingFolder::~TrainingFolder() {
       close(file);
 }
 
+/// Removes what a training was writing when it was cut off.
+static void removeParts(const std::string &folder, const std::string &name) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> parts;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(folder, ignored)) {
+    std::string file = entry.path().filename().string();
+    if (file.starts_with(name + ".") && file.ends_with(".part"))
+      parts.push_back(entry.path());
+  }
+  for (const std::filesystem::path &part : parts)
+    std::filesystem::remove(part, ignored);
+}
+
 Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
   path = folder;
   std::error_code failure;
@@ -51,8 +65,11 @@ Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
   lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock < 0)
     return systemError("write", name);
-  if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+  if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    removeParts(path, "model.safetensors");
+    removeParts(path + "/last", "state.safetensors");
     return Status::success();
+  }
   isBusy = errno == EWOULDBLOCK;
   return isBusy ? Status::error(
                       fmt::format("another training is writing to '{}'", path))
