@@ -181,12 +181,63 @@ void ComputeEmitter::emitElements() {
   if (!isParallel(along))
     return emitAt(along < 0 ? 0 : lanes, nullptr);
   auto [first, last] = boundsOf(along);
+  if (lanes && readsRows())
+    first = emitBlocks(first, last);
   forVectors(first, last, {},
              [&](unsigned width, Value at, Value tail, Values) {
                indices[along] = {at, width ? 1 : 0};
                emitAt(width, tail);
                return Values();
              });
+}
+
+/// Whether a sum runs over rows of which each vector takes a part.
+bool ComputeEmitter::readsRows() {
+  if (op.getReducer() == Reducer::none)
+    return batchOf(op) == BatchKind::sum;
+  return op.getReducer() == Reducer::sum || op.getReducer() == Reducer::mean;
+}
+
+/// Sums several neighbouring vectors at once, so that each row is read in
+/// whole cache lines, one behind the other. Every element keeps its own chain.
+/// Returns where the elements begin that are left.
+Value ComputeEmitter::emitBlocks(Value first, Value last) {
+  constexpr int64_t vectors = 4;
+  const int64_t size = vectors * lanes;
+  Value count = builder.create<arith::DivSIOp>(builder.sub(last, first),
+                                               builder.whole(size));
+  Value middle = builder.add(first, builder.mul(count, builder.whole(size)));
+  Reducer reducer =
+      op.getReducer() == Reducer::mean ? Reducer::mean : Reducer::sum;
+  builder.loop(first, middle, size, [&](Value at) {
+    auto select = [&](int64_t vector) {
+      indices[along] = {builder.add(at, builder.whole(vector * lanes)), 1};
+    };
+    Values carried;
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      llvm::append_range(carried, initial(reducer, lanes));
+    size_t each = carried.size() / vectors;
+    auto element = [&](unsigned, Value, Value, Values carried) {
+      Values next;
+      for (int64_t vector = 0; vector < vectors; ++vector) {
+        select(vector);
+        Values own(ArrayRef(carried).slice(vector * each, each));
+        llvm::append_range(next, reduce(reducer, lanes, nullptr, own, nullptr));
+      }
+      return next;
+    };
+    carried = batchOf(op) == BatchKind::sum
+                  ? overExamples(carried, element)
+                  : overReductions(op.getNumParallel(), carried, element);
+    for (int64_t vector = 0; vector < vectors; ++vector) {
+      select(vector);
+      Values own(ArrayRef(carried).slice(vector * each, each));
+      builder.store(
+          combine(reducer, own),
+          resultAddress(ArrayRef(indices).take_front(op.getNumParallel())));
+    }
+  });
+  return middle;
 }
 
 Value ComputeEmitter::resultAddress(ArrayRef<Index> at) {

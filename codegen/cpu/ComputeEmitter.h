@@ -43,6 +43,8 @@ private:
                     Step step);
   void emitParallel(unsigned number);
   void emitElements();
+  bool readsRows();
+  mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
   void emitScatter();
   void emitNormaliser();
   void emitCumulative();
