@@ -315,7 +315,13 @@ private:
         "print a model at any point of its way through the compiler");
     command->add_option("--emit", arguments.emit,
                         "ast: the parsed file; attn: what the front end "
-                        "gives; mlir (default): behind the phases");
+                        "gives; mlir (default): behind the phases; plan: the "
+                        "arrays of one entry; kernels, llvm, asm, obj: its "
+                        "code");
+    command->add_option("--cpu", arguments.cpu,
+                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+    command->add_option("--dtype", arguments.dtype, "f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
     command
         ->add_option("--entry", arguments.entries,
                      "what is wanted: loss, grad, encode, step, decode (all)")

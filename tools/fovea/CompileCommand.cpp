@@ -1,9 +1,18 @@
 //===- CompileCommand.cpp - fovea compile ---------------------------------===//
 
+#include "codegen/Emit.h"
+#include "codegen/Lower.h"
+#include "codegen/cpu/EmitProgram.h"
 #include "frontends/fov/Parser.h"
 #include "passes/Explain.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Session.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <limits>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -54,14 +63,114 @@ static int printTree(const Arguments &arguments) {
   return writeText(arguments.output, text);
 }
 
-static int checkEmit(const std::string &emit) {
+static bool isCode(const std::string &emit) {
+  return emit == "plan" || emit == "kernels" || emit == "llvm" ||
+         emit == "asm" || emit == "obj";
+}
+
+static int checkEmit(const Arguments &arguments) {
+  const std::string &emit = arguments.emit;
   if (emit == "attn" || emit == "mlir")
     return done;
-  for (llvm::StringRef later : {"llvm", "asm", "obj", "so", "exe"})
+  for (llvm::StringRef later : {"so", "exe"})
     if (emit == later)
       return wrongUsage("'--emit " + emit + "' does not exist yet");
-  return wrongUsage("'" + emit +
-                    "' cannot be emitted; there are ast, attn and mlir");
+  if (!isCode(emit))
+    return wrongUsage("'" + emit +
+                      "' cannot be emitted; there are ast, attn, "
+                      "mlir, plan, kernels, llvm, asm and obj");
+  bool isOne =
+      arguments.entries.size() == 1 &&
+      (arguments.entries[0] == "loss" || arguments.entries[0] == "grad");
+  if (!isOne)
+    return wrongUsage("machine code is emitted for one entry: '--entry loss' "
+                      "or '--entry grad'");
+  return done;
+}
+
+/// One line per array: what it is, its size, and the steps that use it.
+static void printPlan(const runtime::Program &program,
+                      llvm::raw_ostream &stream) {
+  using Role = runtime::Program::Role;
+  for (const runtime::Program::Array &array : program.arrays) {
+    static constexpr llvm::StringLiteral roles[] = {"data", "parameter",
+                                                    "output", "array"};
+    static constexpr llvm::StringLiteral elements[] = {"f32", "f64", "i64",
+                                                       "bit"};
+    stream << roles[static_cast<int>(array.role)];
+    if (array.role != Role::Temporary)
+      stream << " '" << array.name << "'";
+    stream << " at slot " << array.slot << ": "
+           << (array.layout < 0 ? "once" : "each");
+    if (array.layout > 0)
+      for (int length : program.layouts[array.layout].lengths)
+        stream << " x " << program.lengths[length].name;
+    stream << " x " << array.count << ' '
+           << elements[static_cast<int>(array.element)];
+    if (array.role == Role::Temporary)
+      stream << ", from step " << array.firstUse;
+    if (array.role == Role::Temporary &&
+        array.lastUse != std::numeric_limits<int>::max())
+      stream << " to " << array.lastUse;
+    stream << '\n';
+  }
+}
+
+/// The code of one program: its kernels, or what becomes of them.
+static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
+                                            const Arguments &arguments) {
+  llvm::Expected<codegen::Target> target =
+      codegen::Target::parse(arguments.cpu);
+  if (!target)
+    return target.takeError();
+  mlir::MLIRContext &context = *module.getContext();
+  codegen::loadKernelDialects(context);
+  codegen::EmitOptions options;
+  options.target = *target;
+  options.real = arguments.dtype == "f64"
+                     ? mlir::Type(mlir::Float64Type::get(&context))
+                     : mlir::Type(mlir::Float32Type::get(&context));
+  auto program =
+      module.lookupSymbol<attn::ProgramOp>(arguments.entries.front());
+  runtime::Program description;
+  mlir::OwningOpRef<mlir::ModuleOp> kernels =
+      mlir::ModuleOp::create(module.getLoc());
+  auto failed = [] { return llvm::createStringError("no code could be made"); };
+  if (!program || mlir::failed(codegen::emitProgram(program, *kernels, options,
+                                                    description)))
+    return failed();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (arguments.emit == "plan") {
+    printPlan(description, stream);
+    return text;
+  }
+  if (arguments.emit == "kernels") {
+    kernels->print(stream);
+    stream << '\n';
+    return text;
+  }
+  llvm::LLVMContext llvmContext;
+  auto machine = target->createMachine();
+  if (!machine)
+    return machine.takeError();
+  if (mlir::failed(codegen::lowerToLLVM(*kernels)))
+    return failed();
+  std::unique_ptr<llvm::Module> code =
+      codegen::translateToLLVM(*kernels, llvmContext, **machine, *target);
+  if (!code)
+    return failed();
+  codegen::optimise(*code, **machine);
+  if (arguments.emit == "llvm") {
+    code->print(stream, nullptr);
+    return text;
+  }
+  auto type = arguments.emit == "asm" ? llvm::CodeGenFileType::AssemblyFile
+                                      : llvm::CodeGenFileType::ObjectFile;
+  auto bytes = codegen::emitFile(*code, **machine, type);
+  if (!bytes)
+    return bytes.takeError();
+  return std::string(bytes->begin(), bytes->end());
 }
 
 int fovea::cli::runCompile(const Arguments &arguments) {
@@ -69,10 +178,12 @@ int fovea::cli::runCompile(const Arguments &arguments) {
     return printTree(arguments);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
-  if (!wanted || checkEmit(arguments.emit) != done ||
+  if (!wanted || checkEmit(arguments) != done ||
       !readPhase(arguments.stopAfter, request.stopAfter))
     return badUsage;
   request.gradients = wanted->gradients;
+  if (isCode(arguments.emit))
+    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   std::unique_ptr<Model> model = session.openToExecute();
   if (!model)
@@ -101,6 +212,14 @@ int fovea::cli::runCompile(const Arguments &arguments) {
     if (!session.lower(*model, request))
       return session.finish();
     attn::explainSchedule(*model->module, unread, stream);
+  } else if (isCode(arguments.emit)) {
+    if (!session.lower(*model, request))
+      return session.finish();
+    llvm::Expected<std::string> code = emitCode(*model->module, arguments);
+    if (code)
+      text = std::move(*code);
+    else
+      session.error(llvm::toString(code.takeError()));
   } else {
     if (arguments.emit == "mlir") {
       if (!session.lower(*model, request))
