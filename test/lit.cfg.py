@@ -45,7 +45,7 @@ if os.path.isdir(shared):
 if lit_config.params.get("slow", "0") != "0":
     config.available_features.add("slow")
 
-# Built with -DFOVEA_FUZZ=ON.
+# Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
     config.available_features.add("fuzz")
 
