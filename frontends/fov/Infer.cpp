@@ -299,9 +299,12 @@ void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
     const Atom *atom = size.openAtom();
     if (!atom)
       continue;
-    if (std::optional<Extent> extent = given.resolved())
-      solve(atom, *extent);
-    else if (const Atom *open = given.unresolved(); open != atom)
+    // A floor may still hold an open size, even this one: a size that is given
+    // by itself stays open.
+    const Atom *open = given.unresolved();
+    if (!open)
+      solve(atom, *given.resolved());
+    else if (open != atom)
       dependents[open].push_back(item);
   }
 }
