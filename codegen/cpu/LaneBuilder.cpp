@@ -84,8 +84,6 @@ Value LaneBuilder::both(Value a, Value b) {
 
 Value LaneBuilder::select(Value condition, Value a, Value b) {
   unsigned lanes = std::max({lanesOf(condition), lanesOf(a), lanesOf(b)});
-  if (!lanesOf(condition))
-    return create<arith::SelectOp>(condition, splat(a, lanes), splat(b, lanes));
   return create<arith::SelectOp>(condition, splat(a, lanes), splat(b, lanes));
 }
 

@@ -17,7 +17,7 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using arith::CmpIPredicate;
 
-static double worst(Reducer reducer, Type type) {
+static double worst(Reducer reducer) {
   bool isMax = reducer == Reducer::max || reducer == Reducer::argmax;
   double infinite = std::numeric_limits<double>::infinity();
   return isMax ? -infinite : infinite;
@@ -26,10 +26,9 @@ static double worst(Reducer reducer, Type type) {
 /// The value that `max` and `min` start from.
 static Value worstOf(LaneBuilder &builder, Reducer reducer, Type type) {
   if (isa<FloatType>(getElementTypeOrSelf(type)))
-    return builder.constant(type, worst(reducer, type));
-  int64_t number = worst(reducer, type) < 0
-                       ? std::numeric_limits<int64_t>::min()
-                       : std::numeric_limits<int64_t>::max();
+    return builder.constant(type, worst(reducer));
+  int64_t number = worst(reducer) < 0 ? std::numeric_limits<int64_t>::min()
+                                      : std::numeric_limits<int64_t>::max();
   return builder.splat(builder.whole(number), lanesOf(type));
 }
 
