@@ -4,9 +4,9 @@
 #include "runtime/Philox.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <new>
 #include <numbers>
 
 using namespace fovea::runtime;
@@ -32,8 +32,12 @@ public:
 
   OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
   OwnedMemory weights() override { return memoryOf(current.get()); }
+  OwnedMemory gradients() override { return memoryOf(slopes.get()); }
   void clearGradients() override {
-    std::memset(gradients.get(), 0, total * sizeof(T));
+    if (!slopes)
+      slopes = allocate();
+    else
+      std::memset(slopes.get(), 0, total * sizeof(T));
   }
   void addGradients(const Workspace &workspace) override;
   double learn(int64_t update) override;
@@ -46,22 +50,23 @@ public:
 
 private:
   struct Free {
-    void operator()(T *memory) const { std::free(memory); }
+    void operator()(T *memory) const {
+      ::operator delete(memory, std::align_val_t(alignment));
+    }
   };
   using Memory = std::unique_ptr<T[], Free>;
 
   Memory allocate() const {
     int64_t bytes = std::max<int64_t>(total * sizeof(T), alignment);
-    void *memory = std::aligned_alloc(alignment, bytes);
-    if (!memory)
-      std::abort();
+    void *memory = ::operator new(bytes, std::align_val_t(alignment));
     std::memset(memory, 0, bytes);
     return Memory(static_cast<T *>(memory));
   }
   OwnedMemory memoryOf(T *array) const {
     OwnedMemory memory;
     for (const Span &span : spans)
-      memory[span.path] = array + span.begin;
+      if (array)
+        memory[span.path] = array + span.begin;
     return memory;
   }
   void storeArray(TensorFile &file, const std::string &prefix,
@@ -72,7 +77,7 @@ private:
   FoveaPool *pool;
   std::vector<Span> spans;
   int64_t total = 0;
-  Memory current, gradients, noisy, first, second;
+  Memory current, slopes, noisy, first, second;
 };
 
 } // namespace
@@ -114,7 +119,6 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
     total += (count + step - 1) / step * step;
   }
   current = allocate();
-  gradients = allocate();
   int states = numStates(options.optimiser);
   if (states > 0)
     first = allocate();
@@ -159,27 +163,27 @@ template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   for (const Span &span : spans)
     if (!span.isFrozen)
-      workspace.addOutput("grad/" + span.path, gradients.get() + span.begin);
+      workspace.addOutput("grad/" + span.path, slopes.get() + span.begin);
 }
 
 template <typename T> double LearnerOf<T>::learn(int64_t update) {
-  double norm = std::sqrt(sumOfSquares(gradients.get(), total, pool));
+  double norm = std::sqrt(sumOfSquares(slopes.get(), total, pool));
   if (!std::isfinite(norm))
     return norm;
   for (const Span &span : spans)
     if (span.clip > 0)
-      clamp(gradients.get() + span.begin, span.clip, span.count);
+      clamp(slopes.get() + span.begin, span.clip, span.count);
   if (options.clip > 0) {
     double left = options.clipValue.empty()
                       ? norm
-                      : std::sqrt(sumOfSquares(gradients.get(), total, pool));
+                      : std::sqrt(sumOfSquares(slopes.get(), total, pool));
     if (left > options.clip)
-      scale(gradients.get(), options.clip / left, total, pool);
+      scale(slopes.get(), options.clip / left, total, pool);
   }
   double rate = rateAt(options.rate, update);
   auto stepOver = [&](int64_t begin, int64_t end) {
     step(options.optimiser, update, rate, current.get() + begin,
-         gradients.get() + begin, first ? first.get() + begin : nullptr,
+         slopes.get() + begin, first ? first.get() + begin : nullptr,
          second ? second.get() + begin : nullptr, end - begin, pool);
   };
   // All that lies between two that are frozen, at once.
@@ -202,7 +206,7 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
 template <typename T> std::string LearnerOf<T>::firstNotFinite() const {
   for (const Span &span : spans)
     for (int64_t i = 0; i < span.count; ++i)
-      if (!std::isfinite(gradients[span.begin + i]))
+      if (!std::isfinite(slopes[span.begin + i]))
         return span.path;
   return "";
 }

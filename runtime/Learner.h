@@ -28,6 +28,8 @@ public:
   virtual OwnedMemory weightsToLearn(uint64_t seed, int64_t update) = 0;
   virtual OwnedMemory weights() = 0;
 
+  /// Of the gradients there is no memory before they are cleared once.
+  virtual OwnedMemory gradients() = 0;
   virtual void clearGradients() = 0;
   /// Adds the outputs `grad/<path>` of a run.
   virtual void addGradients(const Workspace &workspace) = 0;

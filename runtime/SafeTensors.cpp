@@ -441,17 +441,23 @@ Status fovea::runtime::readSafeTensors(const std::string &path,
 // Writing
 //===----------------------------------------------------------------------===//
 
-Status fovea::runtime::writeSafeTensors(const std::string &path,
-                                        const TensorFile &file) {
-  // Names are sorted; the widest types come first, so that every tensor is
-  // aligned.
-  std::vector<const std::pair<const std::string, Tensor> *> order;
+using Order = std::vector<const std::pair<const std::string, Tensor> *>;
+
+/// Names are sorted; the widest types come first, so that every tensor is
+/// aligned.
+static Order orderOf(const TensorFile &file) {
+  Order order;
   for (const auto &entry : file.tensors)
     order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
     size_t sizeA = sizeOf(a->second.type), sizeB = sizeOf(b->second.type);
     return sizeA != sizeB ? sizeA > sizeB : a->first < b->first;
   });
+  return order;
+}
+
+/// All that stands before the tensors.
+static std::string beginningOf(const TensorFile &file, const Order &order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : file.metadata)
     header["__metadata__"][key] = value;
@@ -470,6 +476,23 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   std::string length(8, '\0');
   for (int i = 0; i < 8; ++i)
     length[i] = static_cast<char>(text.size() >> (8 * i));
+  return length + text;
+}
+
+std::string fovea::runtime::formatSafeTensors(const TensorFile &file) {
+  Order order = orderOf(file);
+  std::string text = beginningOf(file, order);
+  for (const auto *entry : order) {
+    const std::vector<std::byte> &bytes = entry->second.bytes;
+    text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  }
+  return text;
+}
+
+Status fovea::runtime::writeSafeTensors(const std::string &path,
+                                        const TensorFile &file) {
+  Order order = orderOf(file);
+  std::string text = beginningOf(file, order);
 
   // A device or a pipe is written into; of a link the target is replaced.
   std::error_code ignored;
@@ -483,8 +506,7 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   FILE *stream = std::fopen(temporary.c_str(), isDevice ? "ab" : "wb");
   if (!stream)
     return systemError("write", path);
-  bool good = std::fwrite(length.data(), 1, 8, stream) == 8 &&
-              std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  bool good = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   for (const auto *entry : order) {
     const std::vector<std::byte> &bytes = entry->second.bytes;
     good = good &&

@@ -58,6 +58,8 @@ Status readSafeTensors(const std::string &path, TensorFile &file);
 /// The same from memory; `name` stands for the file in messages.
 Status parseSafeTensors(std::string_view bytes, const std::string &name,
                         TensorFile &file);
+/// The bytes of a file.
+std::string formatSafeTensors(const TensorFile &file);
 /// Writes beside `path` and renames: `path` is never half a file.
 Status writeSafeTensors(const std::string &path, const TensorFile &file);
 

@@ -1,8 +1,7 @@
-//===- TextData.h - symbols as people write them --------------------------===//
+//===- TextData.h - files of examples and of symbols ----------------------===//
 //
-// One example per line, symbols with spaces between them (ids, words of a
-// vocabulary, labels of a class, numbers), or characters (code points) without.
-// Files that end in .gz are unpacked as they are read.
+// One example per line, as runtime/Text.h reads them. Files that end in .gz are
+// unpacked as they are read. A mistake is shown with its line.
 //
 // A vocabulary is given as a file, stored with weights, or built from text: 0
 // is <s>, 1 </s>, 2 <unk>, then come the symbols by falling frequency, ties by
@@ -14,14 +13,10 @@
 #define FOVEA_TOOLS_FOVEA_TEXTDATA_H
 
 #include "dialect/reference/Array.h"
-#include "runtime/Batch.h"
+#include "runtime/Text.h"
 #include "tools/fovea/Session.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace fovea::cli {
-
-/// The symbols that every vocabulary of words begins with.
-enum Symbol : int64_t { start = 0, end = 1, unknown = 2 };
 
 /// A file with text, its place and its column from 1 (0: whole lines).
 struct TextSource {
@@ -44,7 +39,9 @@ public:
       const runtime::TensorFile &weights, const std::string &path,
       llvm::function_ref<std::string(llvm::StringRef)> rename =
           [](llvm::StringRef name) { return name.str(); });
-  void store(std::map<std::string, std::string> &metadata) const;
+  void store(std::map<std::string, std::string> &metadata) const {
+    symbols.store(metadata);
+  }
 
   /// Builds the vocabularies that have no symbols yet from the texts of the
   /// data that use them, by name.
@@ -55,25 +52,21 @@ public:
   std::vector<std::pair<std::string, std::string>>
   sizes(bool ofAll = false) const;
 
-  /// The id of a word, or nothing. Without a vocabulary a word is an id.
-  std::optional<int64_t> idOf(const DataInfo &data, llvm::StringRef word) const;
-  std::string wordOf(const DataInfo &data, int64_t id) const;
-  /// Whether lines of `data` are split into characters.
-  bool isChars(const DataInfo &data) const;
+  /// The symbols themselves.
+  const runtime::Vocabularies &words() const { return symbols; }
 
 private:
-  struct Words {
-    std::vector<std::string> byId;
-    llvm::StringMap<int64_t> ids;
-    std::string vocabulary; // what the spec calls it
-    bool isChars = false;
-    bool isStored = false; // with the weights
-    void add(llvm::StringRef word);
+  runtime::Vocabularies symbols;
+  /// By name: what the spec calls it, and whether it comes with weights.
+  struct Origin {
+    std::string vocabulary;
+    bool isStored = false;
   };
-  const Words *find(const DataInfo &data) const;
-
-  std::map<std::string, Words> byName;
+  std::map<std::string, Origin> origins;
 };
+
+/// What of `data` its text depends on.
+runtime::TextField fieldOf(const DataInfo &data);
 
 /// Reads one data name from a text file, one value of `values` per line.
 bool readText(Session &session, const TextSource &source, const DataInfo &data,
