@@ -30,6 +30,11 @@ MODELS = {
         {"E": 3, "H": 4, "A": 3, "M": 2, "letters.vocab": 7},
         {"src": ("token 7", "S"), "tgt": ("sentence 7", "T")},
     ),
+    "g2p": (
+        {"E": 3, "H": 4, "A": 3, "M": 2, "letters.vocab": 7, "phones.vocab": 6},
+        SOURCE,
+    ),
+    "luong": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_local_p": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),

@@ -58,6 +58,14 @@ struct Arguments {
   bool sample = false;
   std::vector<std::string> shows;
 
+  // eval
+  std::string metric, hypotheses;
+  std::vector<std::string> references;
+  std::string tokenise; // empty: as the metric has it
+  std::string smooth = "exp";
+  std::optional<double> smoothValue;
+  int64_t digits = 1;
+
   // compile
   std::string emit = "mlir";
   std::vector<std::string> entries;
@@ -88,6 +96,7 @@ int runBench(const Arguments &arguments);
 int runCheck(const Arguments &arguments);
 int runCompile(const Arguments &arguments);
 int runDecode(const Arguments &arguments);
+int runEval(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
 int runInit(const Arguments &arguments);
 int runParams(const Arguments &arguments);

@@ -62,6 +62,7 @@ public:
     addTrain();
     addDecode();
     addScore();
+    addEval();
     addCompile();
     addBench();
     addFmt();
@@ -309,6 +310,43 @@ private:
     addExecution(command);
   }
 
+  void addEval() {
+    CLI::App *command =
+        addCommand("eval", "say what hypotheses are worth beside references");
+    command
+        ->add_option("METRIC", arguments.metric,
+                     "bleu and chrf (as sacreBLEU), accuracy (of tokens), "
+                     "exact (lines), per and wer (edits per token of the "
+                     "reference), edit (edits per line), rouge-l")
+        ->required();
+    command
+        ->add_option("--hyp", arguments.hypotheses,
+                     "one hypothesis per line; FILE:2 takes a column, .gz is "
+                     "unpacked")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--ref", arguments.references,
+                     "one reference per line; several files give each line "
+                     "several")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--tokenise", arguments.tokenise,
+                     "13a (of bleu), none: at spaces (of the others), or char")
+        ->check(CLI::IsMember({"13a", "none", "char"}));
+    command
+        ->add_option("--smooth", arguments.smooth,
+                     "of bleu: exp (without it), floor, add-k or none")
+        ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}));
+    command
+        ->add_option("--smooth-value", arguments.smoothValue,
+                     "of floor (0.1) and add-k (1)")
+        ->check(positive());
+    command->add_option("--digits", arguments.digits, "behind the point (1)")
+        ->check(CLI::Range(0, 15));
+  }
+
   void addCompile() {
     CLI::App *command = addSpecCommand(
         "compile",
@@ -400,9 +438,7 @@ static CLI::App *findCommand(CLI::App &app, const std::string &name) {
   return nullptr;
 }
 
-static bool isPlanned(const std::string &name) {
-  return name == "eval" || name == "plot";
-}
+static bool isPlanned(const std::string &name) { return name == "plot"; }
 
 /// The error for a word that is no command, with the nearest that is.
 static int explainCommand(CLI::App &app, const std::string &name) {

@@ -135,6 +135,11 @@ bool ColumnReader::run(llvm::function_ref<bool(StringRef)> take) {
   return good;
 }
 
+bool fovea::cli::forLines(Session &session, const TextSource &source,
+                          llvm::function_ref<bool(StringRef)> take) {
+  return ColumnReader(session, source).run(take);
+}
+
 //===----------------------------------------------------------------------===//
 // Vocabularies
 //===----------------------------------------------------------------------===//

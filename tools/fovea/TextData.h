@@ -68,6 +68,13 @@ private:
 /// What of `data` its text depends on.
 runtime::TextField fieldOf(const DataInfo &data);
 
+/// Calls `take` for each line of a file, or for its column; it returns whether
+/// the line is good. False when anything is wrong (reported): a file that is
+/// empty, a line that is too long or no UTF-8. The lines live as long as the
+/// session.
+bool forLines(Session &session, const TextSource &source,
+              llvm::function_ref<bool(llvm::StringRef)> take);
+
 /// Reads one data name from a text file, one value of `values` per line.
 bool readText(Session &session, const TextSource &source, const DataInfo &data,
               const runtime::DataSpec &spec, const Vocabularies &vocabularies,

@@ -1,0 +1,94 @@
+//===- Bleu.cpp - n-grams that references share ---------------------------===//
+
+#include "metrics/Bleu.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+using namespace fovea::metrics;
+
+using Counts = std::unordered_map<std::u32string, int64_t>;
+
+/// The n-grams of one order; no token has a space, which stands between them.
+static Counts ngramsOf(const Tokens &tokens, size_t order) {
+  Counts counts;
+  for (size_t i = 0; i + order <= tokens.size(); ++i) {
+    std::u32string ngram = tokens[i];
+    for (size_t k = 1; k < order; ++k)
+      ngram += U' ' + tokens[i + k];
+    ++counts[ngram];
+  }
+  return counts;
+}
+
+/// The length nearest to that of the hypothesis; of two, the shorter.
+static int64_t nearestLength(int64_t wanted,
+                             const std::vector<Tokens> &references) {
+  int64_t best = -1;
+  for (const Tokens &reference : references) {
+    auto length = static_cast<int64_t>(reference.size());
+    int64_t distance = std::abs(length - wanted), own = std::abs(best - wanted);
+    if (best < 0 || distance < own || (distance == own && length < best))
+      best = length;
+  }
+  return best;
+}
+
+void Bleu::add(const Tokens &hypothesis,
+               const std::vector<Tokens> &references) {
+  for (size_t order = 1; order <= matches.size(); ++order) {
+    Counts most;
+    for (const Tokens &reference : references)
+      for (const auto &[ngram, count] : ngramsOf(reference, order))
+        most[ngram] = std::max(most[ngram], count);
+    for (const auto &[ngram, count] : ngramsOf(hypothesis, order)) {
+      totals[order - 1] += count;
+      if (auto found = most.find(ngram); found != most.end())
+        matches[order - 1] += std::min(count, found->second);
+    }
+  }
+  auto length = static_cast<int64_t>(hypothesis.size());
+  hypothesisLength += length;
+  referenceLength += nearestLength(length, references);
+}
+
+BleuScore Bleu::score(Smoothing smoothing, double value) const {
+  BleuScore result;
+  result.hypothesisLength = hypothesisLength;
+  result.referenceLength = referenceLength;
+  if (hypothesisLength < referenceLength)
+    result.brevity = hypothesisLength == 0
+                         ? 0
+                         : std::exp(1 - static_cast<double>(referenceLength) /
+                                            hypothesisLength);
+  bool anyMatch = false;
+  for (int64_t count : matches)
+    anyMatch |= count > 0;
+  if (!anyMatch)
+    return result;
+  double factor = 1;
+  for (size_t n = 0; n < matches.size(); ++n) {
+    double match = matches[n], total = totals[n];
+    if (smoothing == Smoothing::AddK && n > 0) {
+      match += value;
+      total += value;
+    }
+    // Shorter than n tokens, every one: nor are the orders above there.
+    if (total == 0)
+      break;
+    if (match > 0)
+      result.precisions[n] = 100 * match / total;
+    else if (smoothing == Smoothing::Exp)
+      result.precisions[n] = 100 / ((factor *= 2) * total);
+    else if (smoothing == Smoothing::Floor)
+      result.precisions[n] = 100 * value / total;
+  }
+  // An order without a precision makes the score 0, but for rounding; that is
+  // sacreBLEU's log of 0.
+  double sum = 0;
+  for (double precision : result.precisions)
+    sum += precision == 0 ? -9999999999 : std::log(precision);
+  result.score = result.brevity * std::exp(sum / matches.size());
+  return result;
+}

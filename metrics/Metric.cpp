@@ -1,0 +1,259 @@
+//===- Metric.cpp - a metric by its name ----------------------------------===//
+
+#include "metrics/Metric.h"
+#include "metrics/Chrf.h"
+#include "metrics/Distance.h"
+
+#include <algorithm>
+#include <cassert>
+#include <fmt/format.h>
+
+using namespace fovea::metrics;
+
+/// The release whose figures test/metrics/Inputs holds.
+static constexpr char sacrebleu[] = "version:2.6.0";
+
+static const char *nameOf(Tokeniser tokeniser) {
+  switch (tokeniser) {
+  case Tokeniser::None:
+    return "none";
+  case Tokeniser::V13a:
+    return "13a";
+  case Tokeniser::Chars:
+    return "char";
+  }
+  return "";
+}
+
+static std::vector<Tokens>
+tokeniseAll(const std::vector<std::string_view> &lines, Tokeniser tokeniser) {
+  std::vector<Tokens> result;
+  for (std::string_view line : lines)
+    result.push_back(tokenise(line, tokeniser));
+  return result;
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Those of sacreBLEU
+//===----------------------------------------------------------------------===//
+
+class BleuMetric : public Metric {
+public:
+  explicit BleuMetric(const MetricOptions &options)
+      : tokeniser(options.tokeniser.value_or(Tokeniser::V13a)),
+        smoothing(options.smoothing),
+        smoothingValue(options.smoothingValue.value_or(
+            smoothing == Smoothing::Floor ? 0.1 : 1)) {}
+
+  void add(std::string_view hypothesis,
+           const std::vector<std::string_view> &references) override {
+    numReferences = references.size();
+    bleu.add(tokenise(hypothesis, tokeniser),
+             tokeniseAll(references, tokeniser));
+  }
+  double value() const override {
+    return bleu.score(smoothing, smoothingValue).score;
+  }
+  std::string text(int digits) const override {
+    BleuScore all = bleu.score(smoothing, smoothingValue);
+    const auto &p = all.precisions;
+    double ratio =
+        all.referenceLength == 0
+            ? 0
+            : static_cast<double>(all.hypothesisLength) / all.referenceLength;
+    return fmt::format(
+        "BLEU|nrefs:{}|case:mixed|eff:no|tok:{}|smooth:{}|{} = {:.{}f} "
+        "{:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} "
+        "ref_len = {})",
+        numReferences, nameOf(tokeniser), smoothingText(), sacrebleu, all.score,
+        digits, p[0], p[1], p[2], p[3], all.brevity, ratio,
+        all.hypothesisLength, all.referenceLength);
+  }
+
+private:
+  std::string smoothingText() const {
+    switch (smoothing) {
+    case Smoothing::Exp:
+      return "exp";
+    case Smoothing::Floor:
+      return fmt::format("floor[{:.2f}]", smoothingValue);
+    case Smoothing::AddK:
+      return fmt::format("add-k[{:.2f}]", smoothingValue);
+    case Smoothing::None:
+      return "none";
+    }
+    return "";
+  }
+
+  Tokeniser tokeniser;
+  Smoothing smoothing;
+  double smoothingValue;
+  size_t numReferences = 0;
+  Bleu bleu;
+};
+
+class ChrfMetric : public Metric {
+public:
+  void add(std::string_view hypothesis,
+           const std::vector<std::string_view> &references) override {
+    numReferences = references.size();
+    chrf.add(hypothesis, references);
+  }
+  double value() const override { return chrf.score(); }
+  std::string text(int digits) const override {
+    return fmt::format(
+        "chrF2|nrefs:{}|case:mixed|eff:yes|nc:6|nw:0|space:no|{} = {:.{}f}",
+        numReferences, sacrebleu, value(), digits);
+  }
+
+private:
+  size_t numReferences = 0;
+  Chrf chrf;
+};
+
+//===----------------------------------------------------------------------===//
+// Those that count tokens
+//===----------------------------------------------------------------------===//
+
+/// A quotient of two sums over lines. Of several references the one counts
+/// that `isBetter`.
+class Quotient : public Metric {
+public:
+  struct Parts {
+    double counted = 0, all = 0;
+  };
+
+  Quotient(std::string name, const MetricOptions &options)
+      : name(std::move(name)),
+        tokeniser(options.tokeniser.value_or(Tokeniser::None)) {}
+
+  void add(std::string_view hypothesis,
+           const std::vector<std::string_view> &references) override {
+    assert(!references.empty() && "every line has a reference");
+    numReferences = references.size();
+    Tokens tokens = tokenise(hypothesis, tokeniser);
+    std::optional<Parts> best;
+    for (const Tokens &reference : tokeniseAll(references, tokeniser)) {
+      Parts parts = compare(tokens, reference);
+      if (!best || isBetter(parts, *best))
+        best = parts;
+    }
+    sums.counted += best->counted;
+    sums.all += best->all;
+  }
+  double value() const override {
+    return sums.all == 0 ? 0 : factor() * sums.counted / sums.all;
+  }
+  std::string text(int digits) const override {
+    return fmt::format("{}|nrefs:{}|case:mixed|tok:{} = {:.{}f} ({:.{}f} of "
+                       "{} {})",
+                       name, numReferences, nameOf(tokeniser), value(), digits,
+                       sums.counted, isWhole() ? 0 : 2, sums.all, unit());
+  }
+
+protected:
+  virtual Parts compare(const Tokens &hypothesis, const Tokens &reference) = 0;
+  virtual bool isBetter(const Parts &a, const Parts &b) const {
+    double left = a.counted * b.all, right = b.counted * a.all;
+    return isHigherBetter() ? left > right : left < right;
+  }
+  virtual double factor() const { return 100; }
+  virtual bool isWhole() const { return true; }
+  virtual const char *unit() const = 0;
+
+private:
+  std::string name;
+  Tokeniser tokeniser;
+  size_t numReferences = 0;
+  Parts sums;
+};
+
+/// Places that have the token of the reference / places that either has.
+class Accuracy : public Quotient {
+  using Quotient::Quotient;
+  Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
+    return {static_cast<double>(equalPlaces(hypothesis, reference)),
+            static_cast<double>(std::max(hypothesis.size(), reference.size()))};
+  }
+  const char *unit() const override { return "tokens"; }
+};
+
+/// Lines that are a reference / lines.
+class Exact : public Quotient {
+  using Quotient::Quotient;
+  Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
+    return {hypothesis == reference ? 1.0 : 0.0, 1};
+  }
+  const char *unit() const override { return "lines"; }
+};
+
+/// Edits that make the reference of the hypothesis / its tokens; of several
+/// references the one with the fewest edits, then the longest.
+class ErrorRate : public Quotient {
+  using Quotient::Quotient;
+  bool isHigherBetter() const override { return false; }
+  bool isBetter(const Parts &a, const Parts &b) const override {
+    return a.counted < b.counted || (a.counted == b.counted && a.all > b.all);
+  }
+  Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
+    return {static_cast<double>(editDistance(hypothesis, reference)),
+            static_cast<double>(reference.size())};
+  }
+  const char *unit() const override { return "tokens"; }
+};
+
+/// Edits / lines.
+class EditDistance : public Quotient {
+  using Quotient::Quotient;
+  bool isHigherBetter() const override { return false; }
+  Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
+    return {static_cast<double>(editDistance(hypothesis, reference)), 1};
+  }
+  double factor() const override { return 1; }
+  const char *unit() const override { return "lines"; }
+};
+
+/// The mean over lines of F = 2 P R / (P + R), P and R being the length of the
+/// longest common subsequence / that of the hypothesis and of the reference
+/// (Lin, 2004, section 3.1, with beta = 1, as the package rouge-score has it).
+class RougeL : public Quotient {
+  using Quotient::Quotient;
+  Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
+    double common = commonSubsequence(hypothesis, reference);
+    double size = hypothesis.size() + reference.size();
+    return {size == 0 ? 0 : 2 * common / size, 1};
+  }
+  bool isWhole() const override { return false; }
+  const char *unit() const override { return "lines"; }
+};
+
+} // namespace
+
+const std::vector<std::string_view> &Metric::names() {
+  static const std::vector<std::string_view> all = {
+      "bleu", "chrf", "accuracy", "exact", "per", "wer", "edit", "rouge-l"};
+  return all;
+}
+
+std::unique_ptr<Metric> Metric::create(std::string_view name,
+                                       const MetricOptions &options) {
+  if (name == "bleu")
+    return std::make_unique<BleuMetric>(options);
+  if (name == "chrf")
+    return std::make_unique<ChrfMetric>();
+  if (name == "accuracy")
+    return std::make_unique<Accuracy>("accuracy", options);
+  if (name == "exact")
+    return std::make_unique<Exact>("exact", options);
+  if (name == "per")
+    return std::make_unique<ErrorRate>("PER", options);
+  if (name == "wer")
+    return std::make_unique<ErrorRate>("WER", options);
+  if (name == "edit")
+    return std::make_unique<EditDistance>("edit", options);
+  if (name == "rouge-l")
+    return std::make_unique<RougeL>("ROUGE-L", options);
+  return nullptr;
+}

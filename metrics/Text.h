@@ -1,0 +1,37 @@
+//===- Text.h - lines as characters and as words --------------------------===//
+//
+// What the metrics compare. Spaces are those of Unicode, as Python's
+// `str.split` has them, because the scorers that we agree with are written in
+// Python. All texts are UTF-8; whoever reads them has checked that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_METRICS_TEXT_H
+#define FOVEA_METRICS_TEXT_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fovea::metrics {
+
+using Tokens = std::vector<std::u32string>;
+
+/// The code points of a text.
+std::u32string decode(std::string_view utf8);
+
+/// How a line becomes tokens.
+enum class Tokeniser {
+  None,  // what stands between spaces
+  V13a,  // mteval-v13a, the tokenisation of WMT
+  Chars, // each code point that is no space
+};
+
+/// Splits a line. V13a is the tokenisation of `mteval-v13a.pl` as sacreBLEU
+/// has it (Post, 2018): entities are undone; punctuation of ASCII becomes
+/// tokens, but `.` and `,` within numbers and `-` behind a letter do not.
+Tokens tokenise(std::string_view line, Tokeniser tokeniser);
+
+} // namespace fovea::metrics
+
+#endif // FOVEA_METRICS_TEXT_H

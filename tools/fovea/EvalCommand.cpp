@@ -1,0 +1,62 @@
+//===- EvalCommand.cpp - fovea eval ---------------------------------------===//
+//
+// Reads hypotheses and references, line by line; what they are worth is
+// decided in metrics/.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fovea/Metrics.h"
+#include "tools/fovea/TextData.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+static metrics::MetricOptions optionsOf(const Arguments &arguments) {
+  metrics::MetricOptions options;
+  if (!arguments.tokenise.empty())
+    options.tokeniser = arguments.tokenise == "13a" ? metrics::Tokeniser::V13a
+                        : arguments.tokenise == "char"
+                            ? metrics::Tokeniser::Chars
+                            : metrics::Tokeniser::None;
+  options.smoothing = arguments.smooth == "floor"   ? metrics::Smoothing::Floor
+                      : arguments.smooth == "add-k" ? metrics::Smoothing::AddK
+                      : arguments.smooth == "none"  ? metrics::Smoothing::None
+                                                    : metrics::Smoothing::Exp;
+  options.smoothingValue = arguments.smoothValue;
+  return options;
+}
+
+int fovea::cli::runEval(const Arguments &arguments) {
+  std::string problem;
+  std::unique_ptr<metrics::Metric> metric =
+      createMetric(arguments.metric, optionsOf(arguments), problem);
+  if (!metric)
+    return wrongUsage(problem);
+  Session session(arguments);
+  std::vector<std::vector<StringRef>> files;
+  std::vector<std::string> paths = {arguments.hypotheses};
+  llvm::append_range(paths, arguments.references);
+  for (const std::string &path : paths) {
+    std::vector<StringRef> &lines = files.emplace_back();
+    forLines(session, sourceOf(path), [&](StringRef line) {
+      lines.push_back(line);
+      return true;
+    });
+    if (!session.diagnostics().failed() && lines.size() != files[0].size())
+      session.error(fmt::format("'{}' has {} lines but '{}' has {}", path,
+                                lines.size(), paths[0], files[0].size()));
+  }
+  if (session.diagnostics().failed())
+    return session.finish();
+  std::vector<std::string_view> references(files.size() - 1);
+  for (size_t line = 0; line < files[0].size(); ++line) {
+    for (size_t i = 1; i < files.size(); ++i)
+      references[i - 1] = files[i][line];
+    metric->add(files[0][line], references);
+  }
+  llvm::outs() << metric->text(static_cast<int>(arguments.digits)) << '\n';
+  return session.finish();
+}
