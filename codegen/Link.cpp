@@ -52,10 +52,25 @@ static llvm::Error run(llvm::ArrayRef<std::string> command,
   return llvm::createStringError("cannot link: " + message);
 }
 
+static llvm::Error writeFile(const std::string &path, llvm::StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (!error) {
+    stream << text;
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (!error)
+    return llvm::Error::success();
+  return llvm::createStringError("cannot write '" + path +
+                                 "': " + error.message());
+}
+
 static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         llvm::StringRef output,
-                        llvm::ArrayRef<std::string> files,
-                        llvm::ArrayRef<llvm::StringRef> flags) {
+                        const fovea::codegen::LinkOptions &options,
+                        llvm::ArrayRef<std::string> flags) {
   auto command = findDriver();
   if (!command)
     return command.takeError();
@@ -67,6 +82,15 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 
   command->insert(command->end(), flags.begin(), flags.end());
   command->push_back("-Wl,--gc-sections");
+  if (!options.exports.empty()) {
+    std::string script = "{ global:";
+    for (const std::string &name : options.exports)
+      script += " " + name + ";";
+    std::string path = joined(folder, "exports");
+    if (llvm::Error failure = writeFile(path, script + " local: *; };\n"))
+      return failure;
+    command->push_back("-Wl,--version-script=" + path);
+  }
   // An absolute name is never taken for a flag. The driver removes its output
   // when it fails, so it writes to a name beside the one that is meant.
   llvm::SmallString<128> target(output), beside;
@@ -79,26 +103,21 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   command->insert(command->end(), {"-o", beside.str().str()});
   for (size_t i = 0; i < objects.size(); ++i) {
     std::string name = joined(folder, std::to_string(i) + ".o");
-    std::error_code error;
-    llvm::raw_fd_ostream stream(name, error);
-    if (!error) {
-      stream << objects[i].getBuffer();
-      stream.close();
-      error = stream.error();
-      stream.clear_error();
-    }
-    if (error)
-      return llvm::createStringError("cannot write '" + name +
-                                     "': " + error.message());
+    if (llvm::Error failure = writeFile(name, objects[i].getBuffer()))
+      return failure;
     command->push_back(name);
   }
-  for (const std::string &file : files) {
+  for (const std::string &file : options.files) {
     llvm::SmallString<128> absolute(file);
     if (std::error_code error = fs::make_absolute(absolute))
       return llvm::createStringError("cannot find '" + file +
                                      "': " + error.message());
     command->push_back(absolute.str().str());
   }
+  // Whoever runs the output may have no library of C++.
+  if (options.isCxx)
+    command->insert(command->end(), {"-Wl,-Bstatic", "-lstdc++",
+                                     "-Wl,-Bdynamic", "-static-libgcc"});
   command->push_back("-lm");
   if (llvm::Error failure = run(*command, joined(folder, "log")))
     return failure;
@@ -112,16 +131,17 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 
 llvm::Error
 fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
-                           llvm::StringRef output,
-                           llvm::ArrayRef<std::string> files) {
+                           llvm::StringRef output, const LinkOptions &options) {
   // What is missing is an error here, not when the library is loaded.
-  return link(objects, output, files,
-              {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs"});
+  std::string name = path::filename(output).str();
+  return link(
+      objects, output, options,
+      {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-soname," + name});
 }
 
 llvm::Error
 fovea::codegen::linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                llvm::StringRef output,
-                               llvm::ArrayRef<std::string> files) {
-  return link(objects, output, files, {});
+                               const LinkOptions &options) {
+  return link(objects, output, options, {});
 }

@@ -13,21 +13,29 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <string>
+#include <vector>
 
 namespace fovea::codegen {
 
-/// Links objects and files (objects, archives) into a shared library at
-/// `output`. It may need nothing but those, libc and libm. What an older file
-/// of that name contained stays if linking fails. The error holds what the
-/// linker said.
+struct LinkOptions {
+  /// Objects and archives, by their paths.
+  std::vector<std::string> files;
+  /// The functions of a library that its users see; empty: all.
+  std::vector<std::string> exports;
+  /// Files need the library of C++, which goes into the output.
+  bool isCxx = false;
+};
+
+/// Links objects and files into a shared library at `output`. It may need
+/// nothing but those, libc and libm. What an older file of that name contained
+/// stays if linking fails. The error holds what the linker said.
 llvm::Error linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
-                       llvm::StringRef output,
-                       llvm::ArrayRef<std::string> files = {});
+                       llvm::StringRef output, const LinkOptions &options = {});
 
 /// The same for a program; one of the objects or files defines `main`.
 llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output,
-                           llvm::ArrayRef<std::string> files = {});
+                           const LinkOptions &options = {});
 
 } // namespace fovea::codegen
 

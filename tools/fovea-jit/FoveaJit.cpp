@@ -172,9 +172,10 @@ static llvm::Error linkFile(std::vector<OwningOpRef<ModuleOp>> modules,
   std::vector<llvm::MemoryBufferRef> buffers;
   for (const auto &object : *objects)
     buffers.push_back(*object);
-  std::vector<std::string> files(libraries.begin(), libraries.end());
-  return form == Form::Shared ? linkShared(buffers, output, files)
-                              : linkExecutable(buffers, output, files);
+  LinkOptions options;
+  options.files = {libraries.begin(), libraries.end()};
+  return form == Form::Shared ? linkShared(buffers, output, options)
+                              : linkExecutable(buffers, output, options);
 }
 
 /// Fails if a function of that name takes or gives something else.

@@ -125,12 +125,16 @@ private:
             ->type_name(asText ? "NAME=FILE" : "FILE")
             ->required();
     if (asText)
-      command
-          ->add_option("--vocab", arguments.vocabularies,
-                       "the words of a vocabulary, or of a data name, one per "
-                       "line from id 0; without it text holds ids")
-          ->type_name("NAME=FILE");
+      addVocabularies(command);
     return data;
+  }
+
+  void addVocabularies(CLI::App *command) {
+    command
+        ->add_option("--vocab", arguments.vocabularies,
+                     "the words of a vocabulary, or of a data name, one per "
+                     "line from id 0; without it text holds ids")
+        ->type_name("NAME=FILE");
   }
 
   void addOutput(CLI::App *command, const std::string &what) {
@@ -349,13 +353,15 @@ private:
 
   void addCompile() {
     CLI::App *command = addSpecCommand(
-        "compile",
-        "print a model at any point of its way through the compiler");
+        "compile", "a model as a library or a program, or at any point of its "
+                   "way through the compiler");
+    addWeights(command);
+    addVocabularies(command);
     command->add_option("--emit", arguments.emit,
                         "ast: the parsed file; attn: what the front end "
                         "gives; mlir (default): behind the phases; plan: the "
                         "arrays of one entry; kernels, llvm, asm, obj: its "
-                        "code");
+                        "code; so: a shared library with a C header beside it");
     command->add_option("--cpu", arguments.cpu,
                         "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
     command->add_option("--dtype", arguments.dtype, "f32 or f64")

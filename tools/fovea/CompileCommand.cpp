@@ -6,6 +6,7 @@
 #include "frontends/fov/Parser.h"
 #include "passes/Explain.h"
 #include "tools/fovea/Files.h"
+#include "tools/fovea/Package.h"
 #include "tools/fovea/Session.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -72,13 +73,12 @@ static int checkEmit(const Arguments &arguments) {
   const std::string &emit = arguments.emit;
   if (emit == "attn" || emit == "mlir")
     return done;
-  for (llvm::StringRef later : {"so", "exe"})
-    if (emit == later)
-      return wrongUsage("'--emit " + emit + "' does not exist yet");
+  if (emit == "exe")
+    return wrongUsage("'--emit exe' does not exist yet");
   if (!isCode(emit))
     return wrongUsage("'" + emit +
                       "' cannot be emitted; there are ast, attn, "
-                      "mlir, plan, kernels, llvm, asm and obj");
+                      "mlir, plan, kernels, llvm, asm, obj and so");
   bool isOne =
       arguments.entries.size() == 1 &&
       (arguments.entries[0] == "loss" || arguments.entries[0] == "grad");
@@ -176,6 +176,8 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
 int fovea::cli::runCompile(const Arguments &arguments) {
   if (arguments.emit == "ast")
     return printTree(arguments);
+  if (arguments.emit == "so")
+    return runPackage(arguments);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
   if (!wanted || checkEmit(arguments) != done ||

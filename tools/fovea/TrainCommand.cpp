@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fovea/Inputs.h"
+#include "tools/fovea/TrainBlock.h"
 #include "tools/fovea/Trainer.h"
 
 #include <fmt/format.h>
@@ -146,21 +147,9 @@ bool TrainCommand::openModel() {
   return !session.diagnostics().failed();
 }
 
-/// An entry of a block as its text.
-static std::string textOf(mlir::Attribute value) {
-  if (auto whole = dyn_cast<mlir::IntegerAttr>(value))
-    return std::to_string(whole.getInt());
-  if (auto real = dyn_cast<mlir::FloatAttr>(value))
-    return fmt::format("{}", real.getValueAsDouble());
-  return cast<mlir::StringAttr>(value).str();
-}
-
 bool TrainCommand::readOptions() {
-  std::map<std::string, std::string> entries;
-  if (auto train =
-          (*model->module)->getAttrOfType<mlir::DictionaryAttr>("attn.train"))
-    for (mlir::NamedAttribute entry : train)
-      entries[entry.getName().str()] = textOf(entry.getValue());
+  TrainBlock block = readTrainBlock(*model);
+  std::map<std::string, std::string> &entries = block.entries;
   if (arguments.batch)
     entries["batch"] = std::to_string(*arguments.batch);
   runtime::TrainOptions &options = training.options;
@@ -191,17 +180,9 @@ bool TrainCommand::readOptions() {
                     "] = .. }: no parameter is called '" + name + "'");
       return false;
     }
-  for (const UseInfo &use : model->uses) {
-    if (!use.frozen)
-      continue;
-    if (use.prefix.empty()) {
-      session.error(arguments.spec() + ": a model that is included cannot be "
-                                       "frozen; give it a name: use n = m(..)");
-      return false;
-    }
-    options.frozen.push_back(use.prefix.substr(0, use.prefix.size() - 1));
-  }
-  training.averagesExamples = entries["average"] == "example";
+  if (!readFrozen(session, arguments, *model, options.frozen))
+    return false;
+  training.averagesExamples = block.averagesExamples;
   position.seed = isResumed ? position.seed : arguments.seed.value_or(0);
   training.order = {position.seed, options.batch, options.countsTokens,
                     options.buckets};

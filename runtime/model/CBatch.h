@@ -1,0 +1,40 @@
+//===- CBatch.h - a batch as a struct of C --------------------------------===//
+//
+// The struct `NAME_batch` of the header of a compiled model: words of 8 bytes,
+// numbers and addresses, in an order that follows from the description. The
+// compiler writes the header by it, and the runtime reads the struct by it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MODEL_CBATCH_H
+#define FOVEA_RUNTIME_MODEL_CBATCH_H
+
+#include "runtime/model/Description.h"
+
+namespace fovea::runtime {
+
+struct BatchField {
+  enum Kind {
+    Examples, // how many there are
+    Ids,      // const int64_t *, or null
+    Values,   // of a data name
+    Extent,   // of one of its axes, as the array is laid out
+    Lengths,  // const int64_t *: how much of that axis each example has
+  } kind;
+  size_t data = 0; // which
+  size_t axis = 0; // of the data, from 0
+  int number = 0;  // of the length among those of the data, from 1
+};
+
+/// The fields in order.
+std::vector<BatchField> batchFields(const Description &description);
+
+/// Reads a struct. Data of null addresses is not given, which is an error for
+/// names in `needed`.
+Status readBatch(const Description &description, const void *batch,
+                 const std::vector<std::string> &needed,
+                 std::vector<Example> &examples);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_MODEL_CBATCH_H

@@ -1,0 +1,258 @@
+//===- CInterface.cpp - what the functions of a header call ---------------===//
+
+#include "runtime/model/CInterface.h"
+#include "runtime/model/CBatch.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace fovea::runtime;
+
+struct FoveaModel {
+  std::unique_ptr<Model> model;
+};
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// The last message of this thread. No memory has to be found for it.
+static thread_local char lastMessage[1024] = "";
+
+static int fail(FoveaCode code, std::string_view text) {
+  size_t count = std::min(text.size(), sizeof(lastMessage) - 1);
+  std::memcpy(lastMessage, text.data(), count);
+  lastMessage[count] = '\0';
+  return code;
+}
+
+/// Does `work`, which returns a code, and catches what is thrown.
+template <typename Work> static int guarded(Work work) {
+#if defined(__cpp_exceptions)
+  try {
+    return work();
+  } catch (...) {
+    // Nothing else is thrown than what containers throw that find no memory.
+    return fail(foveaBadMachine, "out of memory");
+  }
+#else
+  return work();
+#endif
+}
+
+static int codeOf(const Status &status, FoveaCode code = foveaBadInput) {
+  return status.succeeded() ? foveaDone : fail(code, status.text());
+}
+
+static int missing(const char *what) {
+  return fail(foveaBadCall, std::string(what) + " is null");
+}
+
+/// What `entry` reads.
+static std::vector<std::string> neededBy(const Model &model,
+                                         const char *entry) {
+  std::vector<std::string> needed;
+  if (const Program *program = model.program(entry))
+    for (const Program::Array &array : program->arrays)
+      if (array.role == Program::Role::Data)
+        needed.push_back(array.name);
+  return needed;
+}
+
+/// Reads the batch for `entry`, and calls `work(model, examples)`.
+template <typename Work>
+static int withBatch(FoveaModel *model, const char *entry, const void *batch,
+                     Work work) {
+  if (!model)
+    return missing("the model");
+  if (!batch)
+    return missing("the batch");
+  return guarded([&]() -> int {
+    std::vector<Example> examples;
+    if (Status status = readBatch(model->model->about(), batch,
+                                  neededBy(*model->model, entry), examples);
+        status.failed())
+      return codeOf(status);
+    return work(*model->model, examples);
+  });
+}
+
+const char *fovea_c_message(void) { return lastMessage; }
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
+                   FoveaModel **result) {
+  if (!result)
+    return missing("the place of the model");
+  *result = nullptr;
+  if (threads < 0)
+    return fail(foveaBadCall, "the number of threads is negative");
+  return guarded([&]() -> int {
+    auto model = std::make_unique<FoveaModel>();
+    Status status =
+        Model::create(*image, weights ? weights : "", threads, model->model);
+    if (status.succeeded())
+      *result = model.release();
+    return codeOf(status);
+  });
+}
+
+void fovea_c_destroy(FoveaModel *model) { delete model; }
+
+int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update) {
+  if (!model)
+    return missing("the model");
+  model->model->setRandom(
+      seed < 0 ? std::nullopt : std::optional<uint64_t>(seed), update);
+  return foveaDone;
+}
+
+int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
+                 double *logp) {
+  return withBatch(
+      model, "loss", batch,
+      [&](Model &own, const std::vector<Example> &examples) -> int {
+        BatchResult result;
+        Status status = own.loss(examples, result);
+        if (loss && status.succeeded())
+          *loss = result.loss;
+        if (logp && status.succeeded())
+          std::copy(result.logp.begin(), result.logp.end(), logp);
+        return codeOf(status);
+      });
+}
+
+int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
+                 double *logp) {
+  return withBatch(
+      model, "grad", batch,
+      [&](Model &own, const std::vector<Example> &examples) -> int {
+        BatchResult result;
+        Status status = own.gradients(examples, result);
+        if (loss && status.succeeded())
+          *loss = result.loss;
+        if (logp && status.succeeded())
+          std::copy(result.logp.begin(), result.logp.end(), logp);
+        return codeOf(status);
+      });
+}
+
+int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
+                       double *loss) {
+  return withBatch(
+      model, "grad", batch,
+      [&](Model &own, const std::vector<Example> &examples) -> int {
+        BatchResult result;
+        Status status = own.trainStep(examples, seed, result);
+        if (loss && status.succeeded())
+          *loss = result.loss;
+        return codeOf(status);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// The parameter of this number, or null (reported).
+static const ParameterDescription *parameterOf(FoveaModel *model, int which) {
+  if (!model) {
+    missing("the model");
+    return nullptr;
+  }
+  const auto &parameters = model->model->about().parameters;
+  if (which >= 0 && which < static_cast<int>(parameters.size()))
+    return &parameters[which];
+  fail(foveaBadCall, "no parameter has this number");
+  return nullptr;
+}
+
+void *fovea_c_parameter(FoveaModel *model, int which) {
+  const ParameterDescription *parameter = parameterOf(model, which);
+  return parameter ? model->model->parameter(parameter->path) : nullptr;
+}
+
+void *fovea_c_gradient(FoveaModel *model, int which) {
+  void *result = nullptr;
+  if (const ParameterDescription *parameter = parameterOf(model, which))
+    guarded([&]() -> int {
+      result = model->model->gradient(parameter->path);
+      return result ? foveaDone
+                    : fail(foveaBadCall, "there are no gradients yet");
+    });
+  return result;
+}
+
+int64_t fovea_c_parameter_size(FoveaModel *model, int which) {
+  const ParameterDescription *parameter = parameterOf(model, which);
+  if (!parameter)
+    return -1;
+  int64_t count = 1;
+  for (int64_t extent : parameter->shape)
+    count *= extent;
+  return count;
+}
+
+const char *fovea_c_parameter_name(FoveaModel *model, int which) {
+  const ParameterDescription *parameter = parameterOf(model, which);
+  return parameter ? parameter->path.c_str() : nullptr;
+}
+
+int fovea_c_save(FoveaModel *model, const char *path) {
+  if (!model)
+    return missing("the model");
+  if (!path)
+    return missing("the path");
+  return guarded(
+      [&] { return codeOf(model->model->save(path), foveaBadMachine); });
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+/// The data of this name, or null (reported).
+static const DataDescription *dataOf(FoveaModel *model, const char *name) {
+  if (!model || !name) {
+    missing(model ? "the name of the data" : "the model");
+    return nullptr;
+  }
+  for (const DataDescription &data : model->model->about().data)
+    if (data.spec.name == name)
+      return &data;
+  fail(foveaBadCall, std::string("no data is called '") + name + "'");
+  return nullptr;
+}
+
+int64_t fovea_c_id(FoveaModel *model, const char *name, const char *symbol) {
+  const DataDescription *data = dataOf(model, name);
+  if (!data || !symbol)
+    return -1;
+  int64_t id = -1;
+  guarded([&]() -> int {
+    std::optional<int64_t> found =
+        model->model->words().idOf(data->text, symbol);
+    id = found.value_or(-1);
+    return found
+               ? foveaDone
+               : fail(foveaBadInput, std::string("'") + symbol + "' is no id");
+  });
+  return id;
+}
+
+const char *fovea_c_symbol(FoveaModel *model, const char *name, int64_t id) {
+  const DataDescription *data = dataOf(model, name);
+  if (!data)
+    return nullptr;
+  const std::vector<std::string> *symbols = &data->text.labels;
+  if (const Vocabulary *found = model->model->words().find(data->text);
+      found && symbols->empty())
+    symbols = &found->byId;
+  if (id >= 0 && id < static_cast<int64_t>(symbols->size()))
+    return (*symbols)[id].c_str();
+  fail(foveaBadCall, "no symbol has this id");
+  return nullptr;
+}

@@ -1,0 +1,53 @@
+//===- CInterface.h - what the functions of a header call -----------------===//
+//
+// The header of a compiled model declares `NAME_loss` and so on; each of them
+// is a jump to one of these functions, so that several models in one program
+// do not share names. What they promise is written down in that header
+// (codegen/Header.cpp). Nothing here ends the process: what is thrown below is
+// caught, and becomes a code and a message.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MODEL_CINTERFACE_H
+#define FOVEA_RUNTIME_MODEL_CINTERFACE_H
+
+#include "runtime/model/Model.h"
+
+/// What functions return.
+enum FoveaCode {
+  foveaDone = 0,
+  foveaBadInput = 1,   // a batch, weights
+  foveaBadCall = 2,    // null where something is needed, no such entry
+  foveaBadMachine = 3, // memory, disk
+};
+
+/// A model as C sees it.
+struct FoveaModel;
+
+extern "C" {
+
+const char *fovea_c_message(void);
+int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
+                   FoveaModel **result);
+void fovea_c_destroy(FoveaModel *model);
+
+int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update);
+int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
+                 double *logp);
+int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
+                 double *logp);
+int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
+                       double *loss);
+
+void *fovea_c_parameter(FoveaModel *model, int which);
+void *fovea_c_gradient(FoveaModel *model, int which);
+int64_t fovea_c_parameter_size(FoveaModel *model, int which);
+const char *fovea_c_parameter_name(FoveaModel *model, int which);
+int fovea_c_save(FoveaModel *model, const char *path);
+
+int64_t fovea_c_id(FoveaModel *model, const char *data, const char *symbol);
+const char *fovea_c_symbol(FoveaModel *model, const char *data, int64_t id);
+
+} // extern "C"
+
+#endif // FOVEA_RUNTIME_MODEL_CINTERFACE_H

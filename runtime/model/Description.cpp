@@ -1,0 +1,320 @@
+//===- Description.cpp - descriptions as text -----------------------------===//
+//
+// A line with the version and a checksum, then JSON. A struct is an array of
+// its fields in order; one function for each struct lists them, for writing
+// and for reading.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/model/Description.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace fovea::runtime;
+using nlohmann::json;
+
+/// Changes with every change of what is written.
+static constexpr int formatVersion = 1;
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+// `a(x.field)` writes a field, or reads it; an enum goes with its last value.
+
+template <typename A> static void fields(A &a, Program::Term &x) {
+  a(x.kind, Program::Term::Modulo);
+  a(x.value);
+}
+
+template <typename A> static void fields(A &a, Program::Length &x) {
+  a(x.name), a(x.parent), a(x.formula), a(x.slot), a(x.valuesSlot);
+  a(x.parentLayout), a(x.parentExtent), a(x.maximumSlot);
+}
+
+template <typename A> static void fields(A &a, Program::Layout &x) {
+  a(x.lengths), a(x.slot);
+}
+
+template <typename A> static void fields(A &a, Program::Order &x) {
+  a(x.length), a(x.orderSlot), a(x.activeSlot);
+}
+
+template <typename A> static void fields(A &a, Program::Array &x) {
+  a(x.name), a(x.role, Program::Role::Temporary);
+  a(x.element, Program::Element::Bit);
+  a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
+}
+
+template <typename A> static void fields(A &a, Program &x) {
+  a(x.lengths), a(x.layouts), a(x.orders), a(x.arrays);
+  a(x.numSlots), a(x.entry);
+}
+
+template <typename A> static void fields(A &a, DataAxis &x) {
+  a(x.length), a(x.size), a(x.parent);
+}
+
+template <typename A> static void fields(A &a, DataSpec &x) {
+  a(x.name), a(x.kind, DataKind::Bit), a(x.axes), a(x.limit);
+}
+
+template <typename A> static void fields(A &a, TextField &x) {
+  a(x.name), a(x.isSymbols), a(x.isSentence), a(x.ends), a(x.vocabulary);
+  a(x.size), a(x.labels);
+}
+
+template <typename A> static void fields(A &a, ParameterDescription &x) {
+  a(x.path), a(x.shape);
+}
+
+template <typename A> static void fields(A &a, DataDescription &x) {
+  a(x.spec), a(x.text), a(x.isChosen);
+}
+
+template <typename A> static void fields(A &a, Description &x) {
+  a(x.model), a(x.compiler), a(x.cpu), a(x.features), a(x.isDouble);
+  a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
+  a(x.train), a(x.dims), a(x.frozen), a(x.vocabularies);
+}
+
+namespace {
+
+/// Appends the fields of one struct to an array.
+class Writer {
+public:
+  explicit Writer(json &array) : array(array) { array = json::array(); }
+
+  template <typename T> void operator()(T &value) {
+    array.push_back(of(value));
+  }
+  template <typename T> void operator()(T &value, T) {
+    array.push_back(static_cast<int>(value));
+  }
+
+private:
+  static json of(bool &value) { return value; }
+  static json of(int &value) { return value; }
+  static json of(int64_t &value) { return value; }
+  static json of(std::string &value) { return value; }
+  template <typename T> static json of(std::vector<T> &values) {
+    json list = json::array();
+    for (T &value : values)
+      list.push_back(of(value));
+    return list;
+  }
+  template <typename T> static json of(std::map<std::string, T> &values) {
+    json object = json::object();
+    for (auto &[name, value] : values)
+      object[name] = of(value);
+    return object;
+  }
+  template <typename T> static json of(T &value) {
+    json inner;
+    Writer writer(inner);
+    fields(writer, value);
+    return inner;
+  }
+
+  json &array;
+};
+
+/// Reads them in the same order; `isGood` becomes false at what does not fit.
+class Reader {
+public:
+  Reader(const json &array, bool &isGood) : array(array), isGood(isGood) {
+    isGood &= array.is_array();
+  }
+
+  template <typename T> void operator()(T &value) {
+    if (const json *next = take())
+      get(*next, value);
+  }
+  template <typename T> void operator()(T &value, T last) {
+    int number = 0;
+    operator()(number);
+    isGood &= number >= 0 && number <= static_cast<int>(last);
+    value = isGood ? static_cast<T>(number) : T{};
+  }
+  void finish() { isGood &= next == array.size(); }
+
+private:
+  const json *take() {
+    isGood = isGood && next < array.size();
+    return isGood ? &array[next++] : nullptr;
+  }
+
+  void get(const json &from, bool &value) {
+    isGood &= from.is_boolean();
+    value = isGood && from.get<bool>();
+  }
+  void get(const json &from, int64_t &value) {
+    isGood &= from.is_number_integer();
+    value = isGood ? from.get<int64_t>() : 0;
+  }
+  void get(const json &from, int &value) {
+    int64_t number = 0;
+    get(from, number);
+    value = static_cast<int>(number);
+    isGood &= value == number;
+  }
+  void get(const json &from, std::string &value) {
+    isGood &= from.is_string();
+    if (isGood)
+      value = from.get_ref<const std::string &>();
+  }
+  template <typename T> void get(const json &from, std::vector<T> &values) {
+    values.clear();
+    isGood &= from.is_array();
+    for (size_t i = 0; isGood && i < from.size(); ++i)
+      get(from[i], values.emplace_back());
+  }
+  template <typename T>
+  void get(const json &from, std::map<std::string, T> &values) {
+    values.clear();
+    isGood &= from.is_object();
+    if (!isGood)
+      return;
+    for (auto entry = from.begin(); entry != from.end(); ++entry)
+      get(*entry, values[entry.key()]);
+  }
+  template <typename T> void get(const json &from, T &value) {
+    Reader reader(from, isGood);
+    fields(reader, value);
+    reader.finish();
+  }
+
+  const json &array;
+  bool &isGood;
+  size_t next = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// More slots, or larger extents, no program has.
+static constexpr int64_t mostSlots = 1 << 24, largestExtent = int64_t(1) << 40;
+
+/// Whether a formula takes only lengths before `number`, and leaves one value.
+static bool isFormula(const std::vector<Program::Term> &formula,
+                      size_t number) {
+  size_t depth = 0;
+  for (const Program::Term &term : formula) {
+    if (term.kind == Program::Term::Number) {
+      ++depth;
+    } else if (term.kind == Program::Term::Length) {
+      if (term.value < 0 || term.value >= static_cast<int64_t>(number))
+        return false;
+      ++depth;
+    } else if (depth < 2) {
+      return false;
+    } else {
+      --depth;
+    }
+  }
+  return formula.empty() || depth == 1;
+}
+
+static bool isWhole(const Program &program) {
+  auto isSlot = [&](int slot) {
+    return slot >= Program::firstFreeSlot && slot < program.numSlots;
+  };
+  auto isIn = [](int64_t index, const auto &list) {
+    return index >= 0 && index < static_cast<int64_t>(list.size());
+  };
+  bool good = program.numSlots >= Program::firstFreeSlot &&
+              program.numSlots <= mostSlots;
+  for (size_t number = 0; number < program.lengths.size(); ++number) {
+    const Program::Length &length = program.lengths[number];
+    good = good && isFormula(length.formula, number) && isSlot(length.slot) &&
+           isSlot(length.maximumSlot) && length.parentExtent >= 0 &&
+           length.parentExtent <= largestExtent &&
+           (length.valuesSlot == 0 || isSlot(length.valuesSlot));
+  }
+  for (const Program::Layout &layout : program.layouts) {
+    good &= layout.slot == 0 || isSlot(layout.slot);
+    for (int length : layout.lengths)
+      good &= isIn(length, program.lengths);
+  }
+  for (const Program::Order &order : program.orders)
+    good = good && isIn(order.length, program.lengths) &&
+           isSlot(order.orderSlot) && isSlot(order.activeSlot);
+  for (const Program::Array &array : program.arrays) {
+    good = good && isSlot(array.slot) && array.count >= 0 &&
+           array.count <= largestExtent &&
+           (array.layout < 0 || isIn(array.layout, program.layouts));
+    for (int64_t extent : array.shape)
+      good = good && extent <= largestExtent &&
+             (extent >= 0 || isIn(-1 - extent, program.lengths));
+  }
+  return good;
+}
+
+static bool isWhole(const Description &description) {
+  bool good = true;
+  for (const Program &program : description.programs)
+    good &= isWhole(program);
+  for (const ParameterDescription &parameter : description.parameters) {
+    int64_t count = 1;
+    for (int64_t extent : parameter.shape) {
+      good = good && extent >= 0 && extent <= largestExtent &&
+             (extent == 0 || count <= largestExtent / extent);
+      count = good ? count * extent : 0;
+    }
+  }
+  return good;
+}
+
+//===----------------------------------------------------------------------===//
+// Whole descriptions
+//===----------------------------------------------------------------------===//
+
+/// FNV-1a (Fowler, Noll and Vo).
+static uint64_t checksum(std::string_view bytes) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (char byte : bytes)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
+  return hash;
+}
+
+static std::string firstLine(std::string_view body) {
+  return fmt::format("fovea {} {:016x}\n", formatVersion, checksum(body));
+}
+
+std::string fovea::runtime::writeDescription(const Description &description) {
+  json array;
+  Writer writer(array);
+  fields(writer, const_cast<Description &>(description));
+  std::string body = array.dump(-1, ' ', false, json::error_handler_t::replace);
+  return firstLine(body) + body;
+}
+
+Status fovea::runtime::readDescription(std::string_view bytes,
+                                       Description &description) {
+  description = {};
+  size_t end = bytes.find('\n');
+  std::string_view body =
+      end == bytes.npos ? std::string_view() : bytes.substr(end + 1);
+  std::string version = fmt::format("fovea {} ", formatVersion);
+  if (bytes.substr(0, 6) != "fovea " || body.empty())
+    return Status::error("this is no compiled model");
+  if (bytes.substr(0, version.size()) != version)
+    return Status::error(
+        "the model was compiled by another version of fovea than its runtime");
+  json array = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  bool isGood =
+      bytes.substr(0, end + 1) == firstLine(body) && !array.is_discarded();
+  if (isGood) {
+    Reader reader(array, isGood);
+    fields(reader, description);
+    reader.finish();
+  }
+  if (isGood && isWhole(description))
+    return Status::success();
+  description = {};
+  return Status::error("the description of the model is damaged");
+}

@@ -1,0 +1,253 @@
+//===- Model.cpp - a compiled model with its weights ----------------------===//
+
+#include "runtime/model/Model.h"
+#include "runtime/model/Cpu.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace fovea::runtime;
+
+//===----------------------------------------------------------------------===//
+// Beginning
+//===----------------------------------------------------------------------===//
+
+Model::~Model() = default;
+
+/// The weights are those of the model: names, extents and types.
+Status Model::takeWeights(const TensorFile &file, const std::string &name) {
+  for (const ParameterDescription &parameter : description.parameters) {
+    auto found = file.tensors.find(parameter.path);
+    if (found == file.tensors.end())
+      return Status::error(fmt::format("'{}' is missing", parameter.path),
+                           name);
+    const Tensor &tensor = found->second;
+    if (tensor.shape != parameter.shape)
+      return Status::error(
+          fmt::format("'{}' has extents {} but the model needs {}",
+                      parameter.path, shapeText(tensor.shape),
+                      shapeText(parameter.shape)),
+          name);
+    if (!tensor.isReal())
+      return Status::error(fmt::format("'{}' is {} but a parameter is F32 or "
+                                       "F64",
+                                       parameter.path, nameOf(tensor.type)),
+                           name);
+  }
+  for (const auto &[path, tensor] : file.tensors)
+    if (std::none_of(description.parameters.begin(),
+                     description.parameters.end(),
+                     [&](const auto &own) { return own.path == path; }))
+      return Status::error(
+          fmt::format("'{}' is no parameter of the model", path), name);
+  // Embedded vocabularies are those that the sizes of the model stand for.
+  const std::map<std::string, std::string> &metadata =
+      description.vocabularies.empty() ? file.metadata
+                                       : description.vocabularies;
+  for (const auto &[key, text] : metadata)
+    if (Vocabularies::isKey(key))
+      if (Status status =
+              vocabularies.take(key, text, Vocabularies::nameIn(key));
+          status.failed())
+        return Status::error(status.text(), name);
+  TrainOptions options;
+  options.optimiser.rule = Rule::Sgd;
+  if (program("grad"))
+    if (Status status =
+            readTrainOptions(description.train, description.dims, options);
+        status.failed())
+      return status;
+  options.frozen = description.frozen;
+  learner = Learner::create(file, options, description.isDouble, pool.get());
+  weights = learner->weights();
+  return Status::success();
+}
+
+Status Model::create(const FoveaImage &image, const std::string &weights,
+                     int threads, std::unique_ptr<Model> &result) {
+  std::unique_ptr<Model> model(new Model);
+  Description &description = model->description;
+  Status status = readDescription(
+      {image.description, static_cast<size_t>(image.descriptionSize)},
+      description);
+  if (status.succeeded())
+    status = checkCpu(description.features);
+  if (status.failed())
+    return status;
+  assert(image.numFunctions ==
+             static_cast<int64_t>(description.programs.size()) &&
+         "the compiler makes an image of as many functions");
+  for (size_t i = 0; i < description.programs.size(); ++i)
+    model->entries.push_back(
+        std::make_unique<Entry>(description.programs[i], image.functions[i]));
+  model->pool.reset(fovea_pool_create(threads));
+  TensorFile file;
+  if (!weights.empty())
+    status = readSafeTensors(weights, file);
+  else if (image.weights)
+    status = parseSafeTensors(
+        {image.weights, static_cast<size_t>(image.weightsSize)},
+        "the weights inside", file);
+  else if (!description.parameters.empty())
+    return Status::error(fmt::format(
+        "'{}' carries no weights; give a file of weights", description.model));
+  if (status.succeeded())
+    status = model->takeWeights(file, weights.empty() ? "the weights inside"
+                                                      : weights);
+  if (status.succeeded())
+    result = std::move(model);
+  return status;
+}
+
+const Program *Model::program(const std::string &entry) const {
+  for (const auto &own : entries)
+    if (own->program.entry == entry)
+      return &own->program;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+void Model::setRandom(std::optional<uint64_t> newSeed, uint64_t newUpdate) {
+  seed = newSeed;
+  update = newUpdate;
+}
+
+Binding Model::binding() const {
+  Binding binding;
+  binding.memory = &weights;
+  binding.seed = seed;
+  binding.update = update;
+  binding.pool = pool.get();
+  return binding;
+}
+
+Status Model::run(const char *entry, const std::vector<Example> &examples,
+                  const Binding &binding, Entry *&found) {
+  found = nullptr;
+  for (const auto &own : entries)
+    if (own->program.entry == entry)
+      found = own.get();
+  if (!found)
+    return Status::error(fmt::format("'{}' is compiled without the entry '{}'",
+                                     description.model, entry));
+  Batch batch;
+  for (const Example &example : examples)
+    batch.push_back(&example);
+  if (Status status = found->memory.bind(batch, binding); status.failed())
+    return status;
+  found->function(found->memory.frame());
+  return Status::success();
+}
+
+/// The sum of a scalar output over the examples; 0 when it is not given.
+static double totalOf(const Workspace &memory, const std::string &name,
+                      size_t examples) {
+  double sum = 0;
+  for (size_t example = 0; example < examples; ++example) {
+    DataValues one = memory.output(name, example);
+    sum += one.values.empty() ? 0 : one.values.front();
+  }
+  return sum;
+}
+
+Status Model::evaluate(const std::vector<Example> &examples, Binding &binding,
+                       BatchResult &result, double &choices) {
+  result = {};
+  Entry *entry = nullptr;
+  if (Status status = run("loss", examples, binding, entry); status.failed())
+    return status;
+  const Workspace &memory = entry->memory;
+  double count = static_cast<double>(examples.size());
+  choices = totalOf(memory, "choices", examples.size());
+  double nll = totalOf(memory, "nll", examples.size());
+  double mean = description.averagesExamples ? nll / count
+                : choices == 0               ? 0
+                                             : nll / choices;
+  result.loss = mean + totalOf(memory, "penalty", examples.size()) / count;
+  if (memory.hasOutput("logp"))
+    for (size_t example = 0; example < examples.size(); ++example)
+      if (DataValues one = memory.output("logp", example); !one.values.empty())
+        result.logp.push_back(one.values.front());
+  return Status::success();
+}
+
+Status Model::differentiate(const std::vector<Example> &examples,
+                            Binding &binding, BatchResult &result) {
+  // Each choice weighs as much as there are choices: the loss comes first.
+  double choices = 0;
+  if (Status status = evaluate(examples, binding, result, choices);
+      status.failed())
+    return status;
+  double count = static_cast<double>(examples.size());
+  binding.numbers["seed.nll"] = description.averagesExamples ? 1 / count
+                                : choices == 0               ? 0
+                                                             : 1 / choices;
+  binding.numbers["seed.penalty"] = 1 / count;
+  Entry *entry = nullptr;
+  if (Status status = run("grad", examples, binding, entry); status.failed())
+    return status;
+  learner->clearGradients();
+  learner->addGradients(entry->memory);
+  return Status::success();
+}
+
+Status Model::loss(const std::vector<Example> &examples, BatchResult &result) {
+  Binding bound = binding();
+  double choices = 0;
+  return evaluate(examples, bound, result, choices);
+}
+
+Status Model::gradients(const std::vector<Example> &examples,
+                        BatchResult &result) {
+  Binding bound = binding();
+  return differentiate(examples, bound, result);
+}
+
+Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
+                        BatchResult &result) {
+  Binding bound = binding();
+  bound.seed = seed;
+  bound.update = numUpdates;
+  OwnedMemory noisy = learner->weightsToLearn(seed, numUpdates + 1);
+  bound.memory = &noisy;
+  if (Status status = differentiate(examples, bound, result); status.failed())
+    return status;
+  if (!std::isfinite(result.loss))
+    return Status::error(fmt::format("the loss of update {} is {}",
+                                     numUpdates + 1, result.loss));
+  if (!std::isfinite(learner->learn(numUpdates + 1)))
+    return Status::error(fmt::format("update {} has a gradient of '{}' beyond "
+                                     "all numbers",
+                                     numUpdates + 1,
+                                     learner->firstNotFinite()));
+  ++numUpdates;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+static void *find(const OwnedMemory &memory, const std::string &path) {
+  auto found = memory.find(path);
+  return found == memory.end() ? nullptr : found->second;
+}
+
+void *Model::parameter(const std::string &path) { return find(weights, path); }
+
+void *Model::gradient(const std::string &path) {
+  return find(learner->gradients(), path);
+}
+
+Status Model::save(const std::string &path) const {
+  TensorFile file;
+  learner->storeWeights(file);
+  vocabularies.store(file.metadata);
+  file.metadata["model"] = description.model;
+  return writeSafeTensors(path, file);
+}

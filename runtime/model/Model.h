@@ -1,0 +1,100 @@
+//===- Model.h - a compiled model with its weights ------------------------===//
+//
+// Puts together what the object of a model holds: reads its description, takes
+// its weights, and runs its programs over batches. Knows nothing of text, of
+// command lines and of C.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MODEL_MODEL_H
+#define FOVEA_RUNTIME_MODEL_MODEL_H
+
+#include "runtime/Learner.h"
+#include "runtime/model/Description.h"
+
+/// What the object of a model holds, as the compiler lays it out.
+extern "C" struct FoveaImage {
+  const char *description;
+  int64_t descriptionSize;
+  /// A safetensors file, or null.
+  const char *weights;
+  int64_t weightsSize;
+  /// The functions of the programs, in the order of the description.
+  void (*const *functions)(void *frame);
+  int64_t numFunctions;
+};
+
+namespace fovea::runtime {
+
+/// What a batch gives, as `fovea run` does: the loss as the spec's train block
+/// averages it, and log p of each example (empty where nothing is chosen).
+struct BatchResult {
+  double loss = 0;
+  std::vector<double> logp;
+};
+
+class Model {
+public:
+  /// `weights` is a file, or empty: those of the image. `threads` 0: one for
+  /// each CPU. The image outlives the model.
+  static Status create(const FoveaImage &image, const std::string &weights,
+                       int threads, std::unique_ptr<Model> &result);
+  ~Model();
+
+  const Description &about() const { return description; }
+  const Vocabularies &words() const { return vocabularies; }
+  const Program *program(const std::string &entry) const;
+
+  /// Random numbers of the runs that follow; without a seed nothing is dropped.
+  void setRandom(std::optional<uint64_t> seed, uint64_t update);
+
+  Status loss(const std::vector<Example> &examples, BatchResult &result);
+  /// The gradient of the loss, in `gradient()` until the next call.
+  Status gradients(const std::vector<Example> &examples, BatchResult &result);
+  /// Gradients, and one update of the weights from them.
+  Status trainStep(const std::vector<Example> &examples, uint64_t seed,
+                   BatchResult &result);
+  /// The updates that `trainStep` has made.
+  int64_t updates() const { return numUpdates; }
+
+  /// Addresses by path; gradients are null before there are any.
+  void *parameter(const std::string &path);
+  void *gradient(const std::string &path);
+  Status save(const std::string &path) const;
+
+private:
+  Model() = default;
+
+  /// A program, its function and its memory.
+  struct Entry {
+    explicit Entry(const Program &program, void (*function)(void *))
+        : program(program), function(function), memory(program) {}
+    const Program &program;
+    void (*function)(void *);
+    Workspace memory;
+  };
+
+  Status takeWeights(const TensorFile &file, const std::string &name);
+  Status run(const char *entry, const std::vector<Example> &examples,
+             const Binding &binding, Entry *&found);
+  Status evaluate(const std::vector<Example> &examples, Binding &binding,
+                  BatchResult &result, double &choices);
+  Status differentiate(const std::vector<Example> &examples, Binding &binding,
+                       BatchResult &result);
+  Binding binding() const;
+
+  Description description;
+  Vocabularies vocabularies;
+  std::vector<std::unique_ptr<Entry>> entries;
+  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool{nullptr,
+                                                         &fovea_pool_destroy};
+  std::unique_ptr<Learner> learner;
+  OwnedMemory weights;
+  std::optional<uint64_t> seed;
+  uint64_t update = 0;
+  int64_t numUpdates = 0;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_MODEL_MODEL_H

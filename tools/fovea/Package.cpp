@@ -1,0 +1,332 @@
+//===- Package.cpp - a model as a library or a program --------------------===//
+//
+// Compiles every entry that is asked for, describes what they are, and links
+// them with the runtime. The kernels are those that the JIT makes for the same
+// CPU, so the numbers are the same, too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fovea/Package.h"
+#include "codegen/Compile.h"
+#include "codegen/Header.h"
+#include "codegen/Image.h"
+#include "codegen/Link.h"
+#include "codegen/Lower.h"
+#include "codegen/ObjectCache.h"
+#include "codegen/Split.h"
+#include "codegen/cpu/EmitProgram.h"
+#include "dialect/reference/Batch.h"
+#include "runtime/TrainOptions.h"
+#include "tools/fovea/Execution.h"
+#include "tools/fovea/Files.h"
+#include "tools/fovea/TrainBlock.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+namespace {
+
+/// One run of the command.
+class Package {
+public:
+  explicit Package(const Arguments &arguments)
+      : arguments(arguments), session(arguments) {}
+  int run();
+
+private:
+  bool readEntries();
+  bool openModel();
+  bool lower();
+  void describe();
+  bool describeTraining();
+  bool compile(llvm::StringRef entry);
+  int link();
+  int fail(llvm::Error error);
+
+  bool isProgram() const { return arguments.emit == "exe"; }
+  bool has(StringRef entry) const {
+    return llvm::is_contained(entries, entry.str());
+  }
+
+  const Arguments &arguments;
+  Session session;
+  std::vector<std::string> entries;
+  std::unique_ptr<Model> model;
+  Vocabularies vocabularies;
+  runtime::TensorFile weights;
+  codegen::Target target;
+  runtime::Description description;
+  codegen::Image image;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is wanted
+//===----------------------------------------------------------------------===//
+
+/// `libtranslate.so` is called `translate`.
+static std::string prefixOf(const std::string &output) {
+  StringRef stem = llvm::sys::path::stem(output);
+  stem.consume_front("lib");
+  return codegen::cName(stem);
+}
+
+bool Package::readEntries() {
+  entries = arguments.entries;
+  for (const std::string &entry : entries)
+    if (entry != "loss" && entry != "grad" && entry != "train_step") {
+      wrongUsage("'" + entry +
+                 "' is no entry; there are loss, grad and train_step");
+      return false;
+    }
+  if (entries.empty())
+    entries = {"loss", "grad", "train_step"};
+  // Gradients are those of a mean, which the loss counts.
+  if (has("train_step") && !has("grad"))
+    entries.push_back("grad");
+  if (has("grad") && !has("loss"))
+    entries.push_back("loss");
+  return true;
+}
+
+bool Package::openModel() {
+  if (!readWeightsFile(session, arguments, weights) ||
+      !vocabularies.load(session, arguments, weights, arguments.weights))
+    return false;
+  session.addSets(vocabularies.sizes());
+  model = session.openToExecute(&weights);
+  if (!model || !vocabularies.read(session, arguments, *model))
+    return false;
+  auto sizes = vocabularies.sizes(/*ofAll=*/true);
+  session.addSets(sizes);
+  if (!sizes.empty())
+    model = session.openToExecute(&weights);
+  if (!model)
+    return false;
+  if (!arguments.weights.empty()) {
+    reference::Arrays parameters;
+    return takeParameters(session, arguments, *model, weights, parameters);
+  }
+  for (const std::string &name : model->assumedVocabularies)
+    session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
+                  name + ".vocab=N'");
+  return !session.diagnostics().failed();
+}
+
+//===----------------------------------------------------------------------===//
+// What it is
+//===----------------------------------------------------------------------===//
+
+void Package::describe() {
+  description.model = model->name;
+  description.compiler = FOVEA_VERSION;
+  description.cpu = arguments.cpu;
+  description.features = target.features;
+  description.isDouble = arguments.dtype == "f64";
+  for (const ParameterInfo &parameter : model->parameters)
+    description.parameters.push_back(
+        {parameter.path, {parameter.shape.begin(), parameter.shape.end()}});
+  std::vector<runtime::DataSpec> specs;
+  for (StringRef system : {"training", "decoding"})
+    if (mlir::Operation *op = model->module->lookupSymbol(system))
+      for (runtime::DataSpec &spec : reference::describeData(op))
+        if (llvm::none_of(specs, [&](const auto &other) {
+              return other.name == spec.name;
+            }))
+          specs.push_back(std::move(spec));
+  for (const DataInfo &data : model->data)
+    for (const runtime::DataSpec &spec : specs) {
+      if (spec.name != data.name)
+        continue;
+      runtime::DataDescription &own = description.data.emplace_back();
+      own.spec = spec;
+      own.text = fieldOf(data);
+      own.isChosen = data.isChosen;
+      if (spec.kind == runtime::DataKind::Whole && own.text.size > 0)
+        own.spec.limit = own.text.size;
+    }
+  vocabularies.store(description.vocabularies);
+}
+
+bool Package::describeTraining() {
+  TrainBlock block = readTrainBlock(*model);
+  description.averagesExamples = block.averagesExamples;
+  if (!has("train_step"))
+    return true;
+  description.train = block.entries;
+  description.dims = model->dims;
+  if (!readFrozen(session, arguments, *model, description.frozen))
+    return false;
+  runtime::TrainOptions options;
+  runtime::Status status =
+      runtime::readTrainOptions(block.entries, model->dims, options);
+  if (status.failed())
+    session.error(arguments.spec() + ": " + status.text());
+  return status.succeeded();
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+bool Package::lower() {
+  Request request;
+  request.gradients = has("grad");
+  request.stopAfter = attn::Phase::fuse;
+  bool isObjective = false;
+  model->module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
+    isObjective |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
+  });
+  if (!isObjective) {
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' has no objective");
+    return false;
+  }
+  dropSystem(*model, "decoding");
+  return session.lower(*model, request);
+}
+
+/// Adds the kernels of one program to the objects.
+bool Package::compile(StringRef entry) {
+  mlir::MLIRContext &context = session.context();
+  codegen::loadKernelDialects(context);
+  codegen::EmitOptions options;
+  options.target = target;
+  options.real = description.isDouble
+                     ? mlir::Type(mlir::Float64Type::get(&context))
+                     : mlir::Type(mlir::Float32Type::get(&context));
+  auto program = model->module->lookupSymbol<attn::ProgramOp>(entry);
+  mlir::OwningOpRef<mlir::ModuleOp> kernels =
+      mlir::ModuleOp::create(model->module->getLoc());
+  if (!program ||
+      mlir::failed(codegen::emitProgram(program, *kernels, options,
+                                        description.programs.emplace_back()))) {
+    session.error("'@" + entry.str() + "' cannot be compiled");
+    return false;
+  }
+  // Other objects of a program may call a function 'loss', and entries share
+  // kernels: those become private, and are then known by their text.
+  std::string name = image.prefix + "." + entry.str();
+  for (auto function : kernels->getOps<mlir::func::FuncOp>())
+    if (function.getSymName() == entry)
+      function.setSymName(name);
+    else
+      function.setPrivate();
+  image.functions.push_back(name);
+  codegen::CompileOptions compileOptions;
+  compileOptions.cache = std::make_shared<codegen::ObjectCache>(
+      codegen::ObjectCache::defaultFolder());
+  auto compiled = codegen::compileObjects(
+      codegen::splitModule(std::move(kernels)), target, compileOptions);
+  if (!compiled) {
+    session.error(llvm::toString(compiled.takeError()));
+    return false;
+  }
+  for (auto &object : *compiled)
+    objects.push_back(std::move(object));
+  return true;
+}
+
+int Package::fail(llvm::Error error) {
+  session.finish();
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << '\n';
+  return badMachine;
+}
+
+/// The runtime of compiled models: beside this program, or where it was built.
+static std::optional<std::string> findRuntime() {
+  static int here;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
+  llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
+  llvm::sys::path::append(beside, "..", "lib", "libfovea_rt.a");
+  for (StringRef path : {StringRef(beside), StringRef(FOVEA_RUNTIME)})
+    if (llvm::sys::fs::exists(path))
+      return path.str();
+  return std::nullopt;
+}
+
+int Package::link() {
+  codegen::HeaderOptions header;
+  header.prefix = image.prefix;
+  header.hasWeights = !image.weights.empty();
+  header.entries = entries;
+  std::optional<std::string> runtimeFile = findRuntime();
+  if (!runtimeFile)
+    return fail(llvm::createStringError(
+        "'libfovea_rt.a' is not installed beside this program"));
+  codegen::LinkOptions options;
+  options.files.push_back(*runtimeFile);
+  options.isCxx = true;
+  if (!isProgram()) {
+    image.exports = codegen::headerFunctions(header);
+    for (const std::string &name : image.exports)
+      options.exports.push_back(image.prefix + "_" + name);
+  }
+  image.hasMain = isProgram();
+  image.description = runtime::writeDescription(description);
+  auto data = codegen::emitImage(image, target);
+  if (!data)
+    return fail(data.takeError());
+  objects.push_back(std::move(*data));
+  std::vector<llvm::MemoryBufferRef> buffers;
+  for (const auto &object : objects)
+    buffers.push_back(object->getMemBufferRef());
+  if (isProgram()) {
+    if (llvm::Error error =
+            codegen::linkExecutable(buffers, arguments.output, options))
+      return fail(std::move(error));
+    return session.finish();
+  }
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.output);
+  llvm::sys::path::append(path, image.prefix + ".h");
+  if (int code = writeText(path.str().str(),
+                           codegen::writeHeader(description, header)))
+    return code;
+  if (llvm::Error error =
+          codegen::linkShared(buffers, arguments.output, options))
+    return fail(std::move(error));
+  return session.finish();
+}
+
+int Package::run() {
+  if (arguments.output.empty() || arguments.output == "-")
+    return wrongUsage("'--emit " + arguments.emit + "' needs '-o FILE'");
+  if (!readEntries())
+    return badUsage;
+  llvm::Expected<codegen::Target> parsed =
+      codegen::Target::parse(arguments.cpu);
+  if (!parsed)
+    return wrongUsage(llvm::toString(parsed.takeError()));
+  target = *parsed;
+  image.prefix = prefixOf(arguments.output);
+  if (!openModel())
+    return session.finish();
+  describe();
+  if (!describeTraining() || !lower())
+    return session.finish();
+  for (StringRef entry : {"loss", "grad"})
+    if (has(entry) && !compile(entry))
+      return session.finish();
+  if (!arguments.weights.empty()) {
+    weights.metadata.clear();
+    auto type =
+        description.isDouble ? runtime::DType::F64 : runtime::DType::F32;
+    for (auto &[path, tensor] : weights.tensors)
+      if (tensor.type != type)
+        tensor = runtime::Tensor::of(type, tensor.shape, tensor.toDoubles());
+    image.weights = runtime::formatSafeTensors(weights);
+    weights = {};
+  }
+  return link();
+}
+
+int fovea::cli::runPackage(const Arguments &arguments) {
+  return Package(arguments).run();
+}
