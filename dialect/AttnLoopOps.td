@@ -117,6 +117,29 @@ def Attn_SearchOp : Attn_LoopOp<"search"> {
   let extraClassDeclaration = loopDeclaration;
 }
 
+def Attn_StepOp : Attn_Op<"step", [Pure]> {
+  let summary = "the number of the present step of a search";
+  let description = [{
+    In a program that is one part of a step, what the index of the loop over
+    `extent` is in the body of the search. All hypotheses are at one step.
+
+    ```mlir
+    attn.program @step {
+      attn.length "T" open
+      %t = attn.step "T"
+      %place = attn.compute "place" () {
+        %0 = arith.index_cast %t : index to i64
+        attn.yield %0 : i64
+      } : !attn.array<[], i64>
+      attn.output "place" %place : !attn.array<[], i64>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_Extent:$extent);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$extent attr-dict";
+}
+
 def Attn_MarkOp : Attn_Op<"mark"> {
   let summary = "a value that steers the search: valid, stop, score or longest";
   let description = [{

@@ -315,6 +315,50 @@ def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
+  let summary = "a search becomes programs, and a description of what is between";
+  let description = [{
+    * In: `@decode`, batched.
+    * Out: `@encode` with all that stands before the search; `@step`, and
+      `@step.1`, .. where a step makes several choices: the body up to each of
+      them; `@finish`, what stands behind the search. The attribute
+      `attn.decoder` of the module says what the runtime's search does between
+      them. What one program reads of another has a name (runtime/Decoder.h).
+    * After: `attn-batch`, which says what the hypotheses of an example share.
+    * Not: choices in a loop inside a step, several searches, and states that
+      grow along an axis that is not their first: they are refused.
+
+    log p of a choice by logits is computed here, so that the runtime looks at
+    it only once. Nothing is dropped in decoding: `attn.dropout` is gone.
+
+    Example:
+
+    ```mlir
+    attn.program @decode {
+      ..
+      %1:2 = attn.search "T" states [..] (%t) carries (%s = %0) axes [0] {
+        %logits = attn.compute (%v: 97) { .. %h[%i] .. %s[%k] }
+        %y = attn.choice "y" categorical ["logits"] (%logits) end 1 : i64
+        ..
+      }
+    }
+
+    // becomes
+
+    attn.program @encode { .. attn.output "encode/0" %h }
+    attn.program @step {
+      %h = attn.data "encode/0" {attn.place = "example"}
+      %s = attn.data "carry/0"
+      ..
+      attn.output "logp/0" %logp
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split", "programs that were taken apart">
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // fuse
 //===----------------------------------------------------------------------===//

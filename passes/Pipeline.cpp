@@ -55,6 +55,8 @@ static void schedule(OpPassManager &manager, const PipelineOptions &options) {
 /// One example -> many.
 static void batch(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createBatch());
+  // Behind batching: what the examples share is what hypotheses share.
+  manager.addPass(createSplitDecoder());
 }
 
 /// Equations as they are computed.

@@ -63,11 +63,17 @@ struct Program {
   };
 
   /// A list of lengths. int64 [batch + 1] at `slot`: the number of places
-  /// before each example, a place for each combination of indices. The layout
-  /// without lengths has a place per example, and no table.
+  /// before each example, a place for each combination of indices. The first
+  /// layout, packed and without lengths, has a place per example and no table.
+  ///
+  /// In a step of a search (runtime/Decoder.h) a row is a hypothesis. Arrays
+  /// that are not packed lie elsewhere, where the table says: with the example
+  /// that a row belongs to, or in the buffer of a row.
   struct Layout {
+    enum Kind { Packed, OfExample, InBuffer };
     std::vector<int> lengths;
     int slot = 0;
+    Kind kind = Packed;
   };
 
   /// The examples by falling length, ties in the order of the batch: int64
@@ -78,7 +84,8 @@ struct Program {
     int orderSlot = 0, activeSlot = 0;
   };
 
-  enum class Role { Data, Parameter, Output, Temporary };
+  /// Packed: made of parameters by `prepare`, and kept from run to run.
+  enum class Role { Data, Parameter, Output, Temporary, Packed };
   enum class Element { F32, F64, I64, Bit };
 
   /// An array: its address stands at `slot`. `layout` < 0: one for the whole
@@ -102,9 +109,14 @@ struct Program {
   std::vector<Order> orders;
   std::vector<Array> arrays;
   int numSlots = firstFreeSlot;
+  /// The number of the step, of a program that is part of a search; 0: none.
+  int stepSlot = 0;
 
   /// The name of the function that runs the program: void(void *frame).
   std::string entry;
+  /// The name of the function that has to run before, once for the parameters
+  /// that there are; empty: there is none.
+  std::string prepare;
 };
 
 /// The bytes of one element.

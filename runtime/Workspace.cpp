@@ -3,7 +3,6 @@
 #include "runtime/Workspace.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
@@ -13,11 +12,6 @@
 using namespace fovea::runtime;
 using Role = Program::Role;
 using Element = Program::Element;
-
-/// Arrays begin at multiples of a cache line.
-static constexpr int64_t alignment = 64;
-/// Beyond it a batch is a mistake rather than large.
-static constexpr int64_t mostBytes = int64_t(1) << 40;
 
 //===----------------------------------------------------------------------===//
 // Lengths
@@ -183,59 +177,44 @@ bool Workspace::isOwned(const Program::Array &array,
          binding.memory->contains(array.name);
 }
 
-/// Gives every array a place that no array in use at the same time has: the
-/// lowest that is free, in the order of the first use.
-Status Workspace::allocate(const Binding &binding) {
-  struct Block {
-    int64_t begin, end;
-    int lastUse;
-  };
-  std::vector<const Program::Array *> arrays;
+/// Parameters that are packed have a place of their own, which stays.
+Status Workspace::allocatePacked() {
+  if (kept)
+    return Status::success();
+  Arena memory;
+  int64_t bytes = 0;
+  packedPlaces.clear();
   for (const Program::Array &array : program.arrays)
-    if (array.role != Role::Output && !isOwned(array, binding))
-      arrays.push_back(&array);
-  // Inputs are there from the beginning, and still for the next run.
-  auto firstUse = [](const Program::Array *array) {
-    return array->role == Role::Temporary ? array->firstUse : 0;
+    if (array.role == Role::Packed) {
+      packedPlaces[array.slot] = bytes;
+      bytes += (bytesOf(array) + arrayAlignment - 1) / arrayAlignment *
+               arrayAlignment;
+    }
+  if (Status status = memory.reserve(bytes); status.failed())
+    return status;
+  kept = std::move(memory);
+  return Status::success();
+}
+
+Status Workspace::allocate(const Binding &binding) {
+  Placement placement;
+  auto bytesOfOwn = [&](const Program::Array &array) -> int64_t {
+    bool isApart = array.role == Role::Packed || isOwned(array, binding);
+    // Below -1 is a size that does not fit into a number.
+    return isApart ? -1 : bytesOf(array) < 0 ? -2 : bytesOf(array);
   };
-  // All of them stand in one vector, so addresses are their order in it.
-  std::sort(arrays.begin(), arrays.end(),
-            [&](const Program::Array *a, const Program::Array *b) {
-              int left = firstUse(a), right = firstUse(b);
-              return left != right ? left < right : a < b;
-            });
-  std::vector<Block> used; // by place
-  std::map<int, int64_t> begins;
-  numBytes = 0;
-  for (const Program::Array *array : arrays) {
-    std::erase_if(used, [&](const Block &block) {
-      return block.lastUse < firstUse(array);
-    });
-    int64_t bytes = bytesOf(*array), begin = 0;
-    if (bytes < 0 || bytes > mostBytes)
-      return Status::error("the batch does not fit into memory");
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    auto next = used.begin();
-    for (; next != used.end() && next->begin < begin + bytes; ++next)
-      begin = std::max(begin, next->end);
-    bool isInput = array->role != Role::Temporary;
-    used.insert(next,
-                {begin, begin + bytes,
-                 isInput ? std::numeric_limits<int>::max() : array->lastUse});
-    begins[array->slot] = begin;
-    numBytes = std::max(numBytes, begin + bytes);
-  }
-  if (numBytes > capacity || !arena) {
-    arena.reset(static_cast<std::byte *>(
-        std::aligned_alloc(alignment, std::max(numBytes, alignment))));
-    capacity = arena ? numBytes : 0;
-    if (!arena)
-      return Status::error(fmt::format(
-          "the batch needs {} MB, which is more than the machine gives",
-          numBytes >> 20));
-  }
-  for (auto [slot, begin] : begins)
-    slots[slot] = reinterpret_cast<int64_t>(arena.get() + begin);
+  if (Status status = placeArrays(program, bytesOfOwn, placement);
+      status.failed())
+    return status;
+  numBytes = placement.numBytes;
+  if (Status status = arena.reserve(numBytes); status.failed())
+    return status;
+  if (Status status = allocatePacked(); status.failed())
+    return status;
+  for (auto [slot, begin] : placement.begins)
+    slots[slot] = reinterpret_cast<int64_t>(arena.data() + begin);
+  for (auto [slot, begin] : packedPlaces)
+    slots[slot] = reinterpret_cast<int64_t>(kept->data() + begin);
   for (const Program::Array &array : program.arrays)
     if (isOwned(array, binding))
       slots[array.slot] =
@@ -394,6 +373,23 @@ static const Program::Array *findOutput(const Program &program,
 
 bool Workspace::hasOutput(const std::string &name) const {
   return findOutput(program, name) != nullptr;
+}
+
+void *Workspace::memoryOf(const std::string &name) const {
+  const Program::Array *array = findOutput(program, name);
+  return array ? reinterpret_cast<void *>(slots[array->slot]) : nullptr;
+}
+
+const Workspace::Table *Workspace::lengthNamed(const std::string &name) const {
+  for (size_t number = 0; number < program.lengths.size(); ++number)
+    if (program.lengths[number].name == name)
+      return &lengths[number];
+  return nullptr;
+}
+
+int64_t Workspace::placeOf(const std::string &name, int64_t example) const {
+  const Program::Array *array = findOutput(program, name);
+  return !array || array->layout < 0 ? 0 : offsets[array->layout][example];
 }
 
 bool Workspace::isInside(const Program::Array &array, int64_t example,

@@ -10,11 +10,9 @@
 #define FOVEA_RUNTIME_WORKSPACE_H
 
 #include "runtime/Batch.h"
-#include "runtime/Program.h"
+#include "runtime/Placement.h"
 #include "runtime/Status.h"
 
-#include <map>
-#include <memory>
 #include <optional>
 
 namespace fovea::runtime {
@@ -66,6 +64,22 @@ public:
   void addOutput(const std::string &name, float *sum) const;
   void addOutput(const std::string &name, double *sum) const;
 
+  /// The values of a length, of the examples one behind the other.
+  struct Table {
+    std::vector<int64_t> extents; // one per example
+    std::vector<int64_t> values;  // of a nested length
+    std::vector<int64_t> starts;  // where those of each example begin
+    int64_t maximum = 0;
+  };
+
+  // What a search reads where it lies (runtime/StepMemory.h).
+  /// An output; null when there is none of the name.
+  void *memoryOf(const std::string &name) const;
+  /// How many places of an output stand before those of an example.
+  int64_t placeOf(const std::string &name, int64_t example) const;
+  const Table *lengthNamed(const std::string &name) const;
+  int64_t numExamples() const { return batch; }
+
 private:
   Status takeLengths(const Batch &examples);
   Status takeLength(size_t number, const Batch &examples);
@@ -73,6 +87,7 @@ private:
   void computeLayout(size_t number);
   void computeOrders();
   Status allocate(const Binding &binding);
+  Status allocatePacked();
   Status fill(const Batch &examples, const Binding &binding);
   bool isOwned(const Program::Array &array, const Binding &binding) const;
   template <typename T> void addOutputTo(const std::string &name, T *sum) const;
@@ -86,14 +101,6 @@ private:
   bool isInside(const Program::Array &array, int64_t example,
                 const std::vector<int64_t> &indices) const;
 
-  /// The values of a length, of the examples one behind the other.
-  struct Table {
-    std::vector<int64_t> extents; // one per example
-    std::vector<int64_t> values;  // of a nested length
-    std::vector<int64_t> starts;  // where those of each example begin
-    int64_t maximum = 0;
-  };
-
   const Program &program;
   int64_t batch = 0;
   std::vector<int64_t> slots;
@@ -101,11 +108,10 @@ private:
   std::vector<Table> lengths;
   std::vector<std::vector<int64_t>> offsets;       // by layout
   std::vector<std::vector<int64_t>> ranks, active; // by order
-  struct Free {
-    void operator()(std::byte *memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::byte[], Free> arena;
-  int64_t numBytes = 0, capacity = 0;
+  Arena arena;
+  int64_t numBytes = 0;
+  std::optional<Arena> kept; // what is packed
+  std::map<int, int64_t> packedPlaces;
 };
 
 } // namespace fovea::runtime

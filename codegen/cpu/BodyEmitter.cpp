@@ -121,7 +121,9 @@ Value BodyEmitter::parentStep(StringRef length) {
   Value result;
   size_t depth = 0;
   for (auto [argument, step] : place.steps) {
-    Operation *loop = cast<BlockArgument>(argument).getOwner()->getParentOp();
+    Operation *loop = argument.getDefiningOp();
+    if (!loop)
+      loop = cast<BlockArgument>(argument).getOwner()->getParentOp();
     auto name = loop->getAttrOfType<StringAttr>("extent");
     size_t own = storage.around(loop).size() + 1;
     if (name && name.getValue() == length && own > depth) {
@@ -256,6 +258,9 @@ bool BodyEmitter::isAlwaysInside(ReadOp op) {
         continue;
       return false;
     }
+    if (auto step = index.getDefiningOp<StepOp>();
+        step && step.getExtent() == extent)
+      continue;
     auto constant = index.getDefiningOp<arith::ConstantOp>();
     auto bound = dyn_cast<IntegerAttr>(extent);
     if (!constant || !bound)

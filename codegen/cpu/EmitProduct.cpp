@@ -31,10 +31,11 @@ Value ProgramEmitter::termsOf(Contraction product) {
   return main.mul(places, main.whole(numbers));
 }
 
-void ProgramEmitter::emitPacking(Operation &op) {
+void ProgramEmitter::emitPacking(Operation &op, bool ofParameters) {
   op.walk([&](ComputeOp compute) {
     const Storage *room = storage.packedOf(compute);
-    if (!room || !packedSlots.insert(room->slot).second)
+    if (!room || (ofParameters && !storage.isKept(*room)) ||
+        !packedSlots.insert(room->slot).second)
       return;
     main.setLoc(compute.getLoc());
     emitPack(compute, *contractionOf(compute));

@@ -14,12 +14,15 @@ struct EmitOptions {
   /// What real numbers are: f32 or f64.
   mlir::Type real;
   Target target;
+  /// Parameters are packed by a function of their own, `<entry>.prepare`, which
+  /// the caller runs when they have changed, instead of in every run.
+  bool prepares = false;
 };
 
 /// Adds to `module` the function `@<entry>`, which runs `program` on a frame,
 /// and its kernels; describes in `description` what the frame holds. Behind
 /// the phase `batch`. Fails, with an error at the op, on what cannot be
-/// compiled yet (an `attn.search`).
+/// compiled yet (an `attn.search`: EmitDecoder.h).
 ///
 /// A kernel is `void(ptr frame, i64 first, i64 last)`: it does the work units
 /// `first` .. `last`-1, which do not depend on each other.

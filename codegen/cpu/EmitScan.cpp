@@ -69,7 +69,7 @@ void ProgramEmitter::emitCommit(ScanOp op) {
       if (const Storage *swapped = storage.swapOf(op, i))
         copyAll(kernel, place, *swapped, place, storage.of(op.getNext(i)));
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
-      if (op.getNext(i) != body.getArgument(1 + i))
+      if (nextOf(i).slot != storage.of(body.getArgument(1 + i)).slot)
         copyAll(kernel, place, storage.of(body.getArgument(1 + i)), place,
                 nextOf(i));
   };

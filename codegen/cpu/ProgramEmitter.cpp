@@ -4,6 +4,8 @@
 #include "codegen/cpu/ExpandMath.h"
 #include "passes/Batch.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
@@ -25,9 +27,11 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : program(program), module(module),
-      storage(program, options.real, gemmTile(options.real, options.target)),
-      target(options.target), real(options.real), tile(gemmTile(real, target)),
-      lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
+      storage(program, options.real, gemmTile(options.real, options.target),
+              options.prepares),
+      prepares(options.prepares), target(options.target), real(options.real),
+      tile(gemmTile(real, target)), lanes(target.lanes(real)),
+      main(program.getLoc(), module.getContext()) {}
 
 static constexpr StringLiteral parallelName = "fovea_parallel";
 
@@ -41,23 +45,46 @@ LogicalResult ProgramEmitter::emit() {
         main.getFunctionType({pointer, pointer, pointer, number}, {}));
     declared.setPrivate();
   }
-  main.setInsertionPointToEnd(module.getBody());
-  auto function = main.create<func::FuncOp>(
-      program.getSymName(), main.getFunctionType({pointer}, {}));
-  Block *entry = function.addEntryBlock();
-  frame = entry->getArgument(0);
-  main.setInsertionPointToEnd(entry);
+  if (prepares)
+    emitPrepare();
+  beginFunction(program.getSymName());
   if (failed(emitBlock(program.getBody().front())))
     return failure();
   main.create<func::ReturnOp>();
   return success();
 }
 
+/// A function on a frame, which `main` goes on in.
+void ProgramEmitter::beginFunction(StringRef name) {
+  main.setInsertionPointToEnd(module.getBody());
+  auto function = main.create<func::FuncOp>(
+      name, main.getFunctionType({main.pointerType()}, {}));
+  Block *entry = function.addEntryBlock();
+  frame = entry->getArgument(0);
+  main.setInsertionPointToEnd(entry);
+}
+
+/// Packs the parameters, which stay as they are from run to run.
+void ProgramEmitter::emitPrepare() {
+  Program &description = storage.description();
+  bool packs =
+      llvm::any_of(description.arrays, [](const Program::Array &array) {
+        return array.role == Program::Role::Packed;
+      });
+  if (!packs)
+    return;
+  description.prepare = (program.getSymName() + ".prepare").str();
+  beginFunction(description.prepare);
+  for (Operation &op : program.getBody().front())
+    emitPacking(op, /*ofParameters=*/true);
+  main.create<func::ReturnOp>();
+}
+
 LogicalResult ProgramEmitter::emitBlock(Block &block) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
   for (Operation &op : block) {
     if (isTop)
-      emitPacking(op);
+      emitPacking(op, /*ofParameters=*/false);
     if (failed(emitOp(op)))
       return failure();
   }
@@ -83,8 +110,13 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
     emitDropout(dropout);
     return success();
   }
+  if (auto append = dyn_cast<AppendOp>(op)) {
+    emitAppend(append);
+    return success();
+  }
   // Inputs and outputs have their places; a reshape is another view.
-  if (isa<LengthOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(op) ||
+  if (isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(
+          op) ||
       op.getDialect()->getNamespace() == "arith")
     return success();
   return op.emitOpError() << "cannot be compiled yet";
@@ -137,6 +169,9 @@ Place ProgramEmitter::placeOf(LaneBuilder &kernel, Operation *op, Value frame) {
   for (const Loop *loop : storage.around(op))
     place.steps[loop->op->getRegion(0).getArgument(0)] =
         kernel.slot(frame, loop->stepSlot);
+  for (auto step : program.getOps<StepOp>())
+    place.steps[step.getResult()] =
+        kernel.slot(frame, storage.description().stepSlot);
   return place;
 }
 
@@ -283,6 +318,24 @@ void ProgramEmitter::emitConcat(ConcatOp op) {
   launch(op, name, main.whole(1),
          [&](LaneBuilder &kernel, Value frame, Value, Value) {
            emitParts(kernel, placeOf(kernel, op, frame));
+         });
+}
+
+/// The row goes into the array, which lies where it lay.
+void ProgramEmitter::emitAppend(AppendOp op) {
+  auto emitRow = [&](LaneBuilder &kernel, const Place &place) {
+    APInt number;
+    Value at = matchPattern(op.getAt(), m_ConstantInt(&number))
+                   ? kernel.whole(number.getSExtValue())
+                   : place.steps.lookup(op.getAt());
+    copyRow(kernel, place, storage.of(op.getResult()), op.getAxis(), at,
+            storage.of(op.getRow()));
+  };
+  if (batchOf(op) == BatchKind::each)
+    return launchRows(op, "append", emitRow);
+  launch(op, "append", main.whole(1),
+         [&](LaneBuilder &kernel, Value frame, Value, Value) {
+           emitRow(kernel, placeOf(kernel, op, frame));
          });
 }
 

@@ -30,14 +30,18 @@ private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void emitCompute(attn::ComputeOp op);
-  /// Packs the weights of the products in `op`, which stands in no loop.
-  void emitPacking(mlir::Operation &op);
+  void beginFunction(llvm::StringRef name);
+  void emitPrepare();
+  /// Packs the weights of the products in `op`, which stands in no loop: those
+  /// that are kept from run to run, or the others.
+  void emitPacking(mlir::Operation &op, bool ofParameters);
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
   void emitRowCondition(attn::ComputeOp op);
   void emitZeros(attn::ComputeOp op, mlir::Value rows, Contraction product);
   mlir::Value termsOf(Contraction product);
   void emitConcat(attn::ConcatOp op);
+  void emitAppend(attn::AppendOp op);
   void emitDropout(attn::DropoutOp op);
   mlir::LogicalResult emitScan(attn::ScanOp op);
   void emitStart(attn::ScanOp op);
@@ -71,6 +75,7 @@ private:
   attn::ProgramOp program;
   mlir::ModuleOp module;
   StorageMap storage;
+  bool prepares;
   Target target;
   mlir::Type real;
   GemmTile tile;

@@ -3,6 +3,7 @@
 #include "codegen/cpu/Storage.h"
 #include "codegen/cpu/Contraction.h"
 #include "passes/Batch.h"
+#include "passes/SplitDecoder.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -25,8 +26,8 @@ int64_t fovea::codegen::numbersIn(ArrayType type) {
   return product;
 }
 
-StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile)
-    : real(real), tile(tile) {
+StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile, bool keepsPacked)
+    : real(real), tile(tile), keepsPacked(keepsPacked) {
   program.entry = op.getSymName().str();
   program.layouts.emplace_back(); // 0: without lengths
   addLengths(op);
@@ -63,21 +64,23 @@ const Program::Length &StorageMap::length(StringRef name) const {
   return program.lengths[found->second];
 }
 
-int StorageMap::layoutOf(ArrayRef<Attribute> extents) {
+int StorageMap::layoutOf(ArrayRef<Attribute> extents,
+                         Program::Layout::Kind kind) {
   std::vector<int> ids;
   for (Attribute extent : extents)
     ids.push_back(lengthIds.at(cast<StringAttr>(extent).getValue()));
   for (auto [number, layout] : llvm::enumerate(program.layouts))
-    if (layout.lengths == ids)
+    if (layout.lengths == ids && layout.kind == kind)
       return number;
-  program.layouts.push_back({ids, newSlot()});
+  program.layouts.push_back({ids, newSlot(), kind});
   return program.layouts.size() - 1;
 }
 
 int StorageMap::layoutOfLength(StringAttr length) const {
   int id = lengthIds.find(length.getValue())->second;
   for (auto [number, layout] : llvm::enumerate(program.layouts))
-    if (layout.lengths == std::vector<int>{id})
+    if (layout.lengths == std::vector<int>{id} &&
+        layout.kind == Program::Layout::Packed)
       return number;
   llvm_unreachable("every length has a layout");
 }
@@ -176,14 +179,15 @@ std::vector<int64_t> StorageMap::describe(ArrayType type) const {
 }
 
 Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
-                             int position, StringRef name, Program::Role role) {
+                             int position, StringRef name, Program::Role role,
+                             Program::Layout::Kind kind) {
   Storage result;
   result.slot = newSlot();
   result.type = type;
   result.perExample = perExample;
   SmallVector<Attribute> lengths = lengthsIn(type);
-  result.layout = perExample ? layoutOf(lengths) : -1;
-  if (perExample && lengths.empty())
+  result.layout = perExample ? layoutOf(lengths, kind) : -1;
+  if (result.layout == 0)
     for (const Loop *loop : around(where))
       if (loop->order >= 0)
         result.ranks = loop;
@@ -205,6 +209,11 @@ const Storage *StorageMap::packedOf(ComputeOp op) const {
   return packed.lookup(op);
 }
 
+bool StorageMap::isKept(const Storage &array) const {
+  const Program::Array &entry = program.arrays[arrayOfSlot.lookup(array.slot)];
+  return entry.role == Program::Role::Packed;
+}
+
 void StorageMap::addPacked(ComputeOp op, int position) {
   std::optional<Contraction> product = contractionOf(op);
   if (!product)
@@ -214,7 +223,8 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   // Weights are packed ahead of the loops, so they have to be there.
   if (isRows &&
       (!isa<ProgramOp>(right.getParentBlock()->getParentOp()) ||
-       of(product->left.getArray()).ranks != of(op.getResult()).ranks))
+       of(product->left.getArray()).ranks != of(op.getResult()).ranks ||
+       !isPacked(of(product->left.getArray()))))
     return;
   PackedKey key = {right.getAsOpaquePointer(), product->rightFirst,
                    product->rowStride,         product->columnStride,
@@ -243,7 +253,9 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   Operation *top = op;
   while (!isa<ProgramOp>(top->getParentOp()))
     top = top->getParentOp();
-  storage = allocate(packedType, !isRows, top, position);
+  bool isKept = keepsPacked && right.getDefiningOp<ParamOp>();
+  storage = allocate(packedType, !isRows, top, position, "",
+                     isKept ? Program::Role::Packed : Program::Role::Temporary);
 }
 
 void StorageMap::use(Value array, int position) {
@@ -288,6 +300,18 @@ void StorageMap::addLoop(Operation *op, int position) {
         allocate(cast<ArrayType>(result.getType()), perExample, op, position);
 }
 
+static Program::Layout::Kind layoutKindOf(DataPlace place) {
+  switch (place) {
+  case DataPlace::packed:
+    return Program::Layout::Packed;
+  case DataPlace::example:
+    return Program::Layout::OfExample;
+  case DataPlace::buffer:
+    return Program::Layout::InBuffer;
+  }
+  llvm_unreachable("data lies in one of three places");
+}
+
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
   for (Operation &op : block) {
@@ -312,6 +336,8 @@ void StorageMap::addBlock(Block &block, int position) {
       addLoop(&op, position);
       continue;
     }
+    if (isa<StepOp>(op) && program.stepSlot == 0)
+      program.stepSlot = newSlot();
     if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
       continue;
     Value result = op.getResult(0);
@@ -321,8 +347,12 @@ void StorageMap::addBlock(Block &block, int position) {
       alias.type = type;
       storage[result] = alias;
     } else if (auto data = dyn_cast<DataOp>(op)) {
-      storage[result] = allocate(type, true, &op, position, data.getSource(),
-                                 Program::Role::Data);
+      storage[result] =
+          allocate(type, true, &op, position, data.getSource(),
+                   Program::Role::Data, layoutKindOf(placeOfData(data)));
+    } else if (auto append = dyn_cast<AppendOp>(op)) {
+      // In place: nobody reads the old array afterwards.
+      storage[result] = of(append.getArray());
     } else if (auto param = dyn_cast<ParamOp>(op)) {
       storage[result] = allocate(type, false, &op, position, param.getPath(),
                                  Program::Role::Parameter);

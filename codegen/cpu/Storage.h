@@ -40,12 +40,16 @@ struct Storage {
 
 class StorageMap {
 public:
-  StorageMap(attn::ProgramOp program, mlir::Type real, GemmTile tile);
+  /// `keepsPacked`: packed parameters stay from run to run.
+  StorageMap(attn::ProgramOp program, mlir::Type real, GemmTile tile,
+             bool keepsPacked = false);
 
   const Storage &of(mlir::Value array) const;
   /// Room for the packed right side of a product that `op` is; null when it is
   /// none. Products of the same weights share it.
   const Storage *packedOf(attn::ComputeOp op) const;
+  /// Whether an array stays from run to run.
+  bool isKept(const Storage &array) const;
   /// The buffer from which a loop takes the next value of a carry that is
   /// itself a carry of the loop; null where none is needed.
   const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
@@ -60,6 +64,11 @@ public:
   /// The layout of one length, which the program has by then.
   int layoutOfLength(mlir::StringAttr length) const;
   int slotOfLayout(int layout) const { return program.layouts[layout].slot; }
+  /// Whether the rows of an array lie one behind the other.
+  bool isPacked(const Storage &array) const {
+    return array.layout < 0 || program.layouts[array.layout].kind ==
+                                   runtime::Program::Layout::Packed;
+  }
   /// `real` for f64, otherwise the type itself.
   mlir::Type elementOf(mlir::Type type) const {
     return type.isF64() ? real : type;
@@ -67,14 +76,17 @@ public:
 
 private:
   /// The layout of a list of lengths.
-  int layoutOf(llvm::ArrayRef<mlir::Attribute> extents);
+  int layoutOf(
+      llvm::ArrayRef<mlir::Attribute> extents,
+      runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
   void addLengths(attn::ProgramOp op);
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
-  Storage
-  allocate(attn::ArrayType type, bool perExample, mlir::Operation *where,
-           int position, llvm::StringRef name = "",
-           runtime::Program::Role role = runtime::Program::Role::Temporary);
+  Storage allocate(
+      attn::ArrayType type, bool perExample, mlir::Operation *where,
+      int position, llvm::StringRef name = "",
+      runtime::Program::Role role = runtime::Program::Role::Temporary,
+      runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
   /// The extents of an array as the description has them.
   std::vector<int64_t> describe(attn::ArrayType type) const;
   void use(mlir::Value array, int position);
@@ -83,6 +95,7 @@ private:
 
   mlir::Type real;
   GemmTile tile;
+  bool keepsPacked;
   runtime::Program program;
   std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
   llvm::DenseMap<mlir::Value, Storage> storage;

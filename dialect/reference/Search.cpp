@@ -320,11 +320,23 @@ Status Search::run(std::vector<RunnerPtr> &live, int64_t width) {
 
 /// Follows one path: given values, or draws. A draw that is not allowed is
 /// drawn again without that symbol.
-static Status follow(RunnerPtr &runner, Event &event) {
+static Status follow(const SearchOptions &options, RunnerPtr &runner,
+                     Event &event) {
   while (event == Event::Choice || event == Event::StepEnd) {
     if (event == Event::Choice) {
       std::vector<double> value;
       ChoiceDistribution distribution = runner->pending.distribution;
+      // The end is no symbol before `shortest`.
+      std::optional<int64_t> end = runner->endValue();
+      bool isPossible = true;
+      if (options.forced.empty() && end && runner->steps < options.shortest &&
+          distribution.isDiscrete() && *end >= 0 &&
+          *end < static_cast<int64_t>(distribution.symbols().size()))
+        isPossible = distribution.exclude(static_cast<double>(*end));
+      if (!isPossible)
+        return Status::error(
+            fmt::format("no value of '{}' is allowed", runner->pending.name()),
+            placeOf(runner->pending.op));
       while (true) {
         RunnerPtr next = runner->clone();
         // `choose` counts; the copy that goes on counts for itself.
@@ -372,7 +384,8 @@ static Status runToEnd(Search &search, const SearchOptions &options,
       std::vector<RunnerPtr> results;
       results.push_back(std::move(runner));
       if (now == Event::Choice && singlePath) {
-        if (Status status = follow(results.front(), now); status.failed())
+        if (Status status = follow(options, results.front(), now);
+            status.failed())
           return status;
       } else if (now == Event::Choice) {
         if (Status status = search.run(results, options.beam); status.failed())

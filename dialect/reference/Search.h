@@ -17,36 +17,16 @@
 #define FOVEA_DIALECT_REFERENCE_SEARCH_H
 
 #include "dialect/reference/Interpreter.h"
+#include "runtime/SearchOptions.h"
 
 namespace fovea::reference {
 
-enum class Normalise {
-  None,
-  PerSymbol, // log p / n, of n steps (the one that ends counts)
-  Gnmt       // log p / ((5 + n) / 6)^a
-};
+using runtime::Normalise;
 
-struct SearchOptions {
-  int64_t beam = 1;
-  int64_t nbest = 1; // how many hypotheses are returned, at most `beam`
-  /// The largest number of steps. Without it the mark "longest" decides, then
-  /// twice the largest given length plus 50.
-  std::optional<int64_t> longest;
-  /// The value that ends a sequence is not taken before so many steps.
-  int64_t shortest = 0;
-  Normalise normalise = Normalise::None;
-  double gnmt = 0.6;
-
+/// The options of any search, and those of the interpreter alone.
+struct SearchOptions : runtime::SearchOptions {
   /// Names of `attn.equation` that are returned besides the outputs.
   std::vector<std::string> equations;
-
-  /// Draws instead of searching; `nbest` draws, each on its own. A draw depends
-  /// on this seed, on the example of Inputs, and on its number.
-  bool sample = false;
-  uint64_t seed = 0;
-  double temperature = 1.0;
-  int64_t topK = 0;  // 0: all symbols
-  double topP = 1.0; // the smallest set of symbols with this probability
 
   /// Values that are taken instead of searched, by the name of the choice,
   /// with the generated index first: for log p of given outputs. The search

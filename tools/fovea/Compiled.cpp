@@ -20,38 +20,58 @@ static Status failure(llvm::Error error) {
 // One program
 //===----------------------------------------------------------------------===//
 
-Status CompiledProgram::create(ModuleOp module, StringRef entry,
-                               const CompiledOptions &options,
-                               std::unique_ptr<CompiledProgram> &result) {
-  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
-  if (!op)
-    return Status::error("the module has no '@" + entry.str() + "'");
+Status fovea::cli::beginKernels(ModuleOp module, const CompiledOptions &options,
+                                codegen::EmitOptions &emit,
+                                OwningOpRef<ModuleOp> &kernels) {
   llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
   if (!target)
     return failure(target.takeError());
   MLIRContext &context = *module.getContext();
   codegen::loadKernelDialects(context);
-  codegen::EmitOptions emit;
   emit.real = options.isDouble ? Type(Float64Type::get(&context))
                                : Type(Float32Type::get(&context));
   emit.target = *target;
-  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
-  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
-  if (failed(codegen::emitProgram(op, *kernels, emit, compiled->description)))
-    return Status::error("'@" + entry.str() + "' cannot be compiled");
+  kernels = ModuleOp::create(module.getLoc());
+  return Status::success();
+}
+
+Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
+                                  const codegen::Target &target,
+                                  const CompiledOptions &options,
+                                  std::unique_ptr<codegen::Jit> &jit) {
   codegen::JitOptions jitOptions;
   jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
       codegen::ObjectCache::defaultFolder());
   jitOptions.symbols.push_back(
       {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
   jitOptions.perf = options.perf;
-  auto jit = codegen::Jit::create(*target, std::move(jitOptions));
-  if (!jit)
-    return failure(jit.takeError());
-  compiled->jit = std::move(*jit);
-  if (llvm::Error error =
-          compiled->jit->add(codegen::splitModule(std::move(kernels))))
+  auto made = codegen::Jit::create(target, std::move(jitOptions));
+  if (!made)
+    return failure(made.takeError());
+  jit = std::move(*made);
+  if (llvm::Error error = jit->add(codegen::splitModule(std::move(kernels))))
     return failure(std::move(error));
+  return Status::success();
+}
+
+Status CompiledProgram::create(ModuleOp module, StringRef entry,
+                               const CompiledOptions &options,
+                               std::unique_ptr<CompiledProgram> &result) {
+  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
+  if (!op)
+    return Status::error("the module has no '@" + entry.str() + "'");
+  codegen::EmitOptions emit;
+  OwningOpRef<ModuleOp> kernels;
+  if (Status status = beginKernels(module, options, emit, kernels);
+      status.failed())
+    return status;
+  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
+  if (failed(codegen::emitProgram(op, *kernels, emit, compiled->description)))
+    return Status::error("'@" + entry.str() + "' cannot be compiled");
+  if (Status status = compileKernels(std::move(kernels), emit.target, options,
+                                     compiled->jit);
+      status.failed())
+    return status;
   llvm::Expected<void *> function = compiled->jit->lookup(entry);
   if (!function)
     return failure(function.takeError());

@@ -9,6 +9,7 @@
 #define FOVEA_TOOLS_FOVEA_COMPILED_H
 
 #include "codegen/Jit.h"
+#include "codegen/cpu/EmitProgram.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/ThreadPool.h"
@@ -25,6 +26,17 @@ struct CompiledOptions {
   /// Whether `perf` can name kernels.
   bool perf = false;
 };
+
+/// The target of the options, and an empty module for kernels.
+runtime::Status beginKernels(mlir::ModuleOp module,
+                             const CompiledOptions &options,
+                             codegen::EmitOptions &emit,
+                             mlir::OwningOpRef<mlir::ModuleOp> &kernels);
+/// Kernels as code in this process.
+runtime::Status compileKernels(mlir::OwningOpRef<mlir::ModuleOp> kernels,
+                               const codegen::Target &target,
+                               const CompiledOptions &options,
+                               std::unique_ptr<codegen::Jit> &jit);
 
 /// An entry of a batched module as code in this process, and the memory of its
 /// present batch.

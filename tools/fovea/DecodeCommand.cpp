@@ -1,12 +1,13 @@
 //===- DecodeCommand.cpp - fovea decode -----------------------------------===//
 //
 // The options of the search, the lines that it prints and the equations that
-// it stores. The search itself is dialect/reference/Search.cpp.
+// it stores. The search itself is runtime/Search.cpp, or the interpreter's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
+#include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Execution.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/TextData.h"
@@ -111,26 +112,142 @@ static int writeShow(const Show &show) {
   return writeTensors(show.path, file);
 }
 
+namespace {
+/// Prints hypotheses as they come, example after example, and keeps what is
+/// shown of the best of each.
+class Printer {
+public:
+  Printer(const Arguments &arguments, const Execution &execution,
+          std::vector<Show> &shows)
+      : arguments(arguments), execution(execution), shows(shows) {}
+
+  void print(size_t example, const std::vector<reference::Hypothesis> &best);
+
+private:
+  std::string lineOf(const reference::Hypothesis &hypothesis) const;
+
+  const Arguments &arguments;
+  const Execution &execution;
+  std::vector<Show> &shows;
+};
+} // namespace
+
 /// The generated names, in file order, with tabs between.
-static std::string lineOf(const Model &model,
-                          const reference::Hypothesis &hypothesis,
-                          const Vocabularies &vocabularies) {
+std::string Printer::lineOf(const reference::Hypothesis &hypothesis) const {
   std::string line;
-  for (const DataInfo &data : model.data) {
+  for (const DataInfo &data : execution.model->data) {
     auto found = hypothesis.outputs.find(data.name);
     if (!data.isChosen || found == hypothesis.outputs.end())
       continue;
     if (!line.empty())
       line += '\t';
-    line += textOf(data, found->second, hypothesis.ended, vocabularies);
+    line +=
+        textOf(data, found->second, hypothesis.ended, execution.vocabularies);
   }
   return line;
+}
+
+void Printer::print(size_t example,
+                    const std::vector<reference::Hypothesis> &best) {
+  for (const reference::Hypothesis &hypothesis : best) {
+    if (arguments.nbest)
+      llvm::outs() << example + 1 << '\t';
+    if (arguments.scores)
+      llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
+    llvm::outs() << lineOf(hypothesis) << '\n';
+  }
+  for (Show &show : shows)
+    for (const std::string &name : show.equations) {
+      const reference::Array &array = best.front().outputs.at(name);
+      show.values[name].push_back({array.shape, array.values});
+    }
+}
+
+static runtime::Status inExample(size_t example, runtime::Status status) {
+  return status.failed() ? runtime::Status::error(fmt::format(
+                               "example {}: {}", example + 1, status.text()))
+                         : status;
+}
+
+static runtime::Status interpret(const Execution &execution,
+                                 const reference::SearchOptions &options,
+                                 Printer &printer) {
+  mlir::Operation *decoder =
+      reference::findContainer(*execution.model->module, "decode");
+  for (auto [number, example] : llvm::enumerate(execution.examples)) {
+    std::vector<reference::Hypothesis> hypotheses;
+    runtime::Status status = reference::decode(
+        decoder, reference::inputsOf(example, execution.parameters), options,
+        hypotheses);
+    if (status.failed())
+      return inExample(number, status);
+    printer.print(number, hypotheses);
+  }
+  return runtime::Status::success();
+}
+
+/// How many examples are decoded together.
+static constexpr size_t batchSize = 16;
+
+static runtime::Status runCompiled(const Arguments &arguments,
+                                   const Execution &execution,
+                                   const reference::SearchOptions &options,
+                                   Printer &printer) {
+  CompiledOptions compiledOptions;
+  compiledOptions.isDouble = arguments.dtype == "f64";
+  compiledOptions.threads = arguments.threads;
+  runtime::ParameterValues parameters;
+  for (const auto &[path, array] : execution.parameters)
+    parameters[path] = array.values;
+  std::unique_ptr<CompiledDecoder> decoder;
+  if (runtime::Status status = CompiledDecoder::create(
+          *execution.model->module, parameters, compiledOptions, decoder);
+      status.failed())
+    return status;
+  const std::vector<runtime::Example> &examples = execution.examples;
+  for (size_t first = 0; first < examples.size(); first += batchSize) {
+    runtime::Batch batch;
+    for (size_t i = first; i < std::min(examples.size(), first + batchSize);
+         ++i)
+      batch.push_back(&examples[i]);
+    std::vector<std::vector<runtime::Generated>> results;
+    if (runtime::Status status =
+            decoder->search().decode(batch, options, results);
+        status.failed()) {
+      // Which example it was, alone.
+      for (size_t i = 0; batch.size() > 1 && i < batch.size(); ++i)
+        if (runtime::Status own =
+                decoder->search().decode({batch[i]}, options, results);
+            own.failed())
+          return inExample(first + i, own);
+      return inExample(first, status);
+    }
+    for (auto [i, best] : llvm::enumerate(results)) {
+      std::vector<reference::Hypothesis> hypotheses;
+      for (runtime::Generated &generated : best) {
+        reference::Hypothesis &hypothesis = hypotheses.emplace_back();
+        hypothesis.logp = generated.logp;
+        hypothesis.score = generated.score;
+        hypothesis.steps = generated.steps;
+        hypothesis.ended = generated.ended;
+        for (auto &[name, values] : generated.outputs)
+          hypothesis.outputs[name] = {values.shape, std::move(values.values),
+                                      false};
+      }
+      printer.print(first + i, hypotheses);
+    }
+  }
+  return runtime::Status::success();
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
   Request request;
   if (!readPhase(arguments.stopAfter, request.stopAfter))
     return badUsage;
+  // A phase before the last is one that only the interpreter executes.
+  bool isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   std::vector<Show> shows;
@@ -148,33 +265,17 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     return badUsage;
   for (const Show &show : shows)
     llvm::append_range(request.shows, show.equations);
-  if (!lowerAndRead(session, arguments, request, "decode", execution))
+  if (!lowerAndRead(session, arguments, request,
+                    isReference ? "decode" : "encode", execution))
     return session.finish();
 
-  mlir::Operation *decoder = reference::findContainer(module, "decode");
-  for (auto [number, example] : llvm::enumerate(execution.examples)) {
-    std::vector<reference::Hypothesis> hypotheses;
-    runtime::Status status = reference::decode(
-        decoder, reference::inputsOf(example, execution.parameters), options,
-        hypotheses);
-    if (status.failed()) {
-      session.error(fmt::format("example {}: {}", number + 1, status.text()));
-      return session.finish();
-    }
-    for (const reference::Hypothesis &hypothesis : hypotheses) {
-      if (arguments.nbest)
-        llvm::outs() << number + 1 << '\t';
-      if (arguments.scores)
-        llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
-      llvm::outs() << lineOf(*execution.model, hypothesis,
-                             execution.vocabularies)
-                   << '\n';
-    }
-    for (Show &show : shows)
-      for (const std::string &name : show.equations) {
-        const reference::Array &array = hypotheses.front().outputs.at(name);
-        show.values[name].push_back({array.shape, array.values});
-      }
+  Printer printer(arguments, execution, shows);
+  runtime::Status status =
+      isReference ? interpret(execution, options, printer)
+                  : runCompiled(arguments, execution, options, printer);
+  if (status.failed()) {
+    session.error(status.text());
+    return session.finish();
   }
   int code = session.finish();
   for (const Show &show : shows)

@@ -1,0 +1,118 @@
+//===- Decoder.h - a compiled decoder as plain data -----------------------===//
+//
+// What the runtime knows of a model that generates: its programs, and how the
+// search moves values between them. Plain data; the functions of the programs
+// are given beside it.
+//
+// `encode` runs once over the examples of a batch. Every further program is a
+// segment: it runs over hypotheses, a row each. A step runs the segments in
+// order; behind segment i choice i is made, behind the last one none.
+// A value has a name, under which one segment gives it and others read it:
+//
+//   encode/K  an output of `encode`; in a segment either data of the row's
+//             example, or a parameter (what a batch has once)
+//   carry/K   the state K before the step
+//   choice/K  the value of choice K of this step
+//   value/K   an output of an earlier segment of this step
+//   logp/K    log p of each symbol of choice K
+//   stack/K   in `finish`, a result of the search: a row for each step
+//   last/K    in `finish`, the state K behind the last step
+//
+// A decoder without a search makes its choices once, each by itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_DECODER_H
+#define FOVEA_RUNTIME_DECODER_H
+
+#include "runtime/Program.h"
+
+namespace fovea::runtime {
+
+struct Decoder {
+  struct State {
+    std::string name; // what the model calls it
+    /// The output of `encode` that it begins with; empty: it begins empty.
+    std::string initial;
+    /// The value that it has behind the step; of what grows, its new row.
+    std::string next;
+    /// Of what grows, a row in each step, in place: the segment that writes the
+    /// row, or `bySearch`.
+    static constexpr int bySearch = -1, replaced = -2;
+    int written = replaced;
+    Program::Element element = Program::Element::F64;
+    /// As Program::Array::shape, with the lengths of `lengths`.
+    std::vector<int64_t> shape;
+  };
+
+  enum class Distribution { Categorical, Bernoulli, Normal, Uniform, Mixture };
+
+  struct Parameter {
+    std::string name; // as the distribution calls it; `logp`: of each symbol
+    std::string value;
+    /// The extents of one element of the choice; nested ones as of a length.
+    std::vector<int64_t> shape;
+  };
+
+  struct Choice {
+    std::string name; // the name that is generated
+    Distribution distribution = Distribution::Categorical;
+    std::vector<Parameter> parameters;
+    /// The extents of the array that is chosen, an element after the other; a
+    /// mixture has a last axis of 2.
+    std::vector<int64_t> shape;
+    Program::Element element = Program::Element::I64;
+    /// The value that ends the sequence: a number, or a length (-1-id).
+    bool hasEnd = false;
+    int64_t end = 0;
+  };
+
+  struct Mark {
+    enum Kind { Valid, Stop, Score } kind = Valid;
+    int segment = 0; // behind which it stands
+    std::string value;
+  };
+
+  /// A result of the search: the rows of a value, one for each step.
+  struct Stack {
+    std::string value;
+    int64_t axis = 0; // where the steps stand
+    Program::Element element = Program::Element::F64;
+    std::vector<int64_t> shape; // of one row
+  };
+
+  struct Output {
+    std::string name;
+    /// `stack/K`, `choice/K`, `encode/K`, or empty: an output of `finish`.
+    std::string value;
+  };
+
+  std::string model;
+  std::vector<Program> programs;
+  int encode = 0; // a program
+  /// A program before each choice, and one behind the last; -1: there is
+  /// nothing to compute.
+  std::vector<int> segments;
+  int finish = -1; // the same behind the search
+
+  /// The names of the lengths that shapes here speak of.
+  std::vector<std::string> lengths;
+
+  bool isSearch = true;
+  bool reverse = false;
+  /// The number of steps: -1-id of a length, or a number; when it is not
+  /// `known`, the search finds it, and the length is the steps so far.
+  int64_t extent = 0;
+  bool known = false;
+  std::string longest; // an output of `encode`; empty: the mark is not there
+
+  std::vector<State> states;
+  std::vector<Choice> choices;
+  std::vector<Mark> marks;
+  std::vector<Stack> stacks;
+  std::vector<Output> outputs;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_DECODER_H

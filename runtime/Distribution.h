@@ -1,0 +1,62 @@
+//===- Distribution.h - what one choice of a search can be ----------------===//
+//
+// log p of the values of one choice, where compiled code left its parameters.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_DISTRIBUTION_H
+#define FOVEA_RUNTIME_DISTRIBUTION_H
+
+#include "runtime/Decoder.h"
+
+#include <array>
+#include <utility>
+
+namespace fovea::runtime {
+
+class Distribution {
+public:
+  using Kind = Decoder::Distribution;
+
+  explicit Distribution(Kind kind = Kind::Categorical) : kind(kind) {}
+
+  /// A parameter of the distribution, with the numbers of this choice.
+  void add(const std::string &name, const std::byte *memory,
+           Program::Element element, int64_t count);
+  /// Behind all parameters. False: there is nothing to choose from.
+  bool finish();
+
+  bool isDiscrete() const {
+    return kind == Kind::Categorical || kind == Kind::Bernoulli;
+  }
+  int64_t valueSize() const { return kind == Kind::Mixture ? 2 : 1; }
+  /// log p of each symbol of a discrete choice, or the logarithms of the
+  /// weights of a mixture.
+  const std::vector<double> &logps() const { return values; }
+  void exclude(int64_t symbol);
+  /// Whether any symbol is possible.
+  bool isPossible() const;
+
+  /// log p, or the log of the density; not a number: no such value.
+  double logp(const std::vector<double> &value) const;
+  /// The most probable value: the lowest symbol among equals, the mean, the
+  /// middle of an interval, the mean of the most probable component.
+  std::vector<double> mode() const;
+  /// A value drawn with three uniform numbers. Of symbols the probable ones:
+  /// `topK` (0: all), and the fewest that have the probability `topP`.
+  std::vector<double> draw(const std::array<double, 3> &uniform,
+                           double temperature, int64_t topK, double topP) const;
+
+private:
+  const std::vector<double> &parameter(const char *name) const;
+  double componentLogDensity(size_t number,
+                             const std::vector<double> &value) const;
+
+  Kind kind;
+  std::vector<std::pair<std::string, std::vector<double>>> parameters;
+  std::vector<double> values;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_DISTRIBUTION_H

@@ -1,0 +1,78 @@
+//===- Placement.cpp - places in one arena for all arrays -----------------===//
+
+#include "runtime/Placement.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <vector>
+
+using namespace fovea::runtime;
+using Role = Program::Role;
+
+/// Beyond it a batch is a mistake rather than large.
+static constexpr int64_t mostBytes = int64_t(1) << 40;
+
+Status Arena::reserve(int64_t bytes) {
+  if (memory && bytes <= capacity)
+    return Status::success();
+  bytes = std::max(bytes, arrayAlignment);
+  bytes = (bytes + arrayAlignment - 1) / arrayAlignment * arrayAlignment;
+  memory.reset();
+  memory.reset(
+      static_cast<std::byte *>(std::aligned_alloc(arrayAlignment, bytes)));
+  capacity = memory ? bytes : 0;
+  if (!memory)
+    return Status::error(fmt::format(
+        "the batch needs {} MB, which is more than the machine gives",
+        bytes >> 20));
+  return Status::success();
+}
+
+Status fovea::runtime::placeArrays(
+    const Program &program,
+    const std::function<int64_t(const Program::Array &)> &bytesOf,
+    Placement &placement) {
+  struct Block {
+    int64_t begin, end;
+    int lastUse;
+  };
+  std::vector<std::pair<const Program::Array *, int64_t>> arrays;
+  for (const Program::Array &array : program.arrays)
+    if (array.role != Role::Output) {
+      int64_t bytes = bytesOf(array);
+      if (bytes > mostBytes || bytes < -1)
+        return Status::error("the batch does not fit into memory");
+      if (bytes >= 0)
+        arrays.push_back({&array, bytes});
+    }
+  // Inputs are there from the beginning, and still for the next run.
+  auto firstUse = [](const Program::Array *array) {
+    return array->role == Role::Temporary ? array->firstUse : 0;
+  };
+  // All of them stand in one vector, so addresses are their order in it.
+  std::sort(arrays.begin(), arrays.end(), [&](const auto &a, const auto &b) {
+    int left = firstUse(a.first), right = firstUse(b.first);
+    return left != right ? left < right : a.first < b.first;
+  });
+  std::vector<Block> used; // by place
+  placement = Placement();
+  for (auto [array, size] : arrays) {
+    std::erase_if(used, [&](const Block &block) {
+      return block.lastUse < firstUse(array);
+    });
+    int64_t bytes =
+        (size + arrayAlignment - 1) / arrayAlignment * arrayAlignment;
+    int64_t begin = 0;
+    auto next = used.begin();
+    for (; next != used.end() && next->begin < begin + bytes; ++next)
+      begin = std::max(begin, next->end);
+    bool isInput = array->role != Role::Temporary;
+    used.insert(next,
+                {begin, begin + bytes,
+                 isInput ? std::numeric_limits<int>::max() : array->lastUse});
+    placement.begins[array->slot] = begin;
+    placement.numBytes = std::max(placement.numBytes, begin + bytes);
+  }
+  return Status::success();
+}

@@ -1,0 +1,50 @@
+//===- Placement.h - places in one arena for all arrays -------------------===//
+
+#ifndef FOVEA_RUNTIME_PLACEMENT_H
+#define FOVEA_RUNTIME_PLACEMENT_H
+
+#include "runtime/Program.h"
+#include "runtime/Status.h"
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace fovea::runtime {
+
+/// Arrays begin at multiples of a cache line.
+constexpr int64_t arrayAlignment = 64;
+
+/// Memory that begins at such a multiple.
+class Arena {
+public:
+  /// At least so many bytes; what was there is lost when it grows.
+  Status reserve(int64_t bytes);
+  std::byte *data() const { return memory.get(); }
+
+private:
+  struct Free {
+    void operator()(std::byte *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte[], Free> memory;
+  int64_t capacity = 0;
+};
+
+/// Where arrays begin, by slot, and how many bytes that takes.
+struct Placement {
+  std::map<int, int64_t> begins;
+  int64_t numBytes = 0;
+};
+
+/// Gives every array that `bytesOf` gives bytes for (-1: it lies elsewhere) a
+/// place that no array in use at the same time has: the lowest that is free, in
+/// the order of the first use. Fails where it is more than any machine has.
+Status
+placeArrays(const Program &program,
+            const std::function<int64_t(const Program::Array &)> &bytesOf,
+            Placement &placement);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_PLACEMENT_H

@@ -1,0 +1,71 @@
+//===- Search.h - generates by compiled code ------------------------------===//
+//
+// Greedy search, beams and draws over the programs of a decoder. All examples
+// of a batch are at the same step; what is finished takes no part any more.
+// What comes of an example does not depend on its batch.
+//
+// The beam: at each choice the best `beam - finished` continuations of the live
+// hypotheses of an example are kept, ranked by their log p (or by the mark
+// "score"); ties go to the lower parent, then to the lower symbol. A hypothesis
+// is finished when it chose the value that ends it, which counts in its log p
+// and its length, or when the mark "stop" holds. Finished hypotheses are ranked
+// by their log p after length normalisation; those that were cut at `longest`
+// come behind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_SEARCH_H
+#define FOVEA_RUNTIME_SEARCH_H
+
+#include "runtime/Decoder.h"
+#include "runtime/SearchOptions.h"
+#include "runtime/StepMemory.h"
+
+namespace fovea::runtime {
+
+/// What one hypothesis gives.
+struct Generated {
+  /// The outputs of the decoder: the generated names and what is shown.
+  std::map<std::string, DataValues> outputs;
+  double logp = 0;
+  double score = 0;             // what it is ranked by
+  int64_t steps = 0;            // 0 without a search
+  std::vector<double> stepLogp; // log p of each choice, in order
+  bool ended = true;            // false: cut at the largest number of steps
+};
+
+class Search {
+public:
+  /// `decoder` outlives the search. `code` are the functions of its programs,
+  /// in order, `parameters` what they read, in the type of their elements.
+  Search(const Decoder &decoder, std::vector<ProgramCode> code,
+         OwnedMemory parameters, void *pool);
+  ~Search();
+
+  /// The best hypotheses of each example, best first; or its draws, in order.
+  Status decode(const Batch &examples, const SearchOptions &options,
+                std::vector<std::vector<Generated>> &results);
+
+  /// The two halves of it, for measurements: `encode` lays out a batch and
+  /// computes what stands before the search.
+  Status encode(const Batch &examples);
+  Status generate(const Batch &examples, const SearchOptions &options,
+                  std::vector<std::vector<Generated>> &results);
+
+private:
+  friend class SearchRun;
+
+  const Decoder &decoder;
+  std::vector<ProgramCode> code;
+  OwnedMemory parameters;
+  void *pool;
+  Workspace encoded;
+  bool isPrepared = false;
+  /// One per segment; null where there is nothing to compute.
+  std::vector<std::unique_ptr<StepMemory>> segments;
+  std::string openLength;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_SEARCH_H

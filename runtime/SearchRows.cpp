@@ -1,0 +1,436 @@
+//===- SearchRows.cpp - values between the programs of a search -----------===//
+//
+// Finds values by their names, and moves the rows of hypotheses that go on:
+// what is replaced in each step is gathered, what grows stays in the buffer of
+// its hypothesis and is copied only where two go on from one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/SearchRun.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace fovea::runtime;
+using State = Decoder::State;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// A number, or a length of the example: of the steps so far where the search
+/// finds it.
+int64_t SearchRun::lengthAt(int64_t extent, int64_t example) const {
+  if (extent >= 0)
+    return extent;
+  int64_t id = -1 - extent;
+  if (id == openLength)
+    return step + 1;
+  return lengths[id] ? lengths[id]->extents[example] : 0;
+}
+
+int64_t SearchRun::countOf(const std::vector<int64_t> &shape,
+                           int64_t example) const {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= lengthAt(extent, example);
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Values by name
+//===----------------------------------------------------------------------===//
+
+/// `carry/3`: 3.
+static bool takeNumber(const std::string &name, const char *prefix,
+                       int &number) {
+  size_t length = std::strlen(prefix);
+  if (name.compare(0, length, prefix) != 0)
+    return false;
+  return std::from_chars(name.data() + length, name.data() + name.size(),
+                         number)
+             .ec == std::errc();
+}
+
+Status SearchRun::find(const std::string &name, ValueSource &source) const {
+  if (takeNumber(name, "carry/", source.index)) {
+    source.kind = ValueSource::State;
+    return Status::success();
+  }
+  if (takeNumber(name, "choice/", source.index)) {
+    source.kind = ValueSource::Choice;
+    return Status::success();
+  }
+  source.kind = ValueSource::Segment;
+  for (size_t number = 0; number < search.segments.size(); ++number)
+    if (const StepMemory *memory = search.segments[number].get())
+      if ((source.array = memory->findOutput(name))) {
+        source.index = number;
+        return Status::success();
+      }
+  source.kind = ValueSource::Encoded;
+  for (const Program::Array &array : decoder.programs[decoder.encode].arrays)
+    if (array.role == Program::Role::Output && array.name == name) {
+      source.array = &array;
+      return Status::success();
+    }
+  return Status::error(
+      fmt::format("no program of the decoder gives '{}'", name));
+}
+
+Status SearchRun::findSources() {
+  auto add = [&](const std::string &name) {
+    return name.empty() ? Status::success() : find(name, sources[name]);
+  };
+  std::vector<std::string> names;
+  for (const State &state : decoder.states) {
+    names.push_back(state.initial);
+    names.push_back(state.next);
+  }
+  for (const Decoder::Choice &choice : decoder.choices)
+    for (const Decoder::Parameter &parameter : choice.parameters)
+      names.push_back(parameter.value);
+  for (const Decoder::Mark &mark : decoder.marks)
+    names.push_back(mark.value);
+  for (const Decoder::Stack &stack : decoder.stacks)
+    names.push_back(stack.value);
+  if (!decoder.isSearch)
+    for (const Decoder::Output &output : decoder.outputs)
+      names.push_back(output.value);
+  names.push_back(decoder.longest);
+  for (int number : decoder.segments) {
+    if (number < 0)
+      continue;
+    for (const Program::Array &array : decoder.programs[number].arrays)
+      if (array.role == Program::Role::Data)
+        names.push_back(array.name);
+  }
+  for (const std::string &name : names)
+    if (Status status = add(name); status.failed())
+      return status;
+  return Status::success();
+}
+
+static void store(Program::Element element, const std::vector<double> &values,
+                  std::byte *to) {
+  auto storeAs = [&](auto zero) {
+    for (double value : values) {
+      auto converted = static_cast<decltype(zero)>(value);
+      std::memcpy(to, &converted, sizeof(converted));
+      to += sizeof(converted);
+    }
+  };
+  switch (element) {
+  case Program::Element::F32:
+    return storeAs(float());
+  case Program::Element::F64:
+    return storeAs(double());
+  case Program::Element::I64:
+    return storeAs(int64_t());
+  case Program::Element::Bit:
+    return storeAs(uint8_t());
+  }
+}
+
+/// The bytes of a value for one hypothesis.
+std::vector<std::byte> SearchRun::read(const ValueSource &source,
+                                       const Hypothesis &from) const {
+  const std::byte *memory = nullptr;
+  int64_t bytes = 0;
+  switch (source.kind) {
+  case ValueSource::Encoded: {
+    const Program::Array &array = *source.array;
+    int64_t width = sizeOf(array.element) * array.count;
+    memory = static_cast<const std::byte *>(encoded.memoryOf(array.name));
+    bytes = width;
+    if (array.layout < 0)
+      break;
+    memory += encoded.placeOf(array.name, from.example) * width;
+    bytes = (encoded.placeOf(array.name, from.example + 1) -
+             encoded.placeOf(array.name, from.example)) *
+            width;
+    break;
+  }
+  case ValueSource::State: {
+    const State &state = decoder.states[source.index];
+    if (state.written == State::replaced) {
+      memory = states[source.index].row(from.state);
+      bytes = states[source.index].bytesOf(from.state);
+      break;
+    }
+    bytes = countOf(state.shape, from.example) * sizeOf(state.element);
+    memory = buffers[source.index].data() + from.buffer * bufferSteps *
+                                                mostPlaces[source.index] *
+                                                sizeOf(state.element);
+    break;
+  }
+  case ValueSource::Choice: {
+    const Decoder::Choice &choice = decoder.choices[source.index];
+    const std::vector<double> &values = from.chosen[source.index];
+    std::vector<std::byte> result(values.size() * sizeOf(choice.element));
+    store(choice.element, values, result.data());
+    return result;
+  }
+  case ValueSource::Segment:
+    memory = search.segments[source.index]->row(*source.array,
+                                                from.rows[source.index], bytes);
+    break;
+  }
+  return std::vector<std::byte>(memory, memory + bytes);
+}
+
+/// The rows of a value, one behind the other.
+void SearchRun::gather(const ValueSource &source,
+                       const std::vector<Hypothesis> &from,
+                       int64_t elementBytes, RowArray &to) const {
+  to.elementBytes = elementBytes;
+  to.starts.assign(1, 0);
+  to.bytes.clear();
+  auto append = [&](const std::byte *memory, int64_t bytes) {
+    to.bytes.insert(to.bytes.end(), memory, memory + bytes);
+    to.starts.push_back(to.bytes.size() / elementBytes);
+  };
+  for (const Hypothesis &hypothesis : from) {
+    if (source.kind == ValueSource::Segment) {
+      int64_t bytes;
+      const std::byte *memory = search.segments[source.index]->row(
+          *source.array, hypothesis.rows[source.index], bytes);
+      append(memory, bytes);
+      continue;
+    }
+    std::vector<std::byte> row = read(source, hypothesis);
+    append(row.data(), row.size());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+bool SearchRun::hasGrowing() const {
+  return std::any_of(
+      decoder.states.begin(), decoder.states.end(),
+      [](const State &state) { return state.written != State::replaced; });
+}
+
+/// How many elements a step of a growing state has; of one whose length is
+/// known, all of it.
+int64_t SearchRun::placesOf(size_t number, int64_t example) const {
+  const State &state = decoder.states[number];
+  if (decoder.known)
+    return countOf(state.shape, example);
+  int64_t count = 1;
+  for (size_t axis = 1; axis < state.shape.size(); ++axis)
+    count *= lengthAt(state.shape[axis], example);
+  return count;
+}
+
+/// Room for so many steps in so many buffers; what they hold stays.
+void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
+  if (decoder.known)
+    wantedSteps = 1;
+  if (wantedSteps <= bufferSteps && wantedBuffers <= numBuffers)
+    return;
+  int64_t newSteps =
+      wantedSteps > bufferSteps
+          ? std::max(wantedSteps, decoder.known ? 1 : 2 * bufferSteps)
+          : bufferSteps;
+  if (!decoder.known)
+    newSteps = std::max<int64_t>(newSteps, 16);
+  int64_t newBuffers = wantedBuffers > numBuffers
+                           ? std::max(wantedBuffers, numBuffers + 4)
+                           : numBuffers;
+  buffers.resize(decoder.states.size());
+  for (size_t number = 0; number < buffers.size(); ++number) {
+    const State &state = decoder.states[number];
+    if (state.written == State::replaced)
+      continue;
+    int64_t bytes = mostPlaces[number] * sizeOf(state.element);
+    std::vector<std::byte> larger(newBuffers * newSteps * bytes);
+    for (int64_t buffer = 0; buffer < numBuffers; ++buffer)
+      if (bufferSteps * bytes != 0)
+        std::memcpy(larger.data() + buffer * newSteps * bytes,
+                    buffers[number].data() + buffer * bufferSteps * bytes,
+                    bufferSteps * bytes);
+    buffers[number] = std::move(larger);
+  }
+  bufferSteps = newSteps;
+  numBuffers = newBuffers;
+}
+
+/// Gives each hypothesis a buffer that neither another one nor one of `others`
+/// has, with what its own held.
+void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
+                           const std::vector<Hypothesis> &others) {
+  std::vector<char> isUsed(numBuffers), isTaken(numBuffers);
+  for (const Hypothesis &hypothesis : hypotheses)
+    isUsed[hypothesis.buffer] = true;
+  for (const Hypothesis &other : others)
+    isUsed[other.buffer] = isTaken[other.buffer] = true;
+  int64_t next = 0;
+  for (Hypothesis &hypothesis : hypotheses) {
+    int from = hypothesis.buffer;
+    if (!isTaken[from]) {
+      isTaken[from] = true;
+      continue;
+    }
+    while (next < numBuffers && isUsed[next])
+      ++next;
+    if (next == numBuffers) {
+      makeRoom(bufferSteps, numBuffers + 1);
+      isUsed.resize(numBuffers);
+      isTaken.resize(numBuffers);
+    }
+    hypothesis.buffer = next;
+    isUsed[next] = isTaken[next] = true;
+    for (size_t number = 0; number < buffers.size(); ++number) {
+      const State &state = decoder.states[number];
+      if (state.written == State::replaced)
+        continue;
+      int64_t size = sizeOf(state.element);
+      int64_t stride = bufferSteps * mostPlaces[number] * size;
+      int64_t bytes = placesOf(number, hypothesis.example) * size *
+                      (decoder.known ? 1 : step);
+      std::memcpy(buffers[number].data() + next * stride,
+                  buffers[number].data() + from * stride, bytes);
+    }
+  }
+}
+
+Status SearchRun::beginStates() {
+  states.resize(decoder.states.size());
+  nextStates.resize(decoder.states.size());
+  mostPlaces.assign(decoder.states.size(), 1);
+  for (size_t number = 0; number < states.size(); ++number)
+    for (size_t example = 0; example < examples.size(); ++example)
+      mostPlaces[number] =
+          std::max(mostPlaces[number], placesOf(number, example));
+  if (hasGrowing()) {
+    makeRoom(1, live.size());
+    for (size_t i = 0; i < live.size(); ++i)
+      live[i].buffer = i;
+  }
+  for (size_t number = 0; number < states.size(); ++number) {
+    const State &state = decoder.states[number];
+    if (state.initial.empty())
+      continue;
+    const ValueSource &source = sources.at(state.initial);
+    if (state.written == State::replaced) {
+      gather(source, live, sizeOf(state.element), states[number]);
+      continue;
+    }
+    for (const Hypothesis &hypothesis : live) {
+      std::vector<std::byte> row = read(source, hypothesis);
+      std::memcpy(buffers[number].data() + hypothesis.buffer * bufferSteps *
+                                               mostPlaces[number] *
+                                               sizeOf(state.element),
+                  row.data(), row.size());
+    }
+  }
+  return Status::success();
+}
+
+/// The states behind the step; `from` go on, in this order.
+Status SearchRun::moveStates(const std::vector<Hypothesis> &from) {
+  bool writes = false;
+  for (size_t number = 0; number < states.size(); ++number) {
+    const State &state = decoder.states[number];
+    writes |= state.written == State::bySearch;
+    if (state.written == State::replaced)
+      gather(sources.at(state.next), from, sizeOf(state.element),
+             nextStates[number]);
+  }
+  live = from;
+  if (writes) {
+    makeRoom(step + 1, numBuffers);
+    ownBuffers(live, {});
+  }
+  for (size_t number = 0; writes && number < states.size(); ++number) {
+    const State &state = decoder.states[number];
+    if (state.written != State::bySearch)
+      continue;
+    for (const Hypothesis &hypothesis : live) {
+      std::vector<std::byte> row = read(sources.at(state.next), hypothesis);
+      int64_t at = step;
+      if (decoder.reverse)
+        at = lengthAt(decoder.extent, hypothesis.example) - 1 - step;
+      int64_t stride = bufferSteps * mostPlaces[number] * sizeOf(state.element);
+      std::memcpy(buffers[number].data() + hypothesis.buffer * stride +
+                      at * row.size(),
+                  row.data(), row.size());
+    }
+  }
+  states.swap(nextStates);
+  for (size_t i = 0; i < live.size(); ++i)
+    live[i].state = i;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// Runs a segment over hypotheses. `keepsParents`: those that are alive go on
+/// from where they are, too, and keep their buffers.
+Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
+                             bool keepsParents) {
+  if (hypotheses.empty())
+    return Status::success();
+  StepMemory *memory = search.segments[number].get();
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    hypotheses[i].rows.resize(decoder.segments.size(), -1);
+    hypotheses[i].rows[number] = i;
+  }
+  if (!memory)
+    return Status::success();
+  bool writes =
+      std::any_of(decoder.states.begin(), decoder.states.end(),
+                  [&](const State &state) { return state.written == number; });
+  if (writes) {
+    makeRoom(step + 1, numBuffers);
+    ownBuffers(hypotheses, keepsParents ? live : std::vector<Hypothesis>());
+  }
+  StepRows rows;
+  bool isInOrder = states.empty() || hypotheses.size() == live.size();
+  for (const Hypothesis &hypothesis : hypotheses) {
+    isInOrder &= hypothesis.state == int64_t(rows.examples.size());
+    rows.examples.push_back(hypothesis.example);
+  }
+  rows.length = step + 1;
+  rows.step = step;
+  if (decoder.reverse)
+    rows.step = lengthAt(decoder.extent, rows.examples.front()) - 1 - step;
+  if (Status status = memory->setRows(rows); status.failed())
+    return status;
+  const Program &program = decoder.programs[decoder.segments[number]];
+  std::vector<int64_t> places(hypotheses.size());
+  for (const Program::Array &array : program.arrays) {
+    if (array.role != Program::Role::Data)
+      continue;
+    const ValueSource &source = sources.at(array.name);
+    if (source.kind == ValueSource::Encoded)
+      continue;
+    bool isState = source.kind == ValueSource::State;
+    if (isState && decoder.states[source.index].written != State::replaced) {
+      // A place of the layout is all that its lengths do not say.
+      int64_t stride = bufferSteps * mostPlaces[source.index] / array.count;
+      if (decoder.known)
+        stride = mostPlaces[source.index] / array.count;
+      for (size_t i = 0; i < places.size(); ++i)
+        places[i] = hypotheses[i].buffer * stride;
+      memory->setBuffers(array.name, buffers[source.index].data(), places);
+      continue;
+    }
+    if (isState && isInOrder) {
+      memory->setData(array.name, states[source.index].bytes.data());
+      continue;
+    }
+    RowArray &own = gathered[std::to_string(number) + array.name];
+    gather(source, hypotheses, sizeOf(array.element), own);
+    memory->setData(array.name, own.bytes.data());
+  }
+  memory->run();
+  return Status::success();
+}

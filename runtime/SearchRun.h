@@ -1,0 +1,166 @@
+//===- SearchRun.h - one search over one batch ----------------------------===//
+//
+// Private to the search. Search.cpp takes the choices, SearchRows.cpp moves
+// values between programs, SearchResults.cpp puts results together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_SEARCHRUN_H
+#define FOVEA_RUNTIME_SEARCHRUN_H
+
+#include "runtime/Distribution.h"
+#include "runtime/Search.h"
+
+namespace fovea::runtime {
+
+/// A hypothesis that is alive.
+struct Hypothesis {
+  int64_t group = 0, example = 0;
+  double logp = 0;
+  std::optional<double> score; // the mark's last value
+  int64_t node = -1;           // of the step before
+  int64_t numChoices = 0;
+  bool ended = false;
+  int64_t state = 0;         // its row of the states
+  int buffer = -1;           // of what grows
+  std::vector<int64_t> rows; // by segment, once that has run
+  // Of the present step:
+  std::vector<std::vector<double>> chosen; // by choice
+  std::vector<double> logps;
+};
+
+/// A step of a hypothesis; hypotheses share their past.
+struct Node {
+  int64_t parent = -1;
+  std::vector<double> logps;
+  std::vector<std::vector<std::byte>> rows; // by stack
+};
+
+struct Finished {
+  double logp = 0, score = 0;
+  int64_t steps = 0, node = -1;
+  bool cut = false;
+  Hypothesis last;                            // without a search
+  std::vector<std::vector<std::byte>> states; // behind the last step
+};
+
+/// What competes with itself: an example, or one draw of it.
+struct Group {
+  int64_t example = 0;
+  uint64_t draw = 0;
+  std::vector<Finished> finished;
+};
+
+/// A way to go on.
+struct Candidate {
+  size_t parent = 0; // in the live hypotheses
+  std::vector<double> value;
+  double logp = 0; // of the choice
+  double rank = 0;
+};
+
+/// A value by its name.
+struct ValueSource {
+  enum Kind { Encoded, State, Choice, Segment } kind = Encoded;
+  int index = 0; // of the state, choice or segment
+  const Program::Array *array = nullptr;
+};
+
+class SearchRun {
+public:
+  SearchRun(Search &search, const Batch &examples, const SearchOptions &options)
+      : search(search), decoder(search.decoder), encoded(search.encoded),
+        examples(examples), options(options) {}
+
+  Status run(std::vector<std::vector<Generated>> &results);
+
+private:
+  //===--- Search.cpp -----------------------------------------------------===//
+  Status begin();
+  Status runSteps();
+  Status runStep();
+  Status takeChoice(int number);
+  Status takeElement(int number, int64_t element, bool isLast,
+                     const std::vector<size_t> &group,
+                     std::vector<Hypothesis> &next);
+  Status takeLast(int number);
+  Status rankAll(int number, std::vector<Hypothesis> &next);
+  Status findCandidates(int number, int64_t element,
+                        const std::vector<size_t> &group, size_t most,
+                        std::vector<Candidate> &candidates);
+  Status pick(int number, int64_t element, size_t parent,
+              Distribution &distribution, Candidate &candidate);
+  Status distributionOf(int number, int64_t element, const Hypothesis &from,
+                        Distribution &distribution);
+  Hypothesis follow(const Candidate &candidate, int number);
+  Status stage(int number, std::vector<Hypothesis> &hypotheses,
+               std::vector<char> &rejected);
+  Status applyMarks(int number, Hypothesis &hypothesis, bool &rejected);
+  void dropRejected(std::vector<Hypothesis> &hypotheses,
+                    const std::vector<char> &rejected);
+  Status endStep();
+  double scoreOf(double logp, int64_t steps,
+                 const std::optional<double> &score) const;
+  bool followsOnePath() const { return options.sample || !decoder.isSearch; }
+  bool hasMark(Decoder::Mark::Kind kind, int segment = -1) const;
+  int64_t roomOf(int64_t group) const {
+    return width - static_cast<int64_t>(groups[group].finished.size());
+  }
+  /// The live hypotheses of each group, in order.
+  std::vector<std::vector<size_t>> byGroup() const;
+
+  //===--- SearchRows.cpp -------------------------------------------------===//
+  int64_t lengthAt(int64_t extent, int64_t example) const;
+  int64_t countOf(const std::vector<int64_t> &shape, int64_t example) const;
+  Status find(const std::string &name, ValueSource &source) const;
+  Status findSources();
+  std::vector<std::byte> read(const ValueSource &source,
+                              const Hypothesis &from) const;
+  Status beginStates();
+  Status moveStates(const std::vector<Hypothesis> &from);
+  Status runSegment(int number, std::vector<Hypothesis> &hypotheses,
+                    bool keepsParents);
+  void gather(const ValueSource &source, const std::vector<Hypothesis> &from,
+              int64_t elementBytes, RowArray &to) const;
+  // Buffers of what grows.
+  int64_t placesOf(size_t state, int64_t example) const;
+  void makeRoom(int64_t steps, int64_t buffers);
+  void ownBuffers(std::vector<Hypothesis> &hypotheses,
+                  const std::vector<Hypothesis> &others);
+  bool hasGrowing() const;
+
+  //===--- SearchResults.cpp ----------------------------------------------===//
+  void keepStep(Hypothesis &hypothesis);
+  Status finish(const Finished &finished, int64_t example, Generated &result);
+  Status runFinish(const Finished &finished, int64_t example,
+                   Generated &result);
+  DataValues stackOf(int number, const Finished &finished, int64_t example);
+  DataValues stateOf(int number, const Finished &finished, int64_t example);
+  bool needsStates() const;
+
+  Search &search;
+  const Decoder &decoder;
+  const Workspace &encoded;
+  const Batch &examples;
+  const SearchOptions &options;
+  int64_t width = 1;
+  int64_t step = 0;
+  std::vector<Group> groups;
+  std::vector<Hypothesis> live;
+  std::vector<Node> nodes;
+  std::vector<int64_t> longest; // by example
+
+  std::vector<const Workspace::Table *> lengths; // by Decoder::lengths
+  int openLength = -1;
+  std::map<std::string, ValueSource> sources;
+  std::vector<RowArray> states, nextStates;
+  /// What segments read that is gathered for them.
+  std::map<std::string, RowArray> gathered;
+  std::vector<std::vector<std::byte>> buffers; // by state
+  int64_t bufferSteps = 0, numBuffers = 0;     // the room in each, and of them
+  std::vector<int64_t> mostPlaces;             // of a step, by state
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_SEARCHRUN_H

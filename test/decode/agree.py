@@ -1,0 +1,129 @@
+"""Decodes with compiled code and with the interpreter.
+
+    agree.py MODEL MODELS_DIRECTORY WORK_DIRECTORY [--show NAME]..
+
+The sizes and data are those of test/models/tiny.py. In f64, words are the same
+and log p and what is shown agree to 1e-10: greedily, with beams, with several
+hypotheses, and with draws. What comes of an example does not depend on its
+batch nor on the number of threads. In f32, words are the same wherever the
+search never stood between two values that are closer than its errors.
+"""
+
+import math
+import os
+import random
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "models"), os.path.join(HERE, "..", "golden")]
+import tiny  # noqa: E402
+from tensors import Tensor, read, write  # noqa: E402
+
+WAYS = [
+    [],
+    ["--max-length", "1"],
+    ["--beam", "3", "--nbest", "3"],
+    ["--beam", "12", "--nbest", "12", "--length-norm", "per_symbol", "--max-length", "6"],
+    ["--beam", "4", "--length-norm", "gnmt(0.8)", "--min-length", "3", "--max-length", "7"],
+    ["--sample", "--seed", "3", "--nbest", "4", "--max-length", "8"],
+    ["--sample", "--seed", "4", "--nbest", "2", "--temperature", "0.7", "--top-k", "3", "--min-length", "2"],
+    ["--sample", "--seed", "5", "--nbest", "2", "--top-p", "0.6", "--max-length", "9"],
+]
+REAL = {"graves"}  # choices of real numbers: no beam
+
+
+def lines(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stderr}"
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def compare(ours, wanted, where, tolerance, exact=True):
+    assert len(ours) == len(wanted), f"{where}: {len(ours)} lines, not {len(wanted)}"
+    for one, other in zip(ours, wanted):
+        assert len(one) == len(other), (where, one, other)
+        for a, b in zip(one, other):
+            try:
+                numbers = [float(x) for x in a.replace(",", " ").split()], [float(x) for x in b.replace(",", " ").split()]
+            except ValueError:
+                numbers = None
+            close = numbers and len(numbers[0]) == len(numbers[1]) and all(
+                abs(x - y) <= tolerance * max(1, abs(y)) for x, y in zip(*numbers))
+            assert a == b or close, f"{where}: {one}, not {other}"
+
+
+def main(model, models, work, *shows):
+    options, data = tiny.MODELS[model]
+    spec = os.path.join(models, model + ".fov")
+    sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
+    os.makedirs(work, exist_ok=True)
+    listed = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
+    draw, parameters = random.Random(1), {}
+    for line in listed.splitlines():
+        name, _, extents = line.split("\t")
+        shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
+        parameters[name] = Tensor("F64", shape, [draw.uniform(-0.9, 0.9) for _ in range(math.prod(shape))])
+    weights, inputs = os.path.join(work, "w.safetensors"), os.path.join(work, "b.safetensors")
+    write(weights, parameters)
+    tensors = tiny.batch(data, 2, 0)
+    tensors["example"] = Tensor("I64", [tiny.BATCH], [7, 3])
+    write(inputs, tensors)
+    alone = []
+    for example in range(tiny.BATCH):
+        one = {}
+        for name, tensor in tensors.items():
+            size = len(tensor.values) // tiny.BATCH
+            one[name] = Tensor(tensor.dtype, [1, *tensor.shape[1:]], tensor.values[example * size:(example + 1) * size])
+        alone.append(os.path.join(work, f"b{example}.safetensors"))
+        write(alone[-1], one)
+
+    given = any(kind.split()[0] != "sentence" for kind, *_ in data.values())  # what is not generated
+    if not given:
+        alone = []
+
+    def command(way, how, file=inputs):
+        return ["fovea", "decode", spec, *sets, "--weights", weights, *(["--data", file] if given else []), "--scores",
+                *way, *how]
+
+    count = 0
+    for way in WAYS:
+        if model in REAL and "--beam" in way:
+            continue
+        nbest = [] if "--nbest" in way else ["--nbest", "1"]
+        way = [*way, *nbest]
+        shown = [os.path.join(work, f"{who}.safetensors") for who in ("ours", "wanted")]
+        show = [[w for name in shows for w in ("--show", f"{name}={file}")] for file in shown]
+        wanted = lines(command([*way, *show[1]], ["--reference"]))
+        ours = lines(command([*way, *show[0]], ["--dtype", "f64", "--threads", "2"]))
+        where = f"{model} {' '.join(way)}"
+        compare(ours, wanted, where, 1e-9)
+        if shows:
+            left, right = read(shown[0]), read(shown[1])
+            assert set(left) == set(right), where
+            for name in right:
+                assert left[name].shape == right[name].shape, (where, name, left[name].shape, right[name].shape)
+                for a, b in zip(left[name].values, right[name].values):
+                    assert abs(a - b) <= 1e-10 * max(1, abs(b)), f"{where}: {name} {a}, not {b}"
+        for threads in "1", "3":
+            other = lines(command(way, ["--dtype", "f64", "--threads", threads]))
+            assert other == ours, f"{where}: {threads} threads give {other}, not {ours}"
+        for example, file in enumerate(alone):
+            own = [[str(example + 1), *line[1:]] for line in lines(command(way, ["--dtype", "f64"], file))]
+            together = [line for line in ours if line[0] == str(example + 1)]
+            assert own == together, f"{where}: example {example} alone gives {own}, not {together}"
+        # f32 may choose another way only where the two are as good.
+        single = lines(command(way, []))
+        if "--sample" not in way and model not in REAL:
+            best = {}
+            for line in ours:
+                best.setdefault(line[0], float(line[1]))
+            for line in single:
+                if line[0] in best:
+                    assert abs(float(line[1]) - best.pop(line[0])) < 1e-3, f"{where}: f32 {single}, not {ours}"
+        count += len(ours)
+    print(f"{model}: {count} hypotheses agree")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

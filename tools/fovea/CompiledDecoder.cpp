@@ -1,0 +1,74 @@
+//===- CompiledDecoder.cpp - a decoder as compiled code -------------------===//
+
+#include "tools/fovea/CompiledDecoder.h"
+#include "codegen/cpu/EmitDecoder.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::cli;
+using runtime::Program;
+using runtime::Status;
+
+/// The parameters one behind the other, in the type that the code reads.
+runtime::OwnedMemory
+CompiledDecoder::store(const runtime::ParameterValues &parameters,
+                       bool isDouble) {
+  runtime::OwnedMemory result;
+  int64_t element = isDouble ? sizeof(double) : sizeof(float), bytes = 0;
+  auto sizeOf = [&](const std::vector<double> &values) {
+    return llvm::alignTo(int64_t(values.size()) * element,
+                         runtime::arrayAlignment);
+  };
+  for (const auto &[path, values] : parameters)
+    bytes += sizeOf(values);
+  if (memory.reserve(bytes).failed())
+    return result;
+  std::byte *at = memory.data();
+  for (const auto &[path, values] : parameters) {
+    result[path] = at;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      if (isDouble)
+        reinterpret_cast<double *>(at)[i] = value;
+      else
+        reinterpret_cast<float *>(at)[i] = static_cast<float>(value);
+    }
+    at += sizeOf(values);
+  }
+  return result;
+}
+
+Status CompiledDecoder::create(ModuleOp module,
+                               const runtime::ParameterValues &parameters,
+                               const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
+  codegen::EmitOptions emit;
+  OwningOpRef<ModuleOp> kernels;
+  if (Status status = beginKernels(module, options, emit, kernels);
+      status.failed())
+    return status;
+  if (failed(codegen::emitDecoder(module, *kernels, emit, made->decoder)))
+    return Status::error("the decoder cannot be compiled");
+  if (Status status =
+          compileKernels(std::move(kernels), emit.target, options, made->jit);
+      status.failed())
+    return status;
+  std::vector<runtime::ProgramCode> code;
+  for (const Program &program : made->decoder.programs) {
+    runtime::ProgramCode &own = code.emplace_back();
+    for (auto [name, function] : {std::pair(&program.entry, &own.run),
+                                  std::pair(&program.prepare, &own.prepare)}) {
+      if (name->empty())
+        continue;
+      llvm::Expected<void *> address = made->jit->lookup(*name);
+      if (!address)
+        return Status::error(llvm::toString(address.takeError()));
+      *function = reinterpret_cast<void (*)(void *)>(*address);
+    }
+  }
+  made->searcher = std::make_unique<runtime::Search>(
+      made->decoder, std::move(code), made->store(parameters, options.isDouble),
+      made->pool.get());
+  result = std::move(made);
+  return Status::success();
+}

@@ -1,0 +1,39 @@
+//===- CompiledDecoder.h - a decoder as compiled code ---------------------===//
+
+#ifndef FOVEA_TOOLS_FOVEA_COMPILEDDECODER_H
+#define FOVEA_TOOLS_FOVEA_COMPILEDDECODER_H
+
+#include "runtime/Search.h"
+#include "tools/fovea/Compiled.h"
+
+namespace fovea::cli {
+
+/// What `attn-split-decoder` made of a model, as code in this process, and a
+/// search over it.
+class CompiledDecoder {
+public:
+  static runtime::Status create(mlir::ModuleOp module,
+                                const runtime::ParameterValues &parameters,
+                                const CompiledOptions &options,
+                                std::unique_ptr<CompiledDecoder> &result);
+
+  runtime::Search &search() { return *searcher; }
+  const runtime::Decoder &description() const { return decoder; }
+  int threads() const { return fovea_pool_threads(pool.get()); }
+
+private:
+  explicit CompiledDecoder(const CompiledOptions &options)
+      : pool(fovea_pool_create(options.threads), &fovea_pool_destroy) {}
+  runtime::OwnedMemory store(const runtime::ParameterValues &parameters,
+                             bool isDouble);
+
+  std::unique_ptr<codegen::Jit> jit;
+  runtime::Decoder decoder;
+  runtime::Arena memory; // of the parameters
+  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
+  std::unique_ptr<runtime::Search> searcher;
+};
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_COMPILEDDECODER_H
