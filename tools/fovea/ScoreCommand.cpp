@@ -1,6 +1,7 @@
 //===- ScoreCommand.cpp - fovea score -------------------------------------===//
 
 #include "dialect/reference/Batch.h"
+#include "tools/fovea/Compiled.h"
 #include "tools/fovea/Execution.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,10 @@ int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
   if (!readPhase(arguments.stopAfter, request.stopAfter))
     return badUsage;
+  // A phase before the last is one that only the interpreter executes.
+  bool isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   if (!openExecution(session, arguments, "training", execution) ||
@@ -20,9 +25,19 @@ int fovea::cli::runScore(const Arguments &arguments) {
   reference::BatchRequest batch;
   batch.gets = {"logp"};
   std::map<std::string, runtime::Tensor> results;
-  runtime::Status status =
-      reference::runBatch(*execution.model->module, execution.parameters,
-                          execution.examples, batch, results);
+  runtime::Status status = runtime::Status::success();
+  if (isReference) {
+    status = reference::runBatch(*execution.model->module, execution.parameters,
+                                 execution.examples, batch, results);
+  } else {
+    CompiledOptions options;
+    options.isDouble = arguments.dtype == "f64";
+    options.threads = arguments.threads;
+    CompiledBatch compiled(*execution.model->module, execution.parameters,
+                           execution.examples, options);
+    status =
+        reference::runBatch(*execution.model->module, compiled, batch, results);
+  }
   if (status.failed()) {
     session.error(status.text());
     return session.finish();
