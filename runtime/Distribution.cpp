@@ -84,6 +84,11 @@ bool Distribution::finish() {
 
 void Distribution::exclude(int64_t symbol) { values[symbol] = -infinity; }
 
+bool Distribution::hasNoNumber() const {
+  return std::any_of(values.begin(), values.end(),
+                     [](double logp) { return std::isnan(logp); });
+}
+
 bool Distribution::isPossible() const {
   return std::any_of(values.begin(), values.end(),
                      [](double logp) { return logp > -infinity; });

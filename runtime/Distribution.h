@@ -36,6 +36,8 @@ public:
   void exclude(int64_t symbol);
   /// Whether any symbol is possible.
   bool isPossible() const;
+  /// Whether log p of any symbol is not a number.
+  bool hasNoNumber() const;
 
   /// log p, or the log of the density; not a number: no such value.
   double logp(const std::vector<double> &value) const;

@@ -22,6 +22,7 @@ public:
   /// At least so many bytes; what was there is lost when it grows.
   Status reserve(int64_t bytes);
   std::byte *data() const { return memory.get(); }
+  int64_t bytes() const { return capacity; }
 
 private:
   struct Free {

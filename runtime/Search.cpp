@@ -1,22 +1,13 @@
 //===- Search.cpp - greedy, beam and draws over compiled programs ---------===//
 
-#include "runtime/Philox.h"
 #include "runtime/SearchRun.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <tuple>
 
 using namespace fovea::runtime;
-using Mark = Decoder::Mark;
-
-static constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Of the random numbers that draw symbols; no op has this ordinal.
-static constexpr uint32_t drawOrdinal = 0xFFFFFFFF;
-/// How many hypotheses are run at once to be ranked by a mark.
-static constexpr size_t rankedAtOnce = 256;
 
 //===----------------------------------------------------------------------===//
 // Search
@@ -57,6 +48,13 @@ Status Search::encode(const Batch &examples) {
   return Status::success();
 }
 
+int64_t Search::memoryBytes() const {
+  int64_t bytes = encoded.arenaBytes();
+  for (const auto &segment : segments)
+    bytes += segment ? segment->bytes() : 0;
+  return bytes;
+}
+
 Status Search::generate(const Batch &examples, const SearchOptions &options,
                         std::vector<std::vector<Generated>> &results) {
   return SearchRun(*this, examples, options).run(results);
@@ -78,454 +76,6 @@ Status Search::decode(const Batch &examples, const SearchOptions &options,
   if (Status status = encode(examples); status.failed())
     return status;
   return generate(examples, options, results);
-}
-
-//===----------------------------------------------------------------------===//
-// Choices
-//===----------------------------------------------------------------------===//
-
-bool SearchRun::hasMark(Mark::Kind kind, int segment) const {
-  return std::any_of(
-      decoder.marks.begin(), decoder.marks.end(), [&](const Mark &mark) {
-        return mark.kind == kind && (segment < 0 || mark.segment == segment);
-      });
-}
-
-/// What finished hypotheses are ranked by.
-double SearchRun::scoreOf(double logp, int64_t steps,
-                          const std::optional<double> &score) const {
-  if (score)
-    return *score;
-  double n = std::max<int64_t>(1, steps);
-  switch (options.normalise) {
-  case Normalise::None:
-    return logp;
-  case Normalise::PerSymbol:
-    return logp / n;
-  case Normalise::Gnmt:
-    return logp / std::pow((5 + n) / 6, options.gnmt);
-  }
-  return logp;
-}
-
-Status SearchRun::distributionOf(int number, int64_t element,
-                                 const Hypothesis &from,
-                                 Distribution &distribution) {
-  const Decoder::Choice &choice = decoder.choices[number];
-  distribution = Distribution(choice.distribution);
-  for (const Decoder::Parameter &parameter : choice.parameters) {
-    const ValueSource &source = sources.at(parameter.value);
-    int64_t count = countOf(parameter.shape, from.example);
-    Program::Element kind =
-        source.array ? source.array->element : Program::Element::F64;
-    if (source.kind == ValueSource::State)
-      kind = decoder.states[source.index].element;
-    else if (source.kind == ValueSource::Choice)
-      kind = decoder.choices[source.index].element;
-    if (source.kind == ValueSource::Segment) {
-      int64_t bytes;
-      const std::byte *memory = search.segments[source.index]->row(
-          *source.array, from.rows[source.index], bytes);
-      distribution.add(parameter.name, memory + element * count * sizeOf(kind),
-                       kind, count);
-      continue;
-    }
-    std::vector<std::byte> memory = read(source, from);
-    distribution.add(parameter.name,
-                     memory.data() + element * count * sizeOf(kind), kind,
-                     count);
-  }
-  if (!distribution.finish())
-    return Status::error(
-        fmt::format("'{}' has nothing to choose from", choice.name));
-  return Status::success();
-}
-
-/// The value that one path takes: a draw, or the most probable one.
-Status SearchRun::pick(int number, int64_t, size_t parent,
-                       Distribution &distribution, Candidate &candidate) {
-  const Hypothesis &from = live[parent];
-  const Decoder::Choice &choice = decoder.choices[number];
-  candidate.parent = parent;
-  if (options.sample) {
-    std::array<double, 3> uniform;
-    for (size_t i = 0; i < uniform.size(); ++i) {
-      uint64_t place = 3 * from.numChoices + i;
-      uint64_t id = examples[from.example]->id;
-      uniform[i] = philox({uint32_t(place), uint32_t(place >> 32), uint32_t(id),
-                           uint32_t(groups[from.group].draw)},
-                          {uint32_t(options.seed), drawOrdinal})[0] /
-                   4294967296.0;
-    }
-    candidate.value = distribution.draw(uniform, options.temperature,
-                                        options.topK, options.topP);
-  } else {
-    candidate.value = distribution.mode();
-  }
-  candidate.logp = distribution.logp(candidate.value);
-  candidate.rank = from.logp + candidate.logp;
-  if (std::isnan(candidate.logp))
-    return Status::error(
-        fmt::format("log p of '{}' is not a number", choice.name));
-  return Status::success();
-}
-
-static bool isBetter(const Candidate &a, const Candidate &b) {
-  if (a.rank != b.rank)
-    return a.rank > b.rank;
-  return a.parent != b.parent ? a.parent < b.parent : a.value < b.value;
-}
-
-/// The best continuations of the hypotheses of one group, best first, at most
-/// `most`.
-Status SearchRun::findCandidates(int number, int64_t element,
-                                 const std::vector<size_t> &group, size_t most,
-                                 std::vector<Candidate> &candidates) {
-  const Decoder::Choice &choice = decoder.choices[number];
-  bool byScore = hasMark(Mark::Score);
-  candidates.clear();
-  // The worst of the heap stands first.
-  double bound = -infinity;
-  for (size_t parent : group) {
-    const Hypothesis &from = live[parent];
-    Distribution distribution;
-    if (Status status = distributionOf(number, element, from, distribution);
-        status.failed())
-      return status;
-    if (!distribution.isDiscrete()) {
-      if (options.beam > 1)
-        return Status::error(fmt::format(
-            "'{}' is a choice of real numbers, which a beam cannot search; "
-            "sample it, or set beam = 1",
-            choice.name));
-      if (Status status = pick(number, element, parent, distribution,
-                               candidates.emplace_back());
-          status.failed())
-        return status;
-      continue;
-    }
-    int64_t end = choice.hasEnd && step < options.shortest
-                      ? lengthAt(choice.end, from.example)
-                      : -1;
-    double base = byScore && from.score ? *from.score : from.logp;
-    const std::vector<double> &logps = distribution.logps();
-    for (size_t symbol = 0; symbol < logps.size(); ++symbol) {
-      double logp = logps[symbol];
-      double rank = byScore && from.score ? base : base + logp;
-      if (candidates.size() == most && rank <= bound)
-        continue;
-      if (std::isnan(logp))
-        return Status::error(
-            fmt::format("log p of '{}' is not a number", choice.name));
-      // What is impossible is no candidate.
-      if (logp == -infinity || static_cast<int64_t>(symbol) == end)
-        continue;
-      if (candidates.size() == most) {
-        std::pop_heap(candidates.begin(), candidates.end(), isBetter);
-        candidates.pop_back();
-      }
-      candidates.push_back({parent, {static_cast<double>(symbol)}, logp, rank});
-      std::push_heap(candidates.begin(), candidates.end(), isBetter);
-      if (candidates.size() == most)
-        bound = candidates.front().rank;
-    }
-  }
-  std::sort(candidates.begin(), candidates.end(), isBetter);
-  return Status::success();
-}
-
-/// The hypothesis that takes the value of a candidate.
-Hypothesis SearchRun::follow(const Candidate &candidate, int number) {
-  Hypothesis next = live[candidate.parent];
-  const Decoder::Choice &choice = decoder.choices[number];
-  next.chosen.resize(decoder.choices.size());
-  next.chosen[number].insert(next.chosen[number].end(), candidate.value.begin(),
-                             candidate.value.end());
-  next.logp += candidate.logp;
-  next.logps.push_back(candidate.logp);
-  ++next.numChoices;
-  if (choice.hasEnd && decoder.isSearch &&
-      candidate.value[0] ==
-          static_cast<double>(lengthAt(choice.end, next.example)))
-    next.ended = true;
-  return next;
-}
-
-Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
-                             bool &rejected) {
-  for (const Mark &mark : decoder.marks) {
-    if (mark.segment != number || rejected)
-      continue;
-    const ValueSource &source = sources.at(mark.value);
-    std::vector<std::byte> bytes = read(source, hypothesis);
-    if (mark.kind == Mark::Score) {
-      bool isFloat =
-          source.array && source.array->element == Program::Element::F32;
-      if (bytes.size() != (isFloat ? sizeof(float) : sizeof(double)))
-        return Status::error("the mark 'score' is not one number");
-      if (isFloat)
-        hypothesis.score = *reinterpret_cast<const float *>(bytes.data());
-      else
-        hypothesis.score = *reinterpret_cast<const double *>(bytes.data());
-      continue;
-    }
-    bool all = std::all_of(bytes.begin(), bytes.end(),
-                           [](std::byte b) { return b != std::byte(0); });
-    if (mark.kind == Mark::Valid)
-      rejected = !all;
-    else if (all)
-      hypothesis.ended = true;
-  }
-  return Status::success();
-}
-
-/// Runs a segment, and the marks behind it.
-Status SearchRun::stage(int number, std::vector<Hypothesis> &hypotheses,
-                        std::vector<char> &rejected) {
-  rejected.assign(hypotheses.size(), false);
-  if (Status status = runSegment(number, hypotheses, number != 0);
-      status.failed())
-    return status;
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    bool isRejected = false;
-    if (Status status = applyMarks(number, hypotheses[i], isRejected);
-        status.failed())
-      return status;
-    rejected[i] = isRejected;
-  }
-  return Status::success();
-}
-
-std::vector<std::vector<size_t>> SearchRun::byGroup() const {
-  std::vector<std::vector<size_t>> result(groups.size());
-  for (size_t i = 0; i < live.size(); ++i)
-    result[live[i].group].push_back(i);
-  return result;
-}
-
-/// All continuations are run to be ranked by the mark "score".
-Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
-  int64_t last = 0;
-  for (const std::vector<size_t> &group : byGroup()) {
-    if (group.empty())
-      continue;
-    const Decoder::Choice &choice = decoder.choices[number];
-    last = countOf(choice.shape, live[group.front()].example) - 1;
-    std::vector<Candidate> candidates, ranked;
-    if (Status status =
-            findCandidates(number, last, group,
-                           std::numeric_limits<size_t>::max(), candidates);
-        status.failed())
-      return status;
-    for (size_t first = 0; first < candidates.size(); first += rankedAtOnce) {
-      std::vector<Hypothesis> made;
-      std::vector<char> rejected;
-      size_t end = std::min(candidates.size(), first + rankedAtOnce);
-      for (size_t i = first; i < end; ++i)
-        made.push_back(follow(candidates[i], number));
-      if (Status status = stage(number + 1, made, rejected); status.failed())
-        return status;
-      for (size_t i = first; i < end; ++i)
-        if (!rejected[i - first]) {
-          ranked.push_back(candidates[i]);
-          if (made[i - first].score)
-            ranked.back().rank = *made[i - first].score;
-        }
-    }
-    std::sort(ranked.begin(), ranked.end(), isBetter);
-    int64_t room = roomOf(live[group.front()].group);
-    ranked.resize(std::min<size_t>(ranked.size(), room));
-    for (const Candidate &candidate : ranked)
-      next.push_back(follow(candidate, number));
-  }
-  std::vector<char> rejected;
-  return stage(number + 1, next, rejected);
-}
-
-/// Takes the last element of a choice and runs what follows, up to the next
-/// choice. What the mark "valid" forbids is replaced by what comes next.
-Status SearchRun::takeLast(int number) {
-  std::vector<Hypothesis> next;
-  if (hasMark(Mark::Score) && !followsOnePath()) {
-    if (Status status = rankAll(number, next); status.failed())
-      return status;
-    live = std::move(next);
-    return Status::success();
-  }
-  const Decoder::Choice &choice = decoder.choices[number];
-  bool hasValid = hasMark(Mark::Valid, number + 1);
-  auto members = byGroup();
-  struct Progress {
-    std::vector<Candidate> candidates;
-    Distribution distribution; // of one path
-    std::vector<int64_t> excluded;
-    size_t at = 0, most = 0;
-    bool isOver = false;
-    std::vector<Hypothesis> taken;
-  };
-  std::vector<Progress> progress(groups.size());
-  bool isFirst = true, hasRejected = false;
-  while (true) {
-    // As many as there is still room for, of every group at once.
-    std::vector<Hypothesis> made;
-    for (size_t group = 0; group < groups.size(); ++group) {
-      Progress &own = progress[group];
-      if (members[group].empty() || own.isOver)
-        continue;
-      const Hypothesis &front = live[members[group].front()];
-      int64_t element = countOf(choice.shape, front.example) /
-                            Distribution(choice.distribution).valueSize() -
-                        1;
-      if (element < 0) {
-        // Nothing to choose.
-        for (size_t i : members[group]) {
-          made.push_back(live[i]);
-          made.back().chosen.resize(decoder.choices.size());
-        }
-        continue;
-      }
-      if (followsOnePath()) {
-        if (isFirst) {
-          if (Status status =
-                  distributionOf(number, element, front, own.distribution);
-              status.failed())
-            return status;
-          if (choice.hasEnd && step < options.shortest && decoder.isSearch &&
-              own.distribution.isDiscrete())
-            own.excluded.push_back(lengthAt(choice.end, front.example));
-        }
-        // log p stays that of all symbols.
-        Distribution left = own.distribution;
-        int64_t size = left.logps().size();
-        for (int64_t symbol : own.excluded)
-          if (symbol >= 0 && symbol < size)
-            left.exclude(symbol);
-        bool isStuck = !left.isDiscrete() ? !isFirst : !left.isPossible();
-        if (isStuck)
-          return Status::error(
-              fmt::format("no value of '{}' is allowed", choice.name));
-        Candidate candidate;
-        if (Status status =
-                pick(number, element, members[group].front(), left, candidate);
-            status.failed())
-          return status;
-        candidate.logp = own.distribution.logp(candidate.value);
-        own.candidates.push_back(candidate);
-        made.push_back(follow(candidate, number));
-        continue;
-      }
-      size_t room = roomOf(group) - own.taken.size();
-      if (own.at + room > own.most) {
-        own.most = isFirst ? room : 2 * (own.most + room);
-        if (Status status = findCandidates(number, element, members[group],
-                                           own.most, own.candidates);
-            status.failed())
-          return status;
-      }
-      size_t end = std::min(own.candidates.size(), own.at + room);
-      for (size_t i = own.at; i < end; ++i)
-        made.push_back(follow(own.candidates[i], number));
-      own.isOver = end == own.candidates.size() && end < own.most;
-      own.at = end;
-    }
-    if (made.empty())
-      break;
-    std::vector<char> rejected;
-    if (Status status = stage(number + 1, made, rejected); status.failed())
-      return status;
-    for (size_t i = 0; i < made.size(); ++i) {
-      Progress &own = progress[made[i].group];
-      hasRejected |= rejected[i];
-      if (!rejected[i])
-        own.taken.push_back(std::move(made[i]));
-      else if (!decoder.isSearch)
-        return Status::error("the mark 'valid' forbids everything");
-      else if (followsOnePath())
-        own.excluded.push_back(own.candidates.back().value[0]);
-    }
-    bool isDone = true;
-    for (size_t group = 0; group < groups.size(); ++group) {
-      Progress &own = progress[group];
-      if (members[group].empty())
-        own.isOver = true;
-      else if (int64_t(own.taken.size()) >=
-               (followsOnePath() ? 1 : roomOf(group)))
-        own.isOver = true;
-      isDone &= own.isOver;
-    }
-    isFirst = false;
-    if (!hasValid || isDone)
-      break;
-  }
-  for (Progress &own : progress)
-    for (Hypothesis &hypothesis : own.taken)
-      next.push_back(std::move(hypothesis));
-  // Behind what was forbidden, rows do not stand where they were run.
-  if (hasRejected)
-    if (Status status = runSegment(number + 1, next, /*keepsParents=*/false);
-        status.failed())
-      return status;
-  live = std::move(next);
-  return Status::success();
-}
-
-/// Takes an element of a choice that others follow.
-Status SearchRun::takeElement(int number, int64_t element, bool,
-                              const std::vector<size_t> &group,
-                              std::vector<Hypothesis> &next) {
-  const Decoder::Choice &choice = decoder.choices[number];
-  if (followsOnePath()) {
-    for (size_t parent : group) {
-      Distribution distribution;
-      if (Status status =
-              distributionOf(number, element, live[parent], distribution);
-          status.failed())
-        return status;
-      Candidate candidate;
-      if (Status status =
-              pick(number, element, parent, distribution, candidate);
-          status.failed())
-        return status;
-      next.push_back(follow(candidate, number));
-    }
-    return Status::success();
-  }
-  std::vector<Candidate> candidates;
-  if (Status status =
-          findCandidates(number, element, group,
-                         roomOf(live[group.front()].group), candidates);
-      status.failed())
-    return status;
-  (void)choice;
-  for (const Candidate &candidate : candidates)
-    next.push_back(follow(candidate, number));
-  return Status::success();
-}
-
-Status SearchRun::takeChoice(int number) {
-  const Decoder::Choice &choice = decoder.choices[number];
-  int64_t size = Distribution(choice.distribution).valueSize();
-  for (int64_t element = 0;; ++element) {
-    std::vector<Hypothesis> next;
-    bool isMade = false;
-    for (const std::vector<size_t> &group : byGroup()) {
-      if (group.empty())
-        continue;
-      int64_t count = countOf(choice.shape, live[group.front()].example) / size;
-      if (element + 1 < count) {
-        isMade = true;
-        if (Status status = takeElement(number, element, false, group, next);
-            status.failed())
-          return status;
-        continue;
-      }
-      for (size_t i : group)
-        next.push_back(live[i]);
-    }
-    if (!isMade)
-      return takeLast(number);
-    live = std::move(next);
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -566,7 +116,8 @@ Status SearchRun::endStep() {
   std::erase_if(going, [&](const Hypothesis &hypothesis) {
     return roomOf(hypothesis.group) <= 0;
   });
-  return moveStates(going);
+  moveStates(going);
+  return Status::success();
 }
 
 Status SearchRun::runStep() {
@@ -581,8 +132,8 @@ Status SearchRun::runStep() {
   for (size_t i = 0; i < live.size(); ++i) {
     if (!rejected[i])
       left.push_back(std::move(live[i]));
-    else if (followsOnePath())
-      return Status::error("the mark 'valid' forbids everything");
+    else if (followsOnePath() || step == 0)
+      return forbidsEverything();
   }
   live = std::move(left);
   for (size_t number = 0; number < decoder.choices.size(); ++number)
@@ -607,8 +158,7 @@ Status SearchRun::begin() {
     if (name == search.openLength)
       openLength = lengths.size() - 1;
   }
-  if (Status status = findSources(); status.failed())
-    return status;
+  findSources();
   width = followsOnePath() ? 1 : options.beam;
   int64_t draws = options.sample ? options.nbest : 1;
   const auto &declared = decoder.programs[decoder.encode].lengths;
@@ -644,21 +194,14 @@ Status SearchRun::begin() {
       hypothesis.state = live.size() - 1;
     }
   }
-  return beginStates();
+  beginStates();
+  return Status::success();
 }
 
 Status SearchRun::run(std::vector<std::vector<Generated>> &results) {
   results.clear();
-  if (options.beam < 1 || options.nbest < 1)
-    return Status::error(fmt::format("the beam is {} and the number of best "
-                                     "hypotheses {}, but both are at least 1",
-                                     options.beam, options.nbest));
-  if (options.longest && *options.longest < 1)
-    return Status::error(fmt::format(
-        "the largest length is {}, but it is at least 1", *options.longest));
-  if (!(options.temperature > 0))
-    return Status::error(fmt::format("the temperature is {}, but it is above 0",
-                                     options.temperature));
+  if (Status status = check(options); status.failed())
+    return status;
   if (Status status = begin(); status.failed())
     return status;
   if (decoder.isSearch) {

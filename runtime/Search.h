@@ -52,6 +52,9 @@ public:
   Status generate(const Batch &examples, const SearchOptions &options,
                   std::vector<std::vector<Generated>> &results);
 
+  /// The bytes of the arrays of the last batch, without the parameters.
+  int64_t memoryBytes() const;
+
 private:
   friend class SearchRun;
 

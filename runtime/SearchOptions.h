@@ -7,6 +7,8 @@
 #ifndef FOVEA_RUNTIME_SEARCHOPTIONS_H
 #define FOVEA_RUNTIME_SEARCHOPTIONS_H
 
+#include "runtime/Status.h"
+
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +39,9 @@ struct SearchOptions {
   int64_t topK = 0;  // 0: all symbols
   double topP = 1.0; // the smallest set of symbols with this probability
 };
+
+/// Whether these can be searched with.
+Status check(const SearchOptions &options);
 
 } // namespace fovea::runtime
 

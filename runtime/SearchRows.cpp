@@ -9,9 +9,9 @@
 #include "runtime/SearchRun.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cstring>
-#include <fmt/format.h>
 
 using namespace fovea::runtime;
 using State = Decoder::State;
@@ -54,36 +54,34 @@ static bool takeNumber(const std::string &name, const char *prefix,
              .ec == std::errc();
 }
 
-Status SearchRun::find(const std::string &name, ValueSource &source) const {
+ValueSource SearchRun::find(const std::string &name) const {
+  ValueSource source;
   if (takeNumber(name, "carry/", source.index)) {
     source.kind = ValueSource::State;
-    return Status::success();
+    return source;
   }
   if (takeNumber(name, "choice/", source.index)) {
     source.kind = ValueSource::Choice;
-    return Status::success();
+    return source;
   }
   source.kind = ValueSource::Segment;
   for (size_t number = 0; number < search.segments.size(); ++number)
     if (const StepMemory *memory = search.segments[number].get())
       if ((source.array = memory->findOutput(name))) {
         source.index = number;
-        return Status::success();
+        return source;
       }
   source.kind = ValueSource::Encoded;
   for (const Program::Array &array : decoder.programs[decoder.encode].arrays)
     if (array.role == Program::Role::Output && array.name == name) {
       source.array = &array;
-      return Status::success();
+      return source;
     }
-  return Status::error(
-      fmt::format("no program of the decoder gives '{}'", name));
+  assert(false && "a program of the decoder gives what others read");
+  return source;
 }
 
-Status SearchRun::findSources() {
-  auto add = [&](const std::string &name) {
-    return name.empty() ? Status::success() : find(name, sources[name]);
-  };
+void SearchRun::findSources() {
   std::vector<std::string> names;
   for (const State &state : decoder.states) {
     names.push_back(state.initial);
@@ -108,9 +106,8 @@ Status SearchRun::findSources() {
         names.push_back(array.name);
   }
   for (const std::string &name : names)
-    if (Status status = add(name); status.failed())
-      return status;
-  return Status::success();
+    if (!name.empty())
+      sources[name] = find(name);
 }
 
 static void store(Program::Element element, const std::vector<double> &values,
@@ -299,7 +296,7 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
   }
 }
 
-Status SearchRun::beginStates() {
+void SearchRun::beginStates() {
   states.resize(decoder.states.size());
   nextStates.resize(decoder.states.size());
   mostPlaces.assign(decoder.states.size(), 1);
@@ -329,11 +326,10 @@ Status SearchRun::beginStates() {
                   row.data(), row.size());
     }
   }
-  return Status::success();
 }
 
 /// The states behind the step; `from` go on, in this order.
-Status SearchRun::moveStates(const std::vector<Hypothesis> &from) {
+void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   bool writes = false;
   for (size_t number = 0; number < states.size(); ++number) {
     const State &state = decoder.states[number];
@@ -365,7 +361,6 @@ Status SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   states.swap(nextStates);
   for (size_t i = 0; i < live.size(); ++i)
     live[i].state = i;
-  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,8 @@
 //===- SearchRun.h - one search over one batch ----------------------------===//
 //
-// Private to the search. Search.cpp takes the choices, SearchRows.cpp moves
-// values between programs, SearchResults.cpp puts results together.
+// Private to the search. Search.cpp makes the steps, SearchChoices.cpp takes
+// the choices, SearchRows.cpp moves values between programs, SearchResults.cpp
+// puts results together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +81,7 @@ private:
   Status runSteps();
   Status runStep();
   Status takeChoice(int number);
-  Status takeElement(int number, int64_t element, bool isLast,
+  Status takeElement(int number, int64_t element,
                      const std::vector<size_t> &group,
                      std::vector<Hypothesis> &next);
   Status takeLast(int number);
@@ -88,16 +89,14 @@ private:
   Status findCandidates(int number, int64_t element,
                         const std::vector<size_t> &group, size_t most,
                         std::vector<Candidate> &candidates);
-  Status pick(int number, int64_t element, size_t parent,
-              Distribution &distribution, Candidate &candidate);
+  Status pick(int number, size_t parent, const Distribution &distribution,
+              Candidate &candidate);
   Status distributionOf(int number, int64_t element, const Hypothesis &from,
                         Distribution &distribution);
   Hypothesis follow(const Candidate &candidate, int number);
   Status stage(int number, std::vector<Hypothesis> &hypotheses,
                std::vector<char> &rejected);
   Status applyMarks(int number, Hypothesis &hypothesis, bool &rejected);
-  void dropRejected(std::vector<Hypothesis> &hypotheses,
-                    const std::vector<char> &rejected);
   Status endStep();
   double scoreOf(double logp, int64_t steps,
                  const std::optional<double> &score) const;
@@ -106,18 +105,22 @@ private:
   int64_t roomOf(int64_t group) const {
     return width - static_cast<int64_t>(groups[group].finished.size());
   }
+  Status isNoNumber(int choice) const;
+  static Status forbidsEverything() {
+    return Status::error("the mark 'valid' forbids everything");
+  }
   /// The live hypotheses of each group, in order.
   std::vector<std::vector<size_t>> byGroup() const;
 
   //===--- SearchRows.cpp -------------------------------------------------===//
   int64_t lengthAt(int64_t extent, int64_t example) const;
   int64_t countOf(const std::vector<int64_t> &shape, int64_t example) const;
-  Status find(const std::string &name, ValueSource &source) const;
-  Status findSources();
+  ValueSource find(const std::string &name) const;
+  void findSources();
   std::vector<std::byte> read(const ValueSource &source,
                               const Hypothesis &from) const;
-  Status beginStates();
-  Status moveStates(const std::vector<Hypothesis> &from);
+  void beginStates();
+  void moveStates(const std::vector<Hypothesis> &from);
   Status runSegment(int number, std::vector<Hypothesis> &hypotheses,
                     bool keepsParents);
   void gather(const ValueSource &source, const std::vector<Hypothesis> &from,

@@ -64,6 +64,7 @@ public:
   void setBuffers(const std::string &name, const void *memory,
                   const std::vector<int64_t> &places);
   void run() { code.run(slots.data()); }
+  int64_t bytes() const { return arena.bytes(); }
 
   const Program::Array *findOutput(const std::string &name) const;
   const Program::Array *findData(const std::string &name) const;

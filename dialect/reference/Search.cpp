@@ -412,16 +412,8 @@ Status reference::decode(Operation *container, const Inputs &inputs,
                          const SearchOptions &options,
                          std::vector<Hypothesis> &hypotheses) {
   hypotheses.clear();
-  if (options.beam < 1 || options.nbest < 1)
-    return Status::error(fmt::format("the beam is {} and the number of best "
-                                     "hypotheses {}, but both are at least 1",
-                                     options.beam, options.nbest));
-  if (options.longest && *options.longest < 1)
-    return Status::error(fmt::format(
-        "the largest length is {}, but it is at least 1", *options.longest));
-  if (!(options.temperature > 0))
-    return Status::error(fmt::format("the temperature is {}, but it is above 0",
-                                     options.temperature));
+  if (Status status = runtime::check(options); status.failed())
+    return status;
   Search search(options);
   std::vector<RunnerPtr> runners;
   for (int64_t draw = 0; draw < (options.sample ? options.nbest : 1); ++draw) {

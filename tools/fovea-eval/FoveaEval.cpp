@@ -1,7 +1,8 @@
 //===- FoveaEval.cpp - evaluates a system or program of a file ------------===//
 //
-// A developer's tool for tests of IR: runs the reference interpreter on one
-// container of an .mlir file and prints every output as a line
+// A developer's tool for tests of IR: runs the reference interpreter (with
+// --compiled, compiled code) on one container of an .mlir file and prints every
+// output as a line
 //
 //   NAME [EXTENTS]: VALUE VALUE ..
 //
@@ -12,9 +13,12 @@
 
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Search.h"
+#include "passes/Passes.h"
+#include "tools/fovea/CompiledDecoder.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
@@ -53,6 +57,8 @@ static cl::opt<bool> sample("sample");
 static cl::opt<double> temperature("temperature", cl::init(1.0));
 static cl::opt<int64_t> topK("top-k");
 static cl::opt<double> topP("top-p", cl::init(1.0));
+static cl::opt<bool> isCompiled("compiled",
+                                cl::desc("search a program by compiled code"));
 static cl::list<std::string> forced("forced", cl::desc("NAME=ARRAY"));
 static cl::opt<std::string> dropState("drop-state",
                                       cl::desc("a state to leave out"));
@@ -125,6 +131,57 @@ static void print(const Arrays &outputs) {
   }
 }
 
+/// Splits, compiles and searches a program, in f64.
+static Status decodeCompiled(Operation *container, const Inputs &inputs,
+                             const SearchOptions &options,
+                             std::vector<Hypothesis> &hypotheses) {
+  auto module = container->getParentOfType<ModuleOp>();
+  if (!isa<attn::ProgramOp>(container))
+    return Status::error("only a program can be compiled");
+  for (Operation &op : llvm::make_early_inc_range(module.getOps()))
+    if (&op != container)
+      op.erase();
+  SymbolTable::setSymbolName(container, "decode");
+  PassManager manager(module.getContext());
+  manager.addPass(attn::createBatch());
+  manager.addPass(attn::createSplitDecoder());
+  manager.addPass(attn::createFuseElementwise());
+  if (failed(manager.run(module)))
+    return Status::error("the program cannot be compiled");
+  runtime::ParameterValues parameters;
+  runtime::Example own;
+  own.id = inputs.example;
+  for (const auto &[name, array] : inputs.data) {
+    parameters[name] = array.values;
+    own.data[name] = {array.shape, array.values};
+  }
+  for (const auto &[name, length] : inputs.lengths)
+    own.lengths[name] = {length.nested, length.values};
+  cli::CompiledOptions how;
+  how.isDouble = true;
+  how.threads = 1;
+  std::unique_ptr<cli::CompiledDecoder> decoder;
+  if (Status status =
+          cli::CompiledDecoder::create(module, parameters, how, decoder);
+      status.failed())
+    return status;
+  std::vector<std::vector<runtime::Generated>> results;
+  if (Status status = decoder->search().decode({&own}, options, results);
+      status.failed())
+    return status;
+  for (runtime::Generated &generated : results.front()) {
+    Hypothesis &hypothesis = hypotheses.emplace_back();
+    hypothesis.logp = generated.logp;
+    hypothesis.score = generated.score;
+    hypothesis.steps = generated.steps;
+    hypothesis.stepLogp = std::move(generated.stepLogp);
+    hypothesis.ended = generated.ended;
+    for (auto &[name, values] : generated.outputs)
+      hypothesis.outputs[name] = {values.shape, values.values, false};
+  }
+  return Status::success();
+}
+
 static int runDecode(Operation *container, const Inputs &inputs) {
   SearchOptions options;
   options.beam = beam;
@@ -151,7 +208,9 @@ static int runDecode(Operation *container, const Inputs &inputs) {
     options.forced[name] = std::move(array);
   }
   std::vector<Hypothesis> hypotheses;
-  Status status = reference::decode(container, inputs, options, hypotheses);
+  Status status =
+      isCompiled ? decodeCompiled(container, inputs, options, hypotheses)
+                 : reference::decode(container, inputs, options, hypotheses);
   if (status.failed())
     return fail(status.text());
   for (const Hypothesis &hypothesis : hypotheses) {

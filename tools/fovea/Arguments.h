@@ -72,7 +72,7 @@ struct Arguments {
   bool explain = false;
 
   // bench
-  std::string benchEntry = "grad";
+  std::vector<std::string> benchEntries = {"grad"};
   std::string lengths, json;
   std::string cpu = "native";
   double seconds = 2;

@@ -1,14 +1,16 @@
 //===- BenchCommand.cpp - fovea bench -------------------------------------===//
 //
 // Times compiled code on random data of given lengths: the median, the
-// smallest and the spread of repeated runs. What is timed is one call of the
-// program; laying out the batch is not part of it.
+// smallest and the spread of repeated runs. Of `loss` and `grad` what is timed
+// is one call of the program; laying out the batch is not part of it. Of
+// `encode` and `decode` it is, and `step` is a step of the search on average.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Batch.h"
+#include "dialect/reference/Search.h"
 #include "runtime/ThreadPool.h"
-#include "tools/fovea/Compiled.h"
+#include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Session.h"
 
@@ -111,11 +113,11 @@ struct Timing {
 };
 } // namespace
 
-static Timing timeRuns(CompiledProgram &program, double seconds) {
+static Timing timeRuns(llvm::function_ref<void()> run, double seconds) {
   Timing timing;
   auto timed = [&] {
     Clock::time_point start = Clock::now();
-    program.compute();
+    run();
     return secondsSince(start);
   };
   timing.first = timed();
@@ -132,43 +134,99 @@ static Timing timeRuns(CompiledProgram &program, double seconds) {
   return timing;
 }
 
-int fovea::cli::runBench(const Arguments &arguments) {
+namespace {
+
+/// The entries of one command, and what it says of them.
+class Bench {
+public:
+  Bench(Session &session, const Arguments &arguments)
+      : session(session), arguments(arguments) {}
+
+  bool readArguments() { return readLengths(arguments.lengths, lengths); }
+  /// Loss or gradients. False: an error was reported.
+  bool timeProgram(const std::string &entry);
+  /// What generates: encode, step and decode.
+  bool timeDecoder(const std::vector<std::string> &entries);
+  nlohmann::json reports = nlohmann::json::array();
+
+private:
+  std::unique_ptr<Model> open(llvm::StringRef dropped, bool gradients);
+  CompiledOptions options() const;
+  bool failWith(const std::string &text) {
+    session.error(text);
+    return false;
+  }
+  void report(const Model &model, const std::string &entry,
+              const Timing &timing, int threads, double ready, int64_t bytes);
+
+  Session &session;
+  const Arguments &arguments;
   std::map<std::string, int64_t> lengths;
-  if (!readLengths(arguments.lengths, lengths))
-    return wrongUsage("'--lengths' is a list such as S=25,T=25");
-  Session session(arguments);
+};
+
+} // namespace
+
+CompiledOptions Bench::options() const {
+  CompiledOptions result;
+  result.isDouble = arguments.dtype == "f64";
+  result.cpu = arguments.cpu;
+  result.perf = arguments.perf;
+  result.threads = arguments.threads;
+  return result;
+}
+
+std::unique_ptr<Model> Bench::open(llvm::StringRef dropped, bool gradients) {
   std::unique_ptr<Model> model = session.openToExecute();
   if (!model)
-    return session.finish();
-  Clock::time_point start = Clock::now();
+    return nullptr;
   Request request;
-  request.gradients = arguments.benchEntry == "grad";
+  request.gradients = gradients;
   request.stopAfter = attn::Phase::fuse;
-  dropSystem(*model, "decoding");
-  if (!session.lower(*model, request))
-    return session.finish();
-  auto op = model->module->lookupSymbol<attn::ProgramOp>(arguments.benchEntry);
-  if (!op) {
-    session.error("'" + model->name + "' has no '" + arguments.benchEntry +
-                  "'");
-    return session.finish();
-  }
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.cpu = arguments.cpu;
-  options.perf = arguments.perf;
+  dropSystem(*model, dropped);
+  return session.lower(*model, request) ? std::move(model) : nullptr;
+}
+
+void Bench::report(const Model &model, const std::string &entry,
+                   const Timing &timing, int threads, double ready,
+                   int64_t bytes) {
+  int64_t examples = arguments.batch.value_or(1);
+  fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
+             "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
+             model.name, entry, examples, arguments.dtype, threads,
+             timing.median * 1e3, timing.smallest * 1e3, timing.spread * 1e3,
+             timing.runs, ready, bytes >> 20);
+  reports.push_back({{"model", model.name},
+                     {"entry", entry},
+                     {"batch", examples},
+                     {"dtype", arguments.dtype},
+                     {"threads", threads},
+                     {"median_ms", timing.median * 1e3},
+                     {"smallest_ms", timing.smallest * 1e3},
+                     {"spread_ms", timing.spread * 1e3},
+                     {"first_ms", timing.first * 1e3},
+                     {"runs", timing.runs},
+                     {"ready_s", ready},
+                     {"arena_bytes", bytes}});
+}
+
+bool Bench::timeProgram(const std::string &entry) {
+  Clock::time_point start = Clock::now();
+  std::unique_ptr<Model> model = open("decoding", entry == "grad");
+  if (!model)
+    return false;
+  auto op = model->module->lookupSymbol<attn::ProgramOp>(entry);
+  if (!op)
+    return failWith("'" + model->name + "' has no '" + entry + "'");
   std::unique_ptr<CompiledProgram> compiled;
-  runtime::Status status = CompiledProgram::create(
-      *model->module, arguments.benchEntry, options, compiled);
-  if (status.failed()) {
-    session.error(status.text());
-    return session.finish();
-  }
+  if (runtime::Status status =
+          CompiledProgram::create(*model->module, entry, options(), compiled);
+      status.failed())
+    return failWith(status.text());
   double ready = secondsSince(start);
   std::vector<runtime::Example> examples;
-  int64_t numExamples = arguments.batch.value_or(1);
-  if (!drawExamples(session, op, lengths, numExamples, examples))
-    return session.finish();
+  if (!drawExamples(session, op, lengths, arguments.batch.value_or(1),
+                    examples))
+    return false;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
       fovea_pool_create(arguments.threads), &fovea_pool_destroy);
   runtime::ParameterValues parameters = drawParameters(*model);
@@ -179,34 +237,109 @@ int fovea::cli::runBench(const Arguments &arguments) {
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
-  status = compiled->bind(batch, binding);
-  if (status.failed()) {
-    session.error(status.text());
-    return session.finish();
+  if (runtime::Status status = compiled->bind(batch, binding); status.failed())
+    return failWith(status.text());
+  Timing timing = timeRuns([&] { compiled->compute(); }, arguments.seconds);
+  report(*model, entry, timing, fovea_pool_threads(pool.get()), ready,
+         compiled->workspace().arenaBytes());
+  return true;
+}
+
+/// As many steps as `--lengths` says, whatever is generated.
+static bool fixSteps(const runtime::Decoder &decoder,
+                     const std::map<std::string, int64_t> &lengths,
+                     runtime::SearchOptions &search, std::string &missing) {
+  if (!decoder.isSearch || decoder.known || decoder.extent >= 0)
+    return true;
+  missing = decoder.lengths[-1 - decoder.extent];
+  auto given = lengths.find(missing);
+  if (given == lengths.end())
+    return false;
+  search.longest = search.shortest = given->second;
+  return true;
+}
+
+bool Bench::timeDecoder(const std::vector<std::string> &entries) {
+  Clock::time_point start = Clock::now();
+  std::unique_ptr<Model> model = open("training", /*gradients=*/false);
+  if (!model)
+    return false;
+  auto op = model->module->lookupSymbol<attn::ProgramOp>("encode");
+  if (!op)
+    return failWith("'" + model->name + "' generates nothing");
+  std::unique_ptr<CompiledDecoder> compiled;
+  if (runtime::Status status = CompiledDecoder::create(
+          *model->module, drawParameters(*model), options(), compiled);
+      status.failed())
+    return failWith(status.text());
+  double ready = secondsSince(start);
+  reference::SearchOptions search;
+  if (runtime::Status status =
+          reference::readSearchOptions(*model->module, search);
+      status.failed())
+    return failWith(status.text());
+  std::string missing;
+  if (!fixSteps(compiled->description(), lengths, search, missing))
+    return failWith("'--lengths' gives no " + missing +
+                    ", the steps that are made");
+  std::vector<runtime::Example> examples;
+  if (!drawExamples(session, op, lengths, arguments.batch.value_or(1),
+                    examples))
+    return false;
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  runtime::Status status = runtime::Status::success();
+  std::vector<std::vector<runtime::Generated>> results;
+  auto keep = [&](runtime::Status next) {
+    if (next.failed())
+      status = next;
+  };
+  keep(compiled->search().decode(batch, search, results));
+  if (status.failed())
+    return failWith(status.text());
+  for (const std::string &entry : entries) {
+    Timing timing = timeRuns(
+        [&] {
+          if (entry == "encode")
+            keep(compiled->search().encode(batch));
+          else if (entry == "step")
+            keep(compiled->search().generate(batch, search, results));
+          else
+            keep(compiled->search().decode(batch, search, results));
+        },
+        arguments.seconds);
+    if (entry == "step") {
+      double steps = std::max<int64_t>(1, search.longest.value_or(1));
+      for (double *seconds :
+           {&timing.first, &timing.median, &timing.smallest, &timing.spread})
+        *seconds /= steps;
+    }
+    report(*model, entry, timing, compiled->threads(), ready,
+           compiled->search().memoryBytes());
   }
-  Timing timing = timeRuns(*compiled, arguments.seconds);
-  int threads = fovea_pool_threads(pool.get());
-  fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
-             "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
-             model->name, arguments.benchEntry, numExamples, arguments.dtype,
-             threads, timing.median * 1e3, timing.smallest * 1e3,
-             timing.spread * 1e3, timing.runs, ready,
-             compiled->workspace().arenaBytes() >> 20);
+  return status.succeeded() || failWith(status.text());
+}
+
+int fovea::cli::runBench(const Arguments &arguments) {
+  Session session(arguments);
+  Bench bench(session, arguments);
+  if (!bench.readArguments())
+    return wrongUsage("'--lengths' is a list such as S=25,T=25");
+  std::vector<std::string> ofDecoder;
+  for (const std::string &entry : arguments.benchEntries) {
+    if (entry != "loss" && entry != "grad")
+      ofDecoder.push_back(entry);
+    else if (!bench.timeProgram(entry))
+      return session.finish();
+  }
+  if (!ofDecoder.empty() && !bench.timeDecoder(ofDecoder))
+    return session.finish();
   if (!arguments.json.empty()) {
-    nlohmann::json report = {
-        {"model", model->name},
-        {"entry", arguments.benchEntry},
-        {"batch", numExamples},
-        {"dtype", arguments.dtype},
-        {"threads", threads},
-        {"median_ms", timing.median * 1e3},
-        {"smallest_ms", timing.smallest * 1e3},
-        {"spread_ms", timing.spread * 1e3},
-        {"first_ms", timing.first * 1e3},
-        {"runs", timing.runs},
-        {"ready_s", ready},
-        {"arena_bytes", compiled->workspace().arenaBytes()}};
-    int code = writeText(arguments.json, report.dump(2) + "\n");
+    // One entry is one report.
+    const nlohmann::json &all = bench.reports;
+    int code = writeText(arguments.json,
+                         (all.size() == 1 ? all[0] : all).dump(2) + "\n");
     if (code != done)
       return code;
   }

@@ -389,9 +389,11 @@ private:
     CLI::App *command =
         addSpecCommand("bench", "time compiled code on random data");
     command
-        ->add_option("--entry", arguments.benchEntry,
-                     "what is timed: grad (loss and gradients) or loss")
-        ->check(CLI::IsMember({"loss", "grad"}));
+        ->add_option("--entry", arguments.benchEntries,
+                     "what is timed: grad (loss and gradients), loss, encode, "
+                     "step, decode; several with commas between")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"loss", "grad", "encode", "step", "decode"}));
     command->add_option("--batch", arguments.batch, "examples (1)")
         ->check(atLeast(1));
     command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");

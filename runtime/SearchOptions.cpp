@@ -1,0 +1,21 @@
+//===- SearchOptions.cpp - what a search is asked for ---------------------===//
+
+#include "runtime/SearchOptions.h"
+
+#include <fmt/format.h>
+
+using namespace fovea::runtime;
+
+Status fovea::runtime::check(const SearchOptions &options) {
+  if (options.beam < 1 || options.nbest < 1)
+    return Status::error(fmt::format("the beam is {} and the number of best "
+                                     "hypotheses {}, but both are at least 1",
+                                     options.beam, options.nbest));
+  if (options.longest && *options.longest < 1)
+    return Status::error(fmt::format(
+        "the largest length is {}, but it is at least 1", *options.longest));
+  if (!(options.temperature > 0))
+    return Status::error(fmt::format("the temperature is {}, but it is above 0",
+                                     options.temperature));
+  return Status::success();
+}

@@ -1,0 +1,195 @@
+// RUN: fovea-opt %s --attn-batch --attn-split-decoder --split-input-file | FileCheck %s
+
+// What the step reads of the example is an output of @encode; a state is data;
+// what a batch has once is a parameter.
+
+// CHECK:       module attributes
+// CHECK-SAME:    choices = [{distribution = "categorical", end = 1 : i64, name = "y", parameters = [{name = "logp", type = !attn.array<[9], f64>, value = "logp/0"}], type = !attn.array<[], i64>}]
+// CHECK-SAME:    extent = "T"
+// CHECK-SAME:    outputs = [{name = "y", value = "stack/0"}]
+// CHECK-SAME:    segments = ["step", ""]
+// CHECK-SAME:    stacks = [{axis = 0 : i64, type = !attn.array<[], i64>, value = "choice/0"}]
+// CHECK-SAME:    states = [{initial = "encode/[[BEGIN:[0-9]+]]", name = "y", next = "choice/0", type = !attn.array<[], i64>}, {name = "k", next = "value/[[ROW:[0-9]+]]", type = !attn.array<["T", 8], f64>, written = 0 : i64}]
+module {
+  // CHECK-NOT:   attn.program @decode
+  // CHECK-LABEL: attn.program @encode
+  // CHECK-NOT:     "T"
+  // CHECK:         %[[H:.*]] = attn.compute "h"
+  // CHECK:         attn.output "encode/[[HNAME:[0-9]+]]" %[[H]]
+  // CHECK:         %[[SCALE:.*]] = attn.compute "scale"
+  // CHECK:         attn.output "encode/[[SNAME:[0-9]+]]" %[[SCALE]]
+  // CHECK-LABEL: attn.program @step
+  // CHECK:         attn.length "T" open
+  // CHECK-DAG:     %[[HIN:.*]] = attn.data "encode/[[HNAME]]" {attn.batch = "each", attn.place = "example"}
+  // CHECK-DAG:     %[[SIN:.*]] = attn.param "encode/[[SNAME]]" {attn.batch = "once"}
+  // CHECK-DAG:     attn.data "carry/0" {attn.batch = "each"}
+  // CHECK-DAG:     %[[T:.*]] = attn.step "T"
+  // CHECK-DAG:     %[[K:.*]] = attn.data "carry/1" {attn.batch = "each", attn.place = "buffer"}
+  // CHECK:         attn.append %[[K]][%[[T]]]
+  // CHECK:         %[[LOGITS:.*]] = attn.compute "logits"
+  // CHECK-NOT:     attn.choice
+  // CHECK:         %[[LOGP:.*]] = attn.compute () log_softmax (%{{.*}}: 9)
+  // CHECK-NEXT:      attn.read %[[LOGITS]]
+  // CHECK:         attn.output "logp/0" %[[LOGP]]
+  // CHECK:         attn.output "value/[[ROW]]"
+  // CHECK-NOT:   attn.program @finish
+  attn.program @decode {
+    attn.length "S"
+    attn.length "T" open
+    %x = attn.data "x" : !attn.array<["S", 8], f64>
+    %w = attn.param "w" : !attn.array<[9, 8], f64>
+    %h = attn.compute "h" (%k: 8) sum (%i: "S") {
+      %0 = attn.read %x[%i, %k] : !attn.array<["S", 8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    %scale = attn.compute "scale" (%k: 8) sum (%v: 9) {
+      %0 = attn.read %w[%v, %k] : !attn.array<[9, 8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    %begin = attn.compute () {
+      %0 = arith.constant 0 : i64
+      attn.yield %0 : i64
+    } : !attn.array<[], i64>
+    %none = attn.compute (%t: "T", %k: 8) {
+      %0 = arith.constant 0.0 : f64
+      attn.yield %0 : f64
+    } : !attn.array<["T", 8], f64>
+    %last:3 = attn.search "T" states [{name = "y", kind = "carried", window = 1 : i64, reorder = true}, {name = "k", kind = "growing", window = 0 : i64, reorder = true}] (%t) carries (%before = %begin : !attn.array<[], i64>, %keys = %none : !attn.array<["T", 8], f64>) axes [0] {
+      %key = attn.compute "k" (%k: 8) {
+        %0 = attn.read %before[] : !attn.array<[], i64>
+        %1 = arith.index_cast %0 : i64 to index
+        %2 = attn.read %w[%1, %k] : !attn.array<[9, 8], f64>
+        %3 = attn.read %h[%k] : !attn.array<[8], f64>
+        %4 = attn.read %scale[%k] : !attn.array<[8], f64>
+        %5 = arith.mulf %2, %3 : f64
+        %6 = arith.mulf %5, %4 : f64
+        attn.yield %6 : f64
+      } : !attn.array<[8], f64>
+      %longer = attn.append %keys[%t] axis 0 = %key : !attn.array<["T", 8], f64>, !attn.array<[8], f64>
+      %all = attn.compute (%k: 8) sum (%u: "T") where {
+        %0 = arith.cmpi sle, %u, %t : index
+        attn.yield %0 : i1
+      } {
+        %0 = attn.read %longer[%u, %k] : !attn.array<["T", 8], f64>
+        attn.yield %0 : f64
+      } : !attn.array<[8], f64>
+      %logits = attn.compute "logits" (%v: 9) sum (%k: 8) {
+        %0 = attn.read %w[%v, %k] : !attn.array<[9, 8], f64>
+        %1 = attn.read %all[%k] : !attn.array<[8], f64>
+        %2 = arith.mulf %0, %1 : f64
+        attn.yield %2 : f64
+      } : !attn.array<[9], f64>
+      %y = attn.choice "y" categorical ["logits"] (%logits : !attn.array<[9], f64>) end 1 : i64 -> !attn.array<[], i64>
+      attn.yield %y, %longer, %y : !attn.array<[], i64>, !attn.array<["T", 8], f64>, !attn.array<[], i64>
+    } : !attn.array<[], i64>, !attn.array<["T", 8], f64>, !attn.array<["T"], i64>
+    attn.output "y" %last#2 : !attn.array<["T"], i64>
+  }
+}
+
+// -----
+
+// Two choices: the second part of the step reads the first choice, and a value
+// of the first part. A mark stands behind both. What nobody reads in the step
+// grows without a program, and what stands behind the search is @finish.
+
+// CHECK:       marks = [{kind = "stop", segment = 2 : i64, value = "value/[[STOP:[0-9]+]]"}]
+// CHECK-SAME:  outputs = [{name = "y", value = "stack/0"}, {name = "length", value = ""}]
+// CHECK-SAME:  segments = ["step", "step.1", "step.2"]
+// CHECK-SAME:  next = "choice/1", type = !attn.array<["T"], i64>, written = -1 : i64
+module {
+  // CHECK-LABEL: attn.program @step {
+  // CHECK:         %[[Q:.*]] = attn.compute "q"
+  // CHECK:         attn.output "value/[[QNAME:[0-9]+]]" %[[Q]]
+  // CHECK-LABEL: attn.program @step.1
+  // CHECK-DAG:     attn.data "choice/0"
+  // CHECK-DAG:     attn.data "value/[[QNAME]]" {attn.batch = "each"}
+  // CHECK:         attn.compute "p"
+  // CHECK-LABEL: attn.program @step.2
+  // CHECK-NOT:     attn.append
+  // CHECK:         attn.data "choice/1"
+  // CHECK:         attn.output "value/[[STOP]]"
+  // CHECK-LABEL: attn.program @finish
+  // CHECK:         attn.data "stack/0"
+  // CHECK:         attn.output "length"
+  attn.program @decode {
+    attn.length "T" open
+    %none = attn.compute (%t: "T") {
+      %0 = arith.constant 0 : i64
+      attn.yield %0 : i64
+    } : !attn.array<["T"], i64>
+    %last:2 = attn.search "T" states [{name = "y", kind = "growing", window = 0 : i64, reorder = true}] (%t) carries (%past = %none : !attn.array<["T"], i64>) axes [0] {
+      %q = attn.compute "q" () sum (%u: "T") where {
+        %0 = arith.cmpi slt, %u, %t : index
+        attn.yield %0 : i1
+      } {
+        %0 = attn.read %past[%u] : !attn.array<["T"], i64>
+        %1 = arith.sitofp %0 : i64 to f64
+        attn.yield %1 : f64
+      } : !attn.array<[], f64>
+      %bit = attn.choice "bit" bernoulli ["logit"] (%q : !attn.array<[], f64>) -> !attn.array<[], i1>
+      %p = attn.compute "p" (%v: 3) {
+        %0 = attn.read %bit[] : !attn.array<[], i1>
+        %1 = attn.read %q[] : !attn.array<[], f64>
+        %2 = arith.constant 0.0 : f64
+        %3 = arith.select %0, %1, %2 : f64
+        attn.yield %3 : f64
+      } : !attn.array<[3], f64>
+      %y = attn.choice "y" categorical ["logits"] (%p : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      %stop = attn.compute "stop" () {
+        %0 = attn.read %y[] : !attn.array<[], i64>
+        %1 = arith.constant 2 : i64
+        %2 = arith.cmpi eq, %0, %1 : i64
+        attn.yield %2 : i1
+      } : !attn.array<[], i1>
+      attn.mark "stop" %stop : !attn.array<[], i1>
+      %longer = attn.append %past[%t] axis 0 = %y : !attn.array<["T"], i64>, !attn.array<[], i64>
+      attn.yield %longer, %y : !attn.array<["T"], i64>, !attn.array<[], i64>
+    } : !attn.array<["T"], i64>, !attn.array<["T"], i64>
+    %length = attn.compute "length" () sum (%t: "T") {
+      %0 = attn.read %last#1[%t] : !attn.array<["T"], i64>
+      %1 = arith.sitofp %0 : i64 to f64
+      attn.yield %1 : f64
+    } : !attn.array<[], f64>
+    attn.output "y" %last#1 : !attn.array<["T"], i64>
+    attn.output "length" %length : !attn.array<[], f64>
+  }
+}
+
+// -----
+
+// A choice without a search: @encode gives what it is made from.
+
+// CHECK:       outputs = [{name = "answer", value = "choice/0"}]
+// CHECK-SAME:  segments = ["step", ""]
+module {
+  // CHECK-LABEL: attn.program @encode
+  // CHECK:         attn.output "encode/0"
+  // CHECK-LABEL: attn.program @step
+  // CHECK:         attn.data "encode/0"
+  // CHECK:         attn.output "logp/0"
+  attn.program @decode {
+    attn.length "S"
+    %x = attn.data "x" : !attn.array<["S", 4], f64>
+    %sum = attn.compute (%k: 4) sum (%i: "S") {
+      %0 = attn.read %x[%i, %k] : !attn.array<["S", 4], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[4], f64>
+    %answer = attn.choice "answer" categorical ["logits"] (%sum : !attn.array<[4], f64>) -> !attn.array<[], i64>
+    attn.output "answer" %answer : !attn.array<[], i64>
+  }
+}
+
+// -----
+
+// A module that does not decode stays as it is.
+
+// CHECK-NOT:   attn.decoder
+// CHECK:       attn.program @loss
+// CHECK-NEXT:    attn.data "x"
+// CHECK-NEXT:    attn.output "x"
+module {
+  attn.program @loss {
+    %x = attn.data "x" : !attn.array<[4], f64>
+    attn.output "x" %x : !attn.array<[4], f64>
+  }
+}
