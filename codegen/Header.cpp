@@ -1,6 +1,7 @@
 //===- Header.cpp - the C header of a compiled model ----------------------===//
 
 #include "codegen/Header.h"
+#include "runtime/SearchSteps.h"
 #include "runtime/model/CBatch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,12 +26,14 @@ fovea::codegen::headerFunctions(const HeaderOptions &options) {
   std::vector<std::string> names = {
       "message",        "create", "destroy", "parameter", "parameter_size",
       "parameter_name", "save",   "id",      "symbol",    "random"};
-  for (const std::string &entry : options.entries)
-    if (entry == "loss" || entry == "grad" || entry == "train_step") {
-      names.push_back(entry);
-      if (entry == "grad")
-        names.push_back("gradient");
-    }
+  for (const std::string &entry : options.entries) {
+    names.push_back(entry);
+    if (entry == "grad")
+      names.push_back("gradient");
+    if (entry == "decode")
+      names.insert(names.end(),
+                   {"result_size", "result_get", "result_destroy"});
+  }
   return names;
 }
 
@@ -95,6 +98,8 @@ private:
   void writeLoss();
   void writeGradients();
   void writeTraining();
+  void writeDecoding();
+  void writeSteps();
   void writeSymbols();
 
   const runtime::Description &description;
@@ -347,6 +352,87 @@ void HeaderWriter::writeTraining() {
           batchArguments() + ", int64_t seed, double *loss");
 }
 
+void HeaderWriter::writeDecoding() {
+  const runtime::SearchOptions &search = description.search;
+  comment("How to generate. What is 0 is as the spec says, or as nothing was "
+          "asked for.");
+  stream << "typedef struct " << prefix << "_search {\n"
+         << "  int64_t beam;       /* hypotheses that are kept (" << search.beam
+         << ") */\n"
+         << "  int64_t nbest;      /* that are returned, or draws (1) */\n"
+         << "  int64_t max_length; /* steps at most (";
+  if (search.longest)
+    stream << *search.longest;
+  else
+    stream << "by the input";
+  stream << ") */\n"
+         << "  int64_t min_length; /* steps before which nothing ends ("
+         << search.shortest << ") */\n"
+         << "  int64_t sample;     /* not 0: draw instead of search */\n"
+         << "  int64_t seed;       /* of the draws */\n"
+         << "  int64_t top_k;      /* draw among so many (all) */\n"
+         << "  double temperature; /* divides the logits of a draw (1) */\n"
+         << "  double top_p; /* draw among those that have this probability "
+            "(1) */\n"
+         << "} " << prefix << "_search;\n\n";
+  comment("What was generated for one example.");
+  stream << "typedef struct " << prefix << "_hypothesis {\n"
+         << "  double logp;   /* the sum over its choices */\n"
+         << "  double score;  /* what it is ranked by */\n"
+         << "  int64_t steps; /* of the search */\n"
+         << "  int64_t ended; /* 0: cut at the largest number of steps */\n";
+  Names unique;
+  for (StringRef own : {"logp", "score", "steps", "ended"})
+    unique.of(own);
+  for (const runtime::DataDescription &data : description.data) {
+    if (!data.isChosen)
+      continue;
+    std::string name = unique.of(data.spec.name);
+    bool isReal = data.spec.kind == DataKind::Real;
+    std::string what = "All values, " + name + "_size of them";
+    if (data.text.isSentence)
+      what += "; 1, </s>, is the last where it has ended";
+    comment(what + ".", 2);
+    stream << "  const " << (isReal ? "double" : "int64_t") << " *" << name
+           << ";\n  int64_t " << unique.of(data.spec.name + "_size") << ";\n";
+  }
+  stream << "} " << prefix << "_hypothesis;\n\n"
+         << "typedef struct " << prefix << "_result " << prefix
+         << "_result;\n\n";
+  comment("Generates. `search` may be null. Of the batch only what is given is "
+          "read. On success the caller destroys *result; otherwise it is "
+          "null.");
+  declare("int", "decode",
+          batchArguments() + ", const " + prefix + "_search *search, " +
+              prefix + "_result **result");
+  comment("How many hypotheses there are of an example, best first, or draws, "
+          "in order.");
+  declare("int64_t", "result_size",
+          "const " + prefix + "_result *result, int64_t example");
+  comment("One of them, from 0. The arrays are the result's.");
+  declare("int", "result_get",
+          "const " + prefix + "_result *result, int64_t example, " +
+              "int64_t rank, " + prefix + "_hypothesis *hypothesis");
+  comment("Null is allowed.");
+  declare("void", "result_destroy", prefix + "_result *result");
+}
+
+void HeaderWriter::writeSteps() {
+  int64_t count = runtime::SearchSteps::numSymbols(description.decoder);
+  comment("A search of one's own. `encode` begins with a row for each example "
+          "of the batch, and gives log p of what each symbol would be first: "
+          "logp is [examples][num_symbols]. In `step`, row i goes on from row "
+          "parents[i] of the call before, with symbols[i]; logp is "
+          "[rows][num_symbols]. Rows may be left out, repeated and reordered. "
+          "The steps end with the next call of another function that "
+          "computes.");
+  stream << "enum { " << prefix << "_num_symbols = " << count << " };\n";
+  declare("int", "encode", batchArguments() + ", double *logp");
+  declare("int", "step",
+          prefix + "_model *model, int64_t rows, const int64_t *parents, " +
+              "const int64_t *symbols, double *logp");
+}
+
 void HeaderWriter::writeSymbols() {
   comment("The id of a symbol of the data called `data`, -1 when it has none. "
           "A word that a vocabulary does not know is 2, <unk>.");
@@ -369,6 +455,10 @@ std::string HeaderWriter::run() {
     writeGradients();
   if (has("train_step"))
     writeTraining();
+  if (has("decode"))
+    writeDecoding();
+  if (has("encode"))
+    writeSteps();
   writeSymbols();
   stream << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;

@@ -28,6 +28,12 @@ llvm::ArrayRef<CFunction> fovea::codegen::cFunctions() {
       {"save", "ipp"},
       {"id", "lppp"},
       {"symbol", "pppl"},
+      {"decode", "ipppp"},
+      {"result_size", "lpl"},
+      {"result_get", "ipllp"},
+      {"result_destroy", "vp"},
+      {"encode", "ippp"},
+      {"step", "iplppp"},
   };
   return functions;
 }
@@ -86,6 +92,10 @@ Constant *ImageEmitter::functionTable() {
                                        {address}, /*isVarArg=*/false);
   llvm::SmallVector<Constant *> entries;
   for (const std::string &name : image.functions) {
+    if (name.empty()) {
+      entries.push_back(llvm::ConstantPointerNull::get(address));
+      continue;
+    }
     auto *function = llvm::Function::Create(
         type, llvm::GlobalValue::ExternalLinkage, name, module);
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);

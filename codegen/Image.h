@@ -35,7 +35,8 @@ struct Image {
   std::string description;
   /// A safetensors file; empty: none.
   std::string weights;
-  /// The names of the functions of the programs, in order.
+  /// The names of the functions of the programs, in the order of FoveaImage;
+  /// empty: there is none.
   std::vector<std::string> functions;
   /// Which of the functions of the header there are.
   std::vector<std::string> exports;

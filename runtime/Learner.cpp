@@ -3,6 +3,7 @@
 #include "runtime/Learner.h"
 #include "runtime/Philox.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -127,7 +128,13 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
   if (options.noise > 0)
     noisy = allocate();
   for (const Span &span : spans) {
-    std::vector<double> values = initial.tensors.at(span.path).toDoubles();
+    const Tensor &tensor = initial.tensors.at(span.path);
+    if (tensor.type == typeOf(T())) {
+      std::copy(tensor.bytes.begin(), tensor.bytes.end(),
+                reinterpret_cast<std::byte *>(current.get() + span.begin));
+      continue;
+    }
+    std::vector<double> values = tensor.toDoubles();
     for (int64_t i = 0; i < span.count; ++i)
       current[span.begin + i] = static_cast<T>(values[i]);
   }

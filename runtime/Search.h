@@ -57,6 +57,7 @@ public:
 
 private:
   friend class SearchRun;
+  friend class SearchSteps;
 
   const Decoder &decoder;
   std::vector<ProgramCode> code;

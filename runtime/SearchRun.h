@@ -76,6 +76,8 @@ public:
   Status run(std::vector<std::vector<Generated>> &results);
 
 private:
+  friend class SearchSteps;
+
   //===--- Search.cpp -----------------------------------------------------===//
   Status begin();
   Status runSteps();

@@ -203,9 +203,7 @@ bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   }
   std::optional<int64_t> id = vocabularies.idOf(field, word);
   if (!id)
-    return explain(word, fmt::format("'{}' is no id; words need '--vocab "
-                                     "{}=FILE'",
-                                     word, field.name));
+    return explain(word, fmt::format("'{}' is no id{}", word, field.hint));
   int64_t limit = spec.kind == DataKind::Bit ? 2 : field.size;
   if (limit >= 0 && (*id < 0 || *id >= limit))
     return explain(word, fmt::format("'{}' takes 0 to {}, not {}", field.name,

@@ -34,6 +34,8 @@ struct TextField {
   std::string vocabulary; // the name that declares it; of tokens
   int64_t size = -1;      // ids are 0 .. size-1; -1: any
   std::vector<std::string> labels;
+  /// What to do about a word where there is no vocabulary: ends the sentence.
+  std::string hint;
 };
 
 /// Symbols by id.

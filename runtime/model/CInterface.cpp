@@ -1,16 +1,11 @@
 //===- CInterface.cpp - what the functions of a header call ---------------===//
 
-#include "runtime/model/CInterface.h"
-#include "runtime/model/CBatch.h"
+#include "runtime/model/CGuard.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace fovea::runtime;
-
-struct FoveaModel {
-  std::unique_ptr<Model> model;
-};
 
 //===----------------------------------------------------------------------===//
 // Errors
@@ -19,62 +14,29 @@ struct FoveaModel {
 /// The last message of this thread. No memory has to be found for it.
 static thread_local char lastMessage[1024] = "";
 
-static int fail(FoveaCode code, std::string_view text) {
+int fovea::runtime::fail(FoveaCode code, std::string_view text) {
   size_t count = std::min(text.size(), sizeof(lastMessage) - 1);
   std::memcpy(lastMessage, text.data(), count);
   lastMessage[count] = '\0';
   return code;
 }
 
-/// Does `work`, which returns a code, and catches what is thrown.
-template <typename Work> static int guarded(Work work) {
-#if defined(__cpp_exceptions)
-  try {
-    return work();
-  } catch (...) {
-    // Nothing else is thrown than what containers throw that find no memory.
-    return fail(foveaBadMachine, "out of memory");
-  }
-#else
-  return work();
-#endif
-}
-
-static int codeOf(const Status &status, FoveaCode code = foveaBadInput) {
-  return status.succeeded() ? foveaDone : fail(code, status.text());
-}
-
-static int missing(const char *what) {
-  return fail(foveaBadCall, std::string(what) + " is null");
-}
-
-/// What `entry` reads.
-static std::vector<std::string> neededBy(const Model &model,
-                                         const char *entry) {
-  std::vector<std::string> needed;
-  if (const Program *program = model.program(entry))
+std::vector<std::string> fovea::runtime::dataOf(const Program *program) {
+  std::vector<std::string> names;
+  if (program)
     for (const Program::Array &array : program->arrays)
       if (array.role == Program::Role::Data)
-        needed.push_back(array.name);
-  return needed;
+        names.push_back(array.name);
+  return names;
 }
 
-/// Reads the batch for `entry`, and calls `work(model, examples)`.
+/// Runs `work` with the batch of an entry.
 template <typename Work>
-static int withBatch(FoveaModel *model, const char *entry, const void *batch,
+static int withEntry(FoveaModel *model, const char *entry, const void *batch,
                      Work work) {
   if (!model)
     return missing("the model");
-  if (!batch)
-    return missing("the batch");
-  return guarded([&]() -> int {
-    std::vector<Example> examples;
-    if (Status status = readBatch(model->model->about(), batch,
-                                  neededBy(*model->model, entry), examples);
-        status.failed())
-      return codeOf(status);
-    return work(*model->model, examples);
-  });
+  return withBatch(model, model->model->program(entry), batch, work);
 }
 
 const char *fovea_c_message(void) { return lastMessage; }
@@ -112,7 +74,7 @@ int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update) {
 
 int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
                  double *logp) {
-  return withBatch(
+  return withEntry(
       model, "loss", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;
@@ -127,7 +89,7 @@ int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
 
 int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
                  double *logp) {
-  return withBatch(
+  return withEntry(
       model, "grad", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;
@@ -142,7 +104,7 @@ int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
 
 int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
                        double *loss) {
-  return withBatch(
+  return withEntry(
       model, "grad", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;

@@ -21,8 +21,15 @@ enum FoveaCode {
   foveaBadMachine = 3, // memory, disk
 };
 
-/// A model as C sees it.
+/// A model, and what a decoder gave, as C sees them.
 struct FoveaModel;
+struct FoveaResult;
+
+/// `NAME_search`: zeros stand for what the spec says, or for nothing.
+struct FoveaSearch {
+  int64_t beam, nbest, maxLength, minLength, sample, seed, topK;
+  double temperature, topP;
+};
 
 extern "C" {
 
@@ -38,6 +45,17 @@ int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
                  double *logp);
 int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
                        double *loss);
+int fovea_c_decode(FoveaModel *model, const void *batch,
+                   const FoveaSearch *search, FoveaResult **result);
+int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
+/// `hypothesis` is a struct of words of 8 bytes: log p, score, steps, ended,
+/// and the address and size of each generated name (codegen/Header.cpp).
+int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
+                       void *hypothesis);
+void fovea_c_result_destroy(FoveaResult *result);
+int fovea_c_encode(FoveaModel *model, const void *batch, double *logps);
+int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,
+                 const int64_t *symbols, double *logps);
 
 void *fovea_c_parameter(FoveaModel *model, int which);
 void *fovea_c_gradient(FoveaModel *model, int which);

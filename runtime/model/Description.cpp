@@ -8,6 +8,7 @@
 
 #include "runtime/model/Description.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,7 @@ template <typename A> static void fields(A &a, Program::Length &x) {
 }
 
 template <typename A> static void fields(A &a, Program::Layout &x) {
-  a(x.lengths), a(x.slot);
+  a(x.lengths), a(x.slot), a(x.kind, Program::Layout::InBuffer);
 }
 
 template <typename A> static void fields(A &a, Program::Order &x) {
@@ -42,14 +43,54 @@ template <typename A> static void fields(A &a, Program::Order &x) {
 }
 
 template <typename A> static void fields(A &a, Program::Array &x) {
-  a(x.name), a(x.role, Program::Role::Temporary);
+  a(x.name), a(x.role, Program::Role::Packed);
   a(x.element, Program::Element::Bit);
   a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
 }
 
 template <typename A> static void fields(A &a, Program &x) {
   a(x.lengths), a(x.layouts), a(x.orders), a(x.arrays);
-  a(x.numSlots), a(x.entry);
+  a(x.numSlots), a(x.stepSlot), a(x.entry), a(x.prepare);
+}
+
+template <typename A> static void fields(A &a, Decoder::State &x) {
+  a(x.name), a(x.initial), a(x.next), a(x.written);
+  a(x.element, Program::Element::Bit), a(x.shape);
+}
+
+template <typename A> static void fields(A &a, Decoder::Parameter &x) {
+  a(x.name), a(x.value), a(x.shape);
+}
+
+template <typename A> static void fields(A &a, Decoder::Choice &x) {
+  a(x.name), a(x.distribution, Decoder::Distribution::Mixture);
+  a(x.parameters), a(x.shape), a(x.element, Program::Element::Bit);
+  a(x.hasEnd), a(x.end);
+}
+
+template <typename A> static void fields(A &a, Decoder::Mark &x) {
+  a(x.kind, Decoder::Mark::Score), a(x.segment), a(x.value);
+}
+
+template <typename A> static void fields(A &a, Decoder::Stack &x) {
+  a(x.value), a(x.axis), a(x.element, Program::Element::Bit), a(x.shape);
+}
+
+template <typename A> static void fields(A &a, Decoder::Output &x) {
+  a(x.name), a(x.value);
+}
+
+template <typename A> static void fields(A &a, Decoder &x) {
+  a(x.model), a(x.programs), a(x.encode), a(x.segments), a(x.finish);
+  a(x.lengths), a(x.isSearch), a(x.reverse), a(x.extent), a(x.known);
+  a(x.longest), a(x.states), a(x.choices), a(x.marks), a(x.stacks);
+  a(x.outputs);
+}
+
+/// The defaults of a spec: what else a search is asked for stands in flags.
+template <typename A> static void fields(A &a, SearchOptions &x) {
+  a(x.beam), a(x.longest), a(x.shortest);
+  a(x.normalise, Normalise::Gnmt), a(x.gnmt);
 }
 
 template <typename A> static void fields(A &a, DataAxis &x) {
@@ -76,6 +117,7 @@ template <typename A> static void fields(A &a, DataDescription &x) {
 template <typename A> static void fields(A &a, Description &x) {
   a(x.model), a(x.compiler), a(x.cpu), a(x.features), a(x.isDouble);
   a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
+  a(x.hasDecoder), a(x.decoder), a(x.search);
   a(x.train), a(x.dims), a(x.frozen), a(x.vocabularies);
 }
 
@@ -97,7 +139,11 @@ private:
   static json of(bool &value) { return value; }
   static json of(int &value) { return value; }
   static json of(int64_t &value) { return value; }
+  static json of(double &value) { return value; }
   static json of(std::string &value) { return value; }
+  template <typename T> static json of(std::optional<T> &value) {
+    return value ? of(*value) : json();
+  }
   template <typename T> static json of(std::vector<T> &values) {
     json list = json::array();
     for (T &value : values)
@@ -158,6 +204,15 @@ private:
     get(from, number);
     value = static_cast<int>(number);
     isGood &= value == number;
+  }
+  void get(const json &from, double &value) {
+    isGood &= from.is_number();
+    value = isGood ? from.get<double>() : 0;
+  }
+  template <typename T> void get(const json &from, std::optional<T> &value) {
+    value.reset();
+    if (!from.is_null())
+      get(from, value.emplace());
   }
   void get(const json &from, std::string &value) {
     isGood &= from.is_string();
@@ -227,7 +282,8 @@ static bool isWhole(const Program &program) {
     return index >= 0 && index < static_cast<int64_t>(list.size());
   };
   bool good = program.numSlots >= Program::firstFreeSlot &&
-              program.numSlots <= mostSlots;
+              program.numSlots <= mostSlots &&
+              (program.stepSlot == 0 || isSlot(program.stepSlot));
   for (size_t number = 0; number < program.lengths.size(); ++number) {
     const Program::Length &length = program.lengths[number];
     good = good && isFormula(length.formula, number) && isSlot(length.slot) &&
@@ -254,8 +310,45 @@ static bool isWhole(const Program &program) {
   return good;
 }
 
+static bool isWhole(const Decoder &decoder) {
+  auto isProgram = [&](int number, bool mayMiss) {
+    return (mayMiss && number == -1) ||
+           (number >= 0 && number < static_cast<int>(decoder.programs.size()));
+  };
+  auto isExtent = [&](int64_t extent) {
+    return extent <= largestExtent &&
+           -1 - extent < static_cast<int64_t>(decoder.lengths.size());
+  };
+  auto isShape = [&](const std::vector<int64_t> &shape) {
+    return std::all_of(shape.begin(), shape.end(), isExtent);
+  };
+  auto segments = static_cast<int>(decoder.segments.size());
+  bool good = isProgram(decoder.encode, /*mayMiss=*/false) &&
+              isProgram(decoder.finish, /*mayMiss=*/true) &&
+              isExtent(decoder.extent) &&
+              segments == static_cast<int>(decoder.choices.size()) + 1;
+  for (const Program &program : decoder.programs)
+    good &= isWhole(program);
+  for (int segment : decoder.segments)
+    good &= isProgram(segment, /*mayMiss=*/true);
+  for (const Decoder::State &state : decoder.states)
+    good &= isShape(state.shape) && state.written >= Decoder::State::replaced &&
+            state.written < segments;
+  for (const Decoder::Choice &choice : decoder.choices) {
+    good &= isShape(choice.shape) && (!choice.hasEnd || isExtent(choice.end));
+    for (const Decoder::Parameter &parameter : choice.parameters)
+      good &= isShape(parameter.shape);
+  }
+  for (const Decoder::Mark &mark : decoder.marks)
+    good &= mark.segment >= 0 && mark.segment < segments;
+  for (const Decoder::Stack &stack : decoder.stacks)
+    good &= isShape(stack.shape) && stack.axis >= 0 &&
+            stack.axis <= static_cast<int64_t>(stack.shape.size());
+  return good;
+}
+
 static bool isWhole(const Description &description) {
-  bool good = true;
+  bool good = !description.hasDecoder || isWhole(description.decoder);
   for (const Program &program : description.programs)
     good &= isWhole(program);
   for (const ParameterDescription &parameter : description.parameters) {

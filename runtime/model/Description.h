@@ -9,7 +9,8 @@
 #ifndef FOVEA_RUNTIME_MODEL_DESCRIPTION_H
 #define FOVEA_RUNTIME_MODEL_DESCRIPTION_H
 
-#include "runtime/Program.h"
+#include "runtime/Decoder.h"
+#include "runtime/SearchOptions.h"
 #include "runtime/Text.h"
 
 namespace fovea::runtime {
@@ -38,6 +39,10 @@ struct Description {
   std::vector<DataDescription> data;            // in file order
   /// `loss`, `grad`.
   std::vector<Program> programs;
+  bool hasDecoder = false;
+  Decoder decoder;
+  /// What the spec's decode block says.
+  SearchOptions search;
   /// `train { .. }` and the dims that its entries name.
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;

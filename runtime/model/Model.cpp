@@ -76,12 +76,20 @@ Status Model::create(const FoveaImage &image, const std::string &weights,
     status = checkCpu(description.features);
   if (status.failed())
     return status;
+  size_t count = description.programs.size();
   assert(image.numFunctions ==
-             static_cast<int64_t>(description.programs.size()) &&
+             static_cast<int64_t>(
+                 2 * (count + description.decoder.programs.size())) &&
          "the compiler makes an image of as many functions");
-  for (size_t i = 0; i < description.programs.size(); ++i)
+  auto codeOf = [&](size_t number) {
+    return ProgramCode{image.functions[2 * number],
+                       image.functions[2 * number + 1]};
+  };
+  for (size_t i = 0; i < count; ++i)
     model->entries.push_back(
-        std::make_unique<Entry>(description.programs[i], image.functions[i]));
+        std::make_unique<Entry>(description.programs[i], codeOf(i)));
+  for (size_t i = 0; i < description.decoder.programs.size(); ++i)
+    model->decoderCode.push_back(codeOf(count + i));
   model->pool.reset(fovea_pool_create(threads));
   TensorFile file;
   if (!weights.empty())
@@ -132,15 +140,15 @@ Status Model::run(const char *entry, const std::vector<Example> &examples,
   for (const auto &own : entries)
     if (own->program.entry == entry)
       found = own.get();
-  if (!found)
-    return Status::error(fmt::format("'{}' is compiled without the entry '{}'",
-                                     description.model, entry));
+  assert(found && "nothing calls what is not compiled");
   Batch batch;
   for (const Example &example : examples)
     batch.push_back(&example);
   if (Status status = found->memory.bind(batch, binding); status.failed())
     return status;
-  found->function(found->memory.frame());
+  if (found->code.prepare)
+    found->code.prepare(found->memory.frame());
+  found->code.run(found->memory.frame());
   return Status::success();
 }
 
@@ -226,7 +234,43 @@ Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
                                      numUpdates + 1,
                                      learner->firstNotFinite()));
   ++numUpdates;
+  steps.reset();
+  searcher.reset();
   return Status::success();
+}
+
+void Model::prepareSearch() {
+  assert(description.hasDecoder && "nothing calls what is not compiled");
+  steps.reset();
+  if (!searcher || isShared)
+    searcher = std::make_unique<Search>(description.decoder, decoderCode,
+                                        weights, pool.get());
+}
+
+Status Model::decode(const std::vector<Example> &examples,
+                     const SearchOptions &options,
+                     std::vector<std::vector<Generated>> &results) {
+  prepareSearch();
+  Batch batch;
+  for (const Example &example : examples)
+    batch.push_back(&example);
+  return searcher->decode(batch, options, results);
+}
+
+Status Model::encode(std::vector<Example> examples, double *logps) {
+  prepareSearch();
+  steps = std::make_unique<SearchSteps>(*searcher);
+  Status status = steps->begin(std::move(examples), logps);
+  if (status.failed())
+    steps.reset();
+  return status;
+}
+
+Status Model::step(const std::vector<int64_t> &parents,
+                   const std::vector<int64_t> &symbols, double *logps) {
+  if (!steps || steps->numRows() == 0)
+    return Status::error("a step follows 'encode', or another step");
+  return steps->step(parents, symbols, logps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,7 +282,10 @@ static void *find(const OwnedMemory &memory, const std::string &path) {
   return found == memory.end() ? nullptr : found->second;
 }
 
-void *Model::parameter(const std::string &path) { return find(weights, path); }
+void *Model::parameter(const std::string &path) {
+  isShared = true;
+  return find(weights, path);
+}
 
 void *Model::gradient(const std::string &path) {
   return find(learner->gradients(), path);

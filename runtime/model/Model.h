@@ -10,6 +10,7 @@
 #define FOVEA_RUNTIME_MODEL_MODEL_H
 
 #include "runtime/Learner.h"
+#include "runtime/SearchSteps.h"
 #include "runtime/model/Description.h"
 
 /// What the object of a model holds, as the compiler lays it out.
@@ -19,7 +20,8 @@ extern "C" struct FoveaImage {
   /// A safetensors file, or null.
   const char *weights;
   int64_t weightsSize;
-  /// The functions of the programs, in the order of the description.
+  /// Of each program of the description, and then of the decoder, the function
+  /// that runs it and the one that prepares it, or null.
   void (*const *functions)(void *frame);
   int64_t numFunctions;
 };
@@ -54,6 +56,15 @@ public:
   /// Gradients, and one update of the weights from them.
   Status trainStep(const std::vector<Example> &examples, uint64_t seed,
                    BatchResult &result);
+  /// The best hypotheses of each example, best first; or its draws, in order.
+  Status decode(const std::vector<Example> &examples,
+                const SearchOptions &options,
+                std::vector<std::vector<Generated>> &results);
+  /// The steps of a search that the caller makes (runtime/SearchSteps.h), from
+  /// `encode` to the next call of `decode` or `trainStep`.
+  Status encode(std::vector<Example> examples, double *logps);
+  Status step(const std::vector<int64_t> &parents,
+              const std::vector<int64_t> &symbols, double *logps);
   /// The updates that `trainStep` has made.
   int64_t updates() const { return numUpdates; }
 
@@ -67,10 +78,10 @@ private:
 
   /// A program, its function and its memory.
   struct Entry {
-    explicit Entry(const Program &program, void (*function)(void *))
-        : program(program), function(function), memory(program) {}
+    Entry(const Program &program, ProgramCode code)
+        : program(program), code(code), memory(program) {}
     const Program &program;
-    void (*function)(void *);
+    ProgramCode code;
     Workspace memory;
   };
 
@@ -82,6 +93,7 @@ private:
   Status differentiate(const std::vector<Example> &examples, Binding &binding,
                        BatchResult &result);
   Binding binding() const;
+  void prepareSearch();
 
   Description description;
   Vocabularies vocabularies;
@@ -90,6 +102,12 @@ private:
                                                          &fovea_pool_destroy};
   std::unique_ptr<Learner> learner;
   OwnedMemory weights;
+  std::vector<ProgramCode> decoderCode;
+  /// Has packed the weights as they were; null: none, or they have changed.
+  std::unique_ptr<Search> searcher;
+  std::unique_ptr<SearchSteps> steps;
+  /// Someone has an address, and may write there whenever they like.
+  bool isShared = false;
   std::optional<uint64_t> seed;
   uint64_t update = 0;
   int64_t numUpdates = 0;

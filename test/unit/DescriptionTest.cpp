@@ -41,6 +41,26 @@ static Description full() {
                      3,
                      {-1, -2, 4}}};
   program.entry = "loss";
+  description.hasDecoder = true;
+  Decoder &decoder = description.decoder;
+  decoder.programs = {program, program};
+  decoder.segments = {1, -1};
+  decoder.lengths = {"S"};
+  decoder.extent = -1;
+  decoder.states = {
+      {"h", "encode/h", "value/h", 0, Program::Element::F32, {-1, 3}}};
+  decoder.choices = {{"y",
+                      Decoder::Distribution::Categorical,
+                      {{"logp", "value/l", {7}}},
+                      {},
+                      Program::Element::I64,
+                      true,
+                      1}};
+  decoder.marks = {{Decoder::Mark::Stop, 1, "value/m"}};
+  decoder.stacks = {{"choice/y", 0, Program::Element::I64, {2}}};
+  decoder.outputs = {{"y", "stack/y"}};
+  description.search.longest = 9;
+  description.search.gnmt = 0.25;
   description.train = {{"optimiser", "adam"}};
   description.dims = {{"H", 5}};
   description.frozen = {"lm"};
@@ -60,6 +80,9 @@ TEST(Description, ComesBack) {
   EXPECT_EQ(writeDescription(result), text);
   EXPECT_EQ(result.programs[0].arrays[0].shape[1], -2);
   EXPECT_EQ(result.data[0].text.labels[1], "b\n\"c");
+  EXPECT_EQ(result.decoder.choices[0].parameters[0].value, "value/l");
+  EXPECT_EQ(result.search.longest, 9);
+  EXPECT_EQ(result.search.gnmt, 0.25);
 }
 
 TEST(Description, DamageIsRefused) {
@@ -108,6 +131,24 @@ TEST(Description, IndicesAreChecked) {
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].count = -1; }));
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].shape[0] = -3; }));
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].slot = 0; }));
+  auto wrong = [](auto change) {
+    Description description = full();
+    change(description.decoder);
+    return !isRead(description);
+  };
+  using D = Decoder;
+  EXPECT_TRUE(wrong([](D &d) { d.encode = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.finish = -2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.segments.pop_back(); }));
+  EXPECT_TRUE(wrong([](D &d) { d.segments[0] = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.extent = -2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.states[0].shape[0] = -2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.states[0].written = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.choices[0].end = -2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.choices[0].parameters[0].shape[0] = -9; }));
+  EXPECT_TRUE(wrong([](D &d) { d.marks[0].segment = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.stacks[0].axis = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.programs[1].numSlots = 0; }));
   Description large = full();
   large.parameters[0].shape = {int64_t(1) << 30, int64_t(1) << 30};
   EXPECT_FALSE(isRead(large));

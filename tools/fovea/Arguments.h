@@ -3,6 +3,8 @@
 #ifndef FOVEA_TOOLS_FOVEA_ARGUMENTS_H
 #define FOVEA_TOOLS_FOVEA_ARGUMENTS_H
 
+#include "runtime/model/SearchFlags.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,11 +53,7 @@ struct Arguments {
   std::optional<int64_t> validEvery, saveEvery;
 
   // decode
-  std::optional<int64_t> beam, nbest, maxLength, minLength, topK;
-  std::optional<double> temperature, topP;
-  std::string lengthNorm;
-  bool scores = false;
-  bool sample = false;
+  runtime::SearchFlags search;
   std::vector<std::string> shows;
 
   // eval

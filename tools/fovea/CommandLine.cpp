@@ -6,43 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Diagnostics.h"
+#include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Arguments.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cmath>
 #include <cstdio>
 
 using namespace fovea::cli;
-
-/// CLI11's own validators print the largest double in full.
-static CLI::Validator numberThat(const std::string &what,
-                                 bool (*holds)(double)) {
-  return {[what, holds](const std::string &text) {
-            double number = 0;
-            bool good =
-                CLI::detail::lexical_cast(text, number) && holds(number);
-            return good ? "" : "takes " + what + ", not '" + text + "'";
-          },
-          what};
-}
-
-static CLI::Validator atLeast(int least) {
-  return least == 0 ? numberThat("a number of at least 0",
-                                 [](double x) { return x >= 0; })
-                    : numberThat("a number of at least 1",
-                                 [](double x) { return x >= 1; });
-}
-
-static CLI::Validator positive() {
-  return numberThat("a number above 0",
-                    [](double x) { return x > 0 && x < HUGE_VAL; });
-}
-
-static CLI::Validator probability() {
-  return numberThat("a number above 0 and up to 1",
-                    [](double x) { return x > 0 && x <= 1; });
-}
+using fovea::runtime::atLeast;
+using fovea::runtime::positive;
 
 namespace {
 
@@ -162,8 +133,15 @@ private:
             "f32 or f64: what compiled code computes in; the reference "
             "interpreter always computes in f64")
         ->check(CLI::IsMember({"f32", "f64"}));
+    addCpu(command);
     addStopAfter(command, "interpret the IR behind this phase");
     command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+  }
+
+  void addCpu(CLI::App *command) {
+    command->add_option("--cpu", arguments.cpu,
+                        "what code is compiled for: native, x86-64-v3 (AVX2) "
+                        "or x86-64-v4 (AVX-512)");
   }
 
   void addStopAfter(CLI::App *command, const std::string &what) {
@@ -267,37 +245,7 @@ private:
     addWeights(command);
     // A model that is given nothing generates one example.
     addData(command, /*asText=*/true)->required(false);
-    command->add_option("--beam", arguments.beam, "hypotheses that are kept")
-        ->check(atLeast(1));
-    command
-        ->add_option("--nbest", arguments.nbest,
-                     "hypotheses that are printed; each line then begins with "
-                     "the number of its example and a tab")
-        ->check(atLeast(1));
-    command
-        ->add_option("--max-length", arguments.maxLength,
-                     "the largest number of steps")
-        ->check(atLeast(1));
-    command
-        ->add_option("--min-length", arguments.minLength,
-                     "steps before which nothing ends")
-        ->check(atLeast(0));
-    command->add_option("--length-norm", arguments.lengthNorm,
-                        "none, per_symbol or gnmt(A)");
-    command->add_flag("--scores", arguments.scores,
-                      "print log p and a tab before the text");
-    command->add_flag("--sample", arguments.sample, "draw instead of search");
-    command
-        ->add_option("--temperature", arguments.temperature,
-                     "divides the logits of a draw (1)")
-        ->check(positive());
-    command->add_option("--top-k", arguments.topK, "draw among the K likeliest")
-        ->check(atLeast(1));
-    command
-        ->add_option("--top-p", arguments.topP,
-                     "draw among the likeliest that have probability P")
-        ->check(probability());
-    addSeed(command, "of the draws (0)");
+    addSearchFlags(*command, arguments.search);
     command
         ->add_option("--show", arguments.shows,
                      "stores an equation of the best hypothesis, in a "
@@ -361,9 +309,9 @@ private:
                         "ast: the parsed file; attn: what the front end "
                         "gives; mlir (default): behind the phases; plan: the "
                         "arrays of one entry; kernels, llvm, asm, obj: its "
-                        "code; so: a shared library with a C header beside it");
-    command->add_option("--cpu", arguments.cpu,
-                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+                        "code; so: a shared library with a C header beside it; "
+                        "exe: a program that reads lines and prints lines");
+    addCpu(command);
     command->add_option("--dtype", arguments.dtype, "f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}));
     command
@@ -401,8 +349,7 @@ private:
         ->check(atLeast(0));
     command->add_option("--dtype", arguments.dtype, "f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}));
-    command->add_option("--cpu", arguments.cpu,
-                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+    addCpu(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");
     command->add_option("--json", arguments.json, "writes the figures")

@@ -73,12 +73,10 @@ static int checkEmit(const Arguments &arguments) {
   const std::string &emit = arguments.emit;
   if (emit == "attn" || emit == "mlir")
     return done;
-  if (emit == "exe")
-    return wrongUsage("'--emit exe' does not exist yet");
   if (!isCode(emit))
     return wrongUsage("'" + emit +
                       "' cannot be emitted; there are ast, attn, "
-                      "mlir, plan, kernels, llvm, asm, obj and so");
+                      "mlir, plan, kernels, llvm, asm, obj, so and exe");
   bool isOne =
       arguments.entries.size() == 1 &&
       (arguments.entries[0] == "loss" || arguments.entries[0] == "grad");
@@ -176,7 +174,7 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
 int fovea::cli::runCompile(const Arguments &arguments) {
   if (arguments.emit == "ast")
     return printTree(arguments);
-  if (arguments.emit == "so")
+  if (arguments.emit == "so" || arguments.emit == "exe")
     return runPackage(arguments);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);

@@ -30,52 +30,6 @@ struct Show {
 
 } // namespace
 
-/// Reads `none`, `per_symbol` or `gnmt(0.6)`.
-static bool readNormalise(const std::string &text,
-                          reference::SearchOptions &options) {
-  StringRef rest = text;
-  if (text.empty())
-    return true;
-  if (rest == "none")
-    options.normalise = reference::Normalise::None;
-  else if (rest == "per_symbol")
-    options.normalise = reference::Normalise::PerSymbol;
-  else if (rest.consume_front("gnmt(") && rest.consume_back(")") &&
-           !rest.getAsDouble(options.gnmt))
-    options.normalise = reference::Normalise::Gnmt;
-  else
-    return false;
-  return true;
-}
-
-/// What the command line says over what the spec says. False after an
-/// explanation of wrong usage.
-static bool applyOptions(const Arguments &arguments,
-                         reference::SearchOptions &options) {
-  if (!readNormalise(arguments.lengthNorm, options)) {
-    wrongUsage("'--length-norm' takes none, per_symbol or gnmt(A), not '" +
-               arguments.lengthNorm + "'");
-    return false;
-  }
-  if (arguments.beam)
-    options.beam = *arguments.beam;
-  if (arguments.maxLength)
-    options.longest = *arguments.maxLength;
-  options.shortest = arguments.minLength.value_or(options.shortest);
-  options.nbest = arguments.nbest.value_or(1);
-  options.sample = arguments.sample;
-  options.seed = arguments.seed.value_or(0);
-  options.temperature = arguments.temperature.value_or(1);
-  options.topK = arguments.topK.value_or(0);
-  options.topP = arguments.topP.value_or(1);
-  if (!options.sample && options.nbest > options.beam) {
-    wrongUsage(fmt::format("'--nbest {}' is more than the beam of {} keeps",
-                           options.nbest, options.beam));
-    return false;
-  }
-  return true;
-}
-
 static bool readShows(Session &session, const Arguments &arguments,
                       Model &model, std::vector<Show> &shows) {
   for (const std::string &text : arguments.shows) {
@@ -150,9 +104,9 @@ std::string Printer::lineOf(const reference::Hypothesis &hypothesis) const {
 void Printer::print(size_t example,
                     const std::vector<reference::Hypothesis> &best) {
   for (const reference::Hypothesis &hypothesis : best) {
-    if (arguments.nbest)
+    if (arguments.search.nbest)
       llvm::outs() << example + 1 << '\t';
-    if (arguments.scores)
+    if (arguments.search.scores)
       llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
     llvm::outs() << lineOf(hypothesis) << '\n';
   }
@@ -196,6 +150,7 @@ static runtime::Status runCompiled(const Arguments &arguments,
   CompiledOptions compiledOptions;
   compiledOptions.isDouble = arguments.dtype == "f64";
   compiledOptions.threads = arguments.threads;
+  compiledOptions.cpu = arguments.cpu;
   runtime::ParameterValues parameters;
   for (const auto &[path, array] : execution.parameters)
     parameters[path] = array.values;
@@ -261,8 +216,9 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     session.error(arguments.spec() + ": " + status.text());
     return session.finish();
   }
-  if (!applyOptions(arguments, options))
-    return badUsage;
+  if (runtime::Status status = applyFlags(arguments.search, options);
+      status.failed())
+    return wrongUsage(status.text());
   for (const Show &show : shows)
     llvm::append_range(request.shows, show.equations);
   if (!lowerAndRead(session, arguments, request,

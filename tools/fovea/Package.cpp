@@ -14,12 +14,16 @@
 #include "codegen/Lower.h"
 #include "codegen/ObjectCache.h"
 #include "codegen/Split.h"
-#include "codegen/cpu/EmitProgram.h"
+#include "codegen/cpu/EmitDecoder.h"
 #include "dialect/reference/Batch.h"
+#include "dialect/reference/Search.h"
+#include "runtime/SearchSteps.h"
 #include "runtime/TrainOptions.h"
 #include "tools/fovea/Execution.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/TrainBlock.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -40,11 +44,17 @@ public:
 
 private:
   bool readEntries();
+  bool completeEntries();
   bool openModel();
   bool lower();
   void describe();
   bool describeTraining();
-  bool compile(llvm::StringRef entry);
+  bool describeSearch();
+  bool compile();
+  bool hasDecoder() const {
+    return has("encode") || has("step") || has("decode");
+  }
+  void nameFunctions(mlir::ModuleOp kernels);
   int link();
   int fail(llvm::Error error);
 
@@ -79,21 +89,58 @@ static std::string prefixOf(const std::string &output) {
 }
 
 bool Package::readEntries() {
+  static constexpr llvm::StringLiteral ofLibrary[] = {
+      "loss", "grad", "train_step", "encode", "step", "decode"};
+  static constexpr llvm::StringLiteral ofProgram[] = {"loss", "decode"};
+  llvm::ArrayRef<llvm::StringLiteral> known = ofLibrary;
+  if (isProgram())
+    known = ofProgram;
   entries = arguments.entries;
   for (const std::string &entry : entries)
-    if (entry != "loss" && entry != "grad" && entry != "train_step") {
-      wrongUsage("'" + entry +
-                 "' is no entry; there are loss, grad and train_step");
+    if (!llvm::is_contained(known, entry)) {
+      wrongUsage("'" + entry + "' is no entry of '--emit " + arguments.emit +
+                 "'; there are " + llvm::join(known, ", "));
       return false;
     }
-  if (entries.empty())
-    entries = {"loss", "grad", "train_step"};
+  return true;
+}
+
+/// What the model has, where nothing else is asked for; and what that needs.
+bool Package::completeEntries() {
+  bool isObjective = false;
+  if (mlir::Operation *training = model->module->lookupSymbol("training"))
+    training->walk([&](mlir::Operation *op) {
+      isObjective |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
+    });
+  bool generates = model->module->lookupSymbol("decoding") != nullptr;
+  if (entries.empty()) {
+    if (isObjective && (!isProgram() || !generates))
+      entries.push_back("loss");
+    if (isObjective && !isProgram())
+      llvm::append_values(entries, "grad", "train_step");
+    if (generates && !isProgram())
+      llvm::append_values(entries, "encode", "step");
+    if (generates)
+      entries.push_back("decode");
+  }
   // Gradients are those of a mean, which the loss counts.
   if (has("train_step") && !has("grad"))
     entries.push_back("grad");
   if (has("grad") && !has("loss"))
     entries.push_back("loss");
-  return true;
+  // A step without what begins it is of no use, nor the other way round.
+  if (has("step") != has("encode"))
+    entries.push_back(has("step") ? "encode" : "step");
+  if (has("loss") && !isObjective)
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' has no objective");
+  if (hasDecoder() && !generates)
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' generates nothing");
+  if (entries.empty())
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' neither generates nor has an objective");
+  return !session.diagnostics().failed();
 }
 
 bool Package::openModel() {
@@ -110,7 +157,7 @@ bool Package::openModel() {
     model = session.openToExecute(&weights);
   if (!model)
     return false;
-  if (!arguments.weights.empty()) {
+  if (!arguments.weights.empty() || isProgram()) {
     reference::Arrays parameters;
     return takeParameters(session, arguments, *model, weights, parameters);
   }
@@ -148,6 +195,7 @@ void Package::describe() {
       runtime::DataDescription &own = description.data.emplace_back();
       own.spec = spec;
       own.text = fieldOf(data);
+      own.text.hint.clear();
       own.isChosen = data.isChosen;
       if (spec.kind == runtime::DataKind::Whole && own.text.size > 0)
         own.spec.limit = own.text.size;
@@ -172,6 +220,17 @@ bool Package::describeTraining() {
   return status.succeeded();
 }
 
+bool Package::describeSearch() {
+  description.hasDecoder = hasDecoder();
+  reference::SearchOptions options;
+  runtime::Status status =
+      reference::readSearchOptions(*model->module, options);
+  description.search = options;
+  if (status.failed())
+    session.error(arguments.spec() + ": " + status.text());
+  return status.succeeded();
+}
+
 //===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
@@ -180,21 +239,15 @@ bool Package::lower() {
   Request request;
   request.gradients = has("grad");
   request.stopAfter = attn::Phase::fuse;
-  bool isObjective = false;
-  model->module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
-    isObjective |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
-  });
-  if (!isObjective) {
-    session.error(arguments.spec() + ": '" + model->name +
-                  "' has no objective");
-    return false;
-  }
-  dropSystem(*model, "decoding");
+  if (!has("loss"))
+    dropSystem(*model, "training");
+  if (!hasDecoder())
+    dropSystem(*model, "decoding");
   return session.lower(*model, request);
 }
 
-/// Adds the kernels of one program to the objects.
-bool Package::compile(StringRef entry) {
+/// Makes the objects of all programs.
+bool Package::compile() {
   mlir::MLIRContext &context = session.context();
   codegen::loadKernelDialects(context);
   codegen::EmitOptions options;
@@ -202,24 +255,35 @@ bool Package::compile(StringRef entry) {
   options.real = description.isDouble
                      ? mlir::Type(mlir::Float64Type::get(&context))
                      : mlir::Type(mlir::Float32Type::get(&context));
-  auto program = model->module->lookupSymbol<attn::ProgramOp>(entry);
   mlir::OwningOpRef<mlir::ModuleOp> kernels =
       mlir::ModuleOp::create(model->module->getLoc());
-  if (!program ||
-      mlir::failed(codegen::emitProgram(program, *kernels, options,
-                                        description.programs.emplace_back()))) {
-    session.error("'@" + entry.str() + "' cannot be compiled");
+  for (StringRef entry : {"loss", "grad"})
+    if (has(entry) &&
+        mlir::failed(codegen::emitProgram(
+            model->module->lookupSymbol<attn::ProgramOp>(entry), *kernels,
+            options, description.programs.emplace_back()))) {
+      session.error("'@" + entry.str() + "' cannot be compiled");
+      return false;
+    }
+  if (hasDecoder() &&
+      mlir::failed(codegen::emitDecoder(*model->module, *kernels, options,
+                                        description.decoder))) {
+    session.error("the decoder cannot be compiled");
     return false;
   }
-  // Other objects of a program may call a function 'loss', and entries share
-  // kernels: those become private, and are then known by their text.
-  std::string name = image.prefix + "." + entry.str();
-  for (auto function : kernels->getOps<mlir::func::FuncOp>())
-    if (function.getSymName() == entry)
-      function.setSymName(name);
-    else
-      function.setPrivate();
-  image.functions.push_back(name);
+  if (has("step") &&
+      runtime::SearchSteps::numSymbols(description.decoder) == 0) {
+    if (!arguments.entries.empty()) {
+      session.error(arguments.spec() + ": a step of '" + model->name +
+                    "' is not one choice among a fixed number of symbols; "
+                    "there is the entry 'decode'");
+      return false;
+    }
+    llvm::erase_if(entries, [](const std::string &entry) {
+      return entry == "encode" || entry == "step";
+    });
+  }
+  nameFunctions(*kernels);
   codegen::CompileOptions compileOptions;
   compileOptions.cache = std::make_shared<codegen::ObjectCache>(
       codegen::ObjectCache::defaultFolder());
@@ -232,6 +296,28 @@ bool Package::compile(StringRef entry) {
   for (auto &object : *compiled)
     objects.push_back(std::move(object));
   return true;
+}
+
+/// Other objects of a program may call a function 'loss': those that programs
+/// begin with get names of their own, and all others are private.
+void Package::nameFunctions(mlir::ModuleOp kernels) {
+  llvm::StringSet<> begins;
+  auto add = [&](const std::string &name) {
+    if (!name.empty())
+      begins.insert(name);
+    image.functions.push_back(name.empty() ? "" : image.prefix + "." + name);
+  };
+  for (const auto *programs :
+       {&description.programs, &description.decoder.programs})
+    for (const runtime::Program &program : *programs) {
+      add(program.entry);
+      add(program.prepare);
+    }
+  for (auto function : kernels.getOps<mlir::func::FuncOp>())
+    if (begins.contains(function.getSymName()))
+      function.setSymName(image.prefix + "." + function.getSymName().str());
+    else
+      function.setPrivate();
 }
 
 int Package::fail(llvm::Error error) {
@@ -308,12 +394,11 @@ int Package::run() {
   image.prefix = prefixOf(arguments.output);
   if (!openModel())
     return session.finish();
-  describe();
-  if (!describeTraining() || !lower())
+  if (!completeEntries())
     return session.finish();
-  for (StringRef entry : {"loss", "grad"})
-    if (has(entry) && !compile(entry))
-      return session.finish();
+  describe();
+  if (!describeTraining() || !describeSearch() || !lower() || !compile())
+    return session.finish();
   if (!arguments.weights.empty()) {
     weights.metadata.clear();
     auto type =

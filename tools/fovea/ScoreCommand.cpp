@@ -33,6 +33,7 @@ int fovea::cli::runScore(const Arguments &arguments) {
     CompiledOptions options;
     options.isDouble = arguments.dtype == "f64";
     options.threads = arguments.threads;
+    options.cpu = arguments.cpu;
     CompiledBatch compiled(*execution.model->module, execution.parameters,
                            execution.examples, options);
     status =

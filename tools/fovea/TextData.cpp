@@ -261,6 +261,7 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
   field.vocabulary = data.vocabulary;
   field.size = data.vocabularySize;
   field.labels = data.labels;
+  field.hint = "; words need '--vocab " + data.name + "=FILE'";
   return field;
 }
 

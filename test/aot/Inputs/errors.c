@@ -10,6 +10,48 @@ static void show(const char *what, int code) {
   printf("%s: %d %s\n", what, code, errors_message());
 }
 
+/* Generating, and steps of one's own. */
+static void generate(errors_model *model, errors_batch *batch) {
+  errors_search search;
+  memset(&search, 0, sizeof(search));
+  errors_result *result = NULL;
+  errors_hypothesis best;
+  show("no result", errors_decode(model, batch, NULL, NULL));
+  search.beam = -1;
+  show("beam", errors_decode(model, batch, &search, &result));
+  search.beam = 2;
+  search.nbest = 3;
+  show("nbest", errors_decode(model, batch, &search, &result));
+  search.nbest = 2;
+  search.top_p = 2;
+  show("top_p", errors_decode(model, batch, &search, &result));
+  printf("%d\n", result == NULL);
+  search.top_p = 0;
+  show("decode", errors_decode(model, batch, &search, &result));
+  printf("%d %d\n", (int)errors_result_size(result, 0),
+         (int)errors_result_size(result, 2));
+  show("rank", errors_result_get(result, 0, 2, &best));
+  show("get", errors_result_get(result, 1, 0, &best));
+  printf("%d\n", best.y[best.y_size - 1] == 1 || !best.ended);
+  errors_result_destroy(result);
+
+  double logp[4][errors_num_symbols];
+  int64_t parents[4] = {1, 0, 1, 1}, symbols[4] = {3, 2, 2, 3};
+  show("too soon", errors_step(model, 4, parents, symbols, &logp[0][0]));
+  show("no log p", errors_encode(model, batch, NULL));
+  show("encode", errors_encode(model, batch, &logp[0][0]));
+  show("rows", errors_step(model, 0, parents, symbols, &logp[0][0]));
+  show("no array", errors_step(model, 4, NULL, symbols, &logp[0][0]));
+  parents[2] = 2;
+  show("parent", errors_step(model, 4, parents, symbols, &logp[0][0]));
+  parents[2] = 1;
+  symbols[3] = 4;
+  show("symbol", errors_step(model, 4, parents, symbols, &logp[0][0]));
+  symbols[3] = 3;
+  show("step", errors_step(model, 4, parents, symbols, &logp[0][0]));
+  printf("%d\n", memcmp(logp[0], logp[3], sizeof(logp[0])) == 0);
+}
+
 int main(int argc, char **argv) {
   errors_model *model = NULL;
   printf("at first: '%s'\n", errors_message());
@@ -55,6 +97,8 @@ int main(int argc, char **argv) {
   show("too early", 0);
   show("gradients", errors_grad(model, &batch, NULL, NULL));
   printf("%d\n", errors_gradient(model, 0) != NULL);
+
+  generate(model, &batch);
 
   struct rlimit limit = {(rlim_t)1 << 30, (rlim_t)1 << 30};
   setrlimit(RLIMIT_AS, &limit);

@@ -1,0 +1,184 @@
+//===- CDecode.cpp - generating from C ------------------------------------===//
+
+#include "runtime/model/CGuard.h"
+
+#include <cstring>
+
+using namespace fovea::runtime;
+
+namespace {
+
+/// The values of one generated name, as C reads them.
+struct Values {
+  std::vector<int64_t> whole;
+  std::vector<double> real;
+};
+
+struct Hypothesis {
+  double logp = 0, score = 0;
+  int64_t steps = 0, ended = 0;
+  std::vector<Values> outputs; // by generated name
+};
+
+} // namespace
+
+struct FoveaResult {
+  std::vector<std::vector<Hypothesis>> examples;
+};
+
+//===----------------------------------------------------------------------===//
+// Searches
+//===----------------------------------------------------------------------===//
+
+static Status optionsOf(const FoveaSearch *search, SearchOptions &options) {
+  options.nbest = 1;
+  if (!search)
+    return Status::success();
+  for (int64_t number : {search->beam, search->nbest, search->maxLength,
+                         search->minLength, search->seed, search->topK})
+    if (number < 0)
+      return Status::error("an option of the search is negative");
+  if (search->beam > 0)
+    options.beam = search->beam;
+  if (search->nbest > 0)
+    options.nbest = search->nbest;
+  if (search->maxLength > 0)
+    options.longest = search->maxLength;
+  if (search->minLength > 0)
+    options.shortest = search->minLength;
+  options.sample = search->sample != 0;
+  options.seed = search->seed;
+  options.topK = search->topK;
+  if (search->temperature != 0)
+    options.temperature = search->temperature;
+  if (search->topP != 0)
+    options.topP = search->topP;
+  if (!(options.temperature > 0) || !(options.topP > 0 && options.topP <= 1))
+    return Status::error("the temperature is above 0, and top_p above 0 and "
+                         "at most 1");
+  if (!options.sample && options.nbest > options.beam)
+    return Status::error("more hypotheses are wanted than the beam keeps");
+  return Status::success();
+}
+
+static Hypothesis hypothesisOf(const Description &description,
+                               const Generated &generated) {
+  Hypothesis result;
+  result.logp = generated.logp;
+  result.score = generated.score;
+  result.steps = generated.steps;
+  result.ended = generated.ended;
+  for (const DataDescription &data : description.data) {
+    if (!data.isChosen)
+      continue;
+    Values &own = result.outputs.emplace_back();
+    auto found = generated.outputs.find(data.spec.name);
+    if (found == generated.outputs.end())
+      continue;
+    for (double value : found->second.values)
+      if (data.spec.kind == DataKind::Real)
+        own.real.push_back(value);
+      else
+        own.whole.push_back(static_cast<int64_t>(value));
+  }
+  return result;
+}
+
+static const Program *encoderOf(const FoveaModel *model) {
+  const Description &about = model->model->about();
+  return about.hasDecoder ? &about.decoder.programs[about.decoder.encode]
+                          : nullptr;
+}
+
+int fovea_c_decode(FoveaModel *model, const void *batch,
+                   const FoveaSearch *search, FoveaResult **result) {
+  if (!result)
+    return missing("the place of the result");
+  *result = nullptr;
+  if (!model)
+    return missing("the model");
+  SearchOptions options = model->model->about().search;
+  if (Status status = optionsOf(search, options); status.failed())
+    return codeOf(status, foveaBadCall);
+  return withBatch(
+      model, encoderOf(model), batch,
+      [&](Model &own, const std::vector<Example> &examples) -> int {
+        std::vector<std::vector<Generated>> found;
+        if (Status status = own.decode(examples, options, found);
+            status.failed())
+          return codeOf(status);
+        auto made = std::make_unique<FoveaResult>();
+        for (const std::vector<Generated> &best : found) {
+          std::vector<Hypothesis> &list = made->examples.emplace_back();
+          for (const Generated &one : best)
+            list.push_back(hypothesisOf(own.about(), one));
+        }
+        *result = made.release();
+        return foveaDone;
+      });
+}
+
+int64_t fovea_c_result_size(const FoveaResult *result, int64_t example) {
+  if (!result || example < 0 ||
+      example >= static_cast<int64_t>(result->examples.size()))
+    return 0;
+  return static_cast<int64_t>(result->examples[example].size());
+}
+
+int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
+                       void *hypothesis) {
+  if (!hypothesis)
+    return missing("the place of the hypothesis");
+  if (rank < 0 || rank >= fovea_c_result_size(result, example))
+    return fail(foveaBadCall, "there is no such hypothesis");
+  const Hypothesis &own = result->examples[example][rank];
+  auto *to = static_cast<std::byte *>(hypothesis);
+  auto put = [&](const auto &value) {
+    static_assert(sizeof(value) == 8);
+    std::memcpy(to, &value, sizeof(value));
+    to += sizeof(value);
+  };
+  put(own.logp);
+  put(own.score);
+  put(own.steps);
+  put(own.ended);
+  for (const Values &values : own.outputs) {
+    bool isReal = values.whole.empty();
+    put(isReal ? static_cast<const void *>(values.real.data())
+               : static_cast<const void *>(values.whole.data()));
+    put(static_cast<int64_t>(isReal ? values.real.size()
+                                    : values.whole.size()));
+  }
+  return foveaDone;
+}
+
+void fovea_c_result_destroy(FoveaResult *result) { delete result; }
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
+  if (!model)
+    return missing("the model");
+  if (!logps)
+    return missing("the place of log p");
+  return withBatch(model, encoderOf(model), batch,
+                   [&](Model &own, std::vector<Example> &examples) -> int {
+                     return codeOf(own.encode(std::move(examples), logps));
+                   });
+}
+
+int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,
+                 const int64_t *symbols, double *logps) {
+  if (!model)
+    return missing("the model");
+  if (!parents || !symbols || !logps)
+    return missing("an array");
+  if (rows < 1)
+    return fail(foveaBadCall, "a step has at least one row");
+  return guarded([&]() -> int {
+    return codeOf(model->model->step({parents, parents + rows},
+                                     {symbols, symbols + rows}, logps));
+  });
+}

@@ -1,0 +1,478 @@
+//===- Main.cpp - a model as a program ------------------------------------===//
+//
+// Reads lines and prints lines: generates, as `fovea decode` does, or gives
+// log p, as `fovea score` does. Lines are taken as they come, as many at once
+// as are there; what comes of one does not depend on the others.
+//
+// The file that knows CLI11 here: what it throws does not leave it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/model/Lines.h"
+#include "runtime/model/Model.h"
+#include "runtime/model/SearchFlagsCli.h"
+
+#include <cassert>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <new>
+#include <unistd.h>
+
+using namespace fovea::runtime;
+
+namespace {
+
+enum ExitCode { done = 0, badInput = 1, badUsage = 2, badMachine = 3 };
+
+/// How many examples are done together at most.
+constexpr size_t batchSize = 16;
+
+/// What stands on the command line.
+struct Flags {
+  SearchFlags search;
+  std::vector<std::string> files;
+  std::string weights;
+  int threads = 0;
+  bool score = false;
+};
+
+/// One run of the program.
+class Runner {
+public:
+  Runner(const FoveaImage &image, const Flags &flags, Description description)
+      : image(image), flags(flags), description(std::move(description)) {}
+  int run();
+
+private:
+  int fail(const std::string &text, int code = badInput) const;
+  /// A mistake in the present file and line.
+  int failAt(const std::string &text) const {
+    return fail(fmt::format("{}:{}: error: {}", file, lineNumber, text));
+  }
+  bool isScoring() const { return flags.score || !description.hasDecoder; }
+  void findInputs();
+  int runFile(const std::string &path);
+  int runLines(int descriptor);
+  int runTensors(const std::string &path);
+  bool readExample(const std::string &line, Example &example);
+  bool readColumn(std::string_view text, const DataDescription &data,
+                  Example &example);
+  int runBatch(std::vector<Example> &examples);
+  Status print(const std::vector<Example> &examples);
+  void printExample(int64_t number, const std::vector<Generated> &best);
+  int flush();
+
+  const FoveaImage &image;
+  const Flags &flags;
+  Description description;
+  std::unique_ptr<Model> model;
+  SearchOptions options;
+  std::vector<const DataDescription *> inputs; // the columns
+  std::string file;                            // that is read
+  int64_t lineNumber = 0, firstLine = 0;       // in it; of the batch
+  int64_t numExamples = 0;                     // that are done
+  std::string output;
+};
+
+} // namespace
+
+int Runner::fail(const std::string &text, int code) const {
+  bool hasPlace = text.find(": error: ") != text.npos;
+  std::fprintf(stderr, "%s%s\n", hasPlace ? "" : "error: ", text.c_str());
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// What is read
+//===----------------------------------------------------------------------===//
+
+/// The names of data that a program of the description reads, or that give a
+/// length which it has.
+static bool isRead(const Program &program, const DataSpec &spec) {
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Program::Role::Data && array.name == spec.name)
+      return true;
+  return false;
+}
+
+static bool hasLength(const DataSpec &spec, const std::string &length) {
+  return std::any_of(
+      spec.axes.begin(), spec.axes.end(),
+      [&](const DataAxis &axis) { return axis.length == length; });
+}
+
+void Runner::findInputs() {
+  const Program *program =
+      isScoring()
+          ? model->program("loss")
+          : &model->about().decoder.programs[description.decoder.encode];
+  assert(program && "there is no option for what is not compiled");
+  for (const DataDescription &data : description.data)
+    if (isRead(*program, data.spec))
+      inputs.push_back(&data);
+  for (const Program::Length &length : program->lengths) {
+    if (!length.formula.empty())
+      continue;
+    auto gives = [&](const DataDescription *data) {
+      return hasLength(data->spec, length.name);
+    };
+    if (std::any_of(inputs.begin(), inputs.end(), gives))
+      continue;
+    for (const DataDescription &data : description.data)
+      if (gives(&data)) {
+        inputs.push_back(&data);
+        break;
+      }
+  }
+}
+
+/// The values of one column. False when any is wrong (reported).
+bool Runner::readColumn(std::string_view text, const DataDescription &data,
+                        Example &example) {
+  std::string mistake;
+  DataValues &values = example.data[data.spec.name];
+  // One sentence for each line is enough.
+  auto report = [&](std::string_view, const std::string &what) {
+    if (mistake.empty())
+      mistake = what;
+  };
+  bool good =
+      readLine(text, data.text, data.spec, model->words(), values, report);
+  if (good && !data.spec.axes.empty() && !data.spec.axes[0].length.empty()) {
+    const std::string &length = data.spec.axes[0].length;
+    auto [known, isNew] =
+        example.lengths.try_emplace(length, LengthValues::of(values.shape[0]));
+    if (!isNew && known->second.values[0] != values.shape[0])
+      mistake = fmt::format("'{}' has length {} = {} but other data has {}",
+                            data.spec.name, length, values.shape[0],
+                            known->second.values[0]);
+  }
+  if (mistake.empty())
+    return true;
+  failAt(mistake);
+  return false;
+}
+
+/// One line: a column for each input, in the order of the spec.
+bool Runner::readExample(const std::string &line, Example &example) {
+  if (validUtf8(line) < line.size()) {
+    failAt(fmt::format("byte {} is not UTF-8", validUtf8(line) + 1));
+    return false;
+  }
+  if (inputs.size() == 1)
+    return readColumn(line, *inputs[0], example);
+  std::vector<std::string_view> columns;
+  for (size_t begin = 0; begin <= line.size();) {
+    size_t end = std::min(line.find('\t', begin), line.size());
+    columns.push_back(std::string_view(line).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (columns.size() != inputs.size()) {
+    std::string names;
+    for (const DataDescription *data : inputs)
+      names += (names.empty() ? "" : ", ") + data->spec.name;
+    failAt(fmt::format("{} columns are wanted ({}) but this line has {}",
+                       inputs.size(), names, columns.size()));
+    return false;
+  }
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (!readColumn(columns[i], *inputs[i], example))
+      return false;
+  return true;
+}
+
+int Runner::runLines(int descriptor) {
+  for (const DataDescription *data : inputs)
+    if (data->spec.axes.size() > 1)
+      return fail(fmt::format("'{}' has {} axes, which a line of text cannot "
+                              "have; give a batch as FILE.safetensors",
+                              data->spec.name, data->spec.axes.size()));
+  Lines lines(descriptor);
+  lineNumber = 0;
+  std::string line;
+  std::vector<Example> examples;
+  while (true) {
+    Lines::Next next = lines.next(line);
+    lineNumber += next == Lines::Line || next == Lines::TooLong;
+    bool isGood = next == Lines::Line;
+    if (isGood) {
+      if (examples.empty())
+        firstLine = lineNumber;
+      Example &example = examples.emplace_back();
+      example.id = numExamples + static_cast<int64_t>(examples.size()) - 1;
+      isGood = readExample(line, example);
+      if (!isGood)
+        examples.pop_back();
+    } else if (next == Lines::TooLong) {
+      failAt(fmt::format("a line has more than {} bytes", longestLine));
+    } else if (next == Lines::Failed) {
+      fail(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    }
+    // What stands before a mistake is answered.
+    if (!isGood || examples.size() == batchSize || !lines.isReady())
+      if (int code = runBatch(examples))
+        return code;
+    if (next == Lines::End)
+      return done;
+    if (!isGood)
+      return badInput;
+  }
+}
+
+int Runner::runTensors(const std::string &path) {
+  TensorFile tensors;
+  std::vector<Example> examples;
+  std::vector<DataSpec> specs;
+  for (const DataDescription *data : inputs)
+    specs.push_back(data->spec);
+  Status status = readSafeTensors(path, tensors);
+  if (status.succeeded())
+    status = splitBatch(tensors, specs, examples);
+  if (status.failed())
+    return fail(status.text());
+  lineNumber = 0;
+  for (size_t begin = 0; begin < examples.size(); begin += batchSize) {
+    size_t end = std::min(examples.size(), begin + batchSize);
+    std::vector<Example> part(examples.begin() + begin, examples.begin() + end);
+    firstLine = static_cast<int64_t>(begin) + 1;
+    if (int code = runBatch(part))
+      return code;
+  }
+  return done;
+}
+
+static bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
+
+int Runner::runFile(const std::string &path) {
+  file = path == "-" ? "<stdin>" : path;
+  if (endsWith(path, ".safetensors"))
+    return runTensors(path);
+  if (path == "-")
+    return runLines(STDIN_FILENO);
+  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return fail(
+        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  int code = runLines(descriptor);
+  close(descriptor);
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// What is printed
+//===----------------------------------------------------------------------===//
+
+void Runner::printExample(int64_t number, const std::vector<Generated> &best) {
+  for (const Generated &one : best) {
+    if (flags.search.nbest)
+      output += fmt::format("{}\t", number);
+    if (flags.search.scores)
+      output += fmt::format("{:.10g}\t", one.logp);
+    bool isFirst = true;
+    for (const DataDescription &data : description.data) {
+      auto found = one.outputs.find(data.spec.name);
+      if (!data.isChosen || found == one.outputs.end())
+        continue;
+      if (!isFirst)
+        output += '\t';
+      isFirst = false;
+      output += textOf(data.text, found->second, one.ended, model->words());
+    }
+    output += '\n';
+  }
+}
+
+/// Adds the lines of some examples to the output.
+Status Runner::print(const std::vector<Example> &examples) {
+  if (isScoring()) {
+    BatchResult result;
+    Status status = model->loss(examples, result);
+    for (double logp : result.logp)
+      output += fmt::format("{:.10g}\n", logp);
+    return status;
+  }
+  std::vector<std::vector<Generated>> results;
+  Status status = model->decode(examples, options, results);
+  for (size_t i = 0; i < results.size() && status.succeeded(); ++i)
+    printExample(numExamples + static_cast<int64_t>(i) + 1, results[i]);
+  return status;
+}
+
+int Runner::flush() {
+  size_t count = std::fwrite(output.data(), 1, output.size(), stdout);
+  bool good = count == output.size() && std::fflush(stdout) == 0;
+  output.clear();
+  return good ? static_cast<int>(done)
+              : fail("cannot write to standard output", badMachine);
+}
+
+int Runner::runBatch(std::vector<Example> &examples) {
+  if (examples.empty())
+    return done;
+  int64_t first = firstLine, last = lineNumber;
+  Status status = print(examples);
+  // Which example it was, alone; those before it are answered.
+  for (size_t i = 0; status.failed() && i < examples.size(); ++i) {
+    Status own = print({examples[i]});
+    if (own.succeeded()) {
+      ++numExamples;
+      continue;
+    }
+    if (int code = flush())
+      return code;
+    lineNumber = first + static_cast<int64_t>(i);
+    return failAt(own.text());
+  }
+  if (status.succeeded())
+    numExamples += static_cast<int64_t>(examples.size());
+  lineNumber = last;
+  examples.clear();
+  return flush();
+}
+
+int Runner::run() {
+  options = description.search;
+  if (Status status = applyFlags(flags.search, options); status.failed())
+    return fail(status.text(), badUsage);
+  Status status = Model::create(image, flags.weights, flags.threads, model);
+  if (status.failed())
+    return fail(status.text());
+  findInputs();
+  if (inputs.empty()) {
+    if (!flags.files.empty())
+      return fail(fmt::format("'{}' is given nothing", description.model),
+                  badUsage);
+    std::vector<Example> one(1);
+    file = description.model;
+    firstLine = 1;
+    return runBatch(one);
+  }
+  std::vector<std::string> files = flags.files;
+  if (files.empty())
+    files.push_back("-");
+  for (const std::string &path : files)
+    if (int code = runFile(path))
+      return code;
+  return done;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+/// `src (words), tgt`: the names of the data that `keeps` takes.
+template <typename Keeps>
+static std::string namesOf(const Description &description, Keeps keeps) {
+  std::string text;
+  for (const DataDescription &data : description.data)
+    if (keeps(data))
+      text += (text.empty() ? "" : ", ") + data.spec.name;
+  return text;
+}
+
+/// What the program does, for its help.
+static std::string summaryOf(const Description &description) {
+  std::string given = namesOf(description, [&](const DataDescription &data) {
+    return !description.hasDecoder || !data.isChosen;
+  });
+  std::string generated =
+      namesOf(description, [](const auto &data) { return data.isChosen; });
+  std::string columns = ", separated by tabs where there are several";
+  std::string text = "The model '" + description.model + "'";
+  if (!description.hasDecoder)
+    return text + ": prints log p of each example. A line holds " + given +
+           columns + ".";
+  text += ": generates " + generated + ", one line for each example.";
+  if (!given.empty())
+    text += " A line of the input holds " + given + columns + ".";
+  return text;
+}
+
+/// Reads the command line; an exit code when that is all.
+static std::optional<int> readFlags(const Description &description, int argc,
+                                    char **argv, Flags &flags) {
+  std::string name = argc > 0 ? argv[0] : description.model;
+  name = name.substr(name.find_last_of('/') + 1);
+  CLI::App app{summaryOf(description), name};
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version",
+                       fmt::format("{}, compiled by fovea {} for {}",
+                                   description.model, description.compiler,
+                                   description.cpu));
+  app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
+             "3 the machine is, 130 interrupted");
+  app.add_option("FILE", flags.files,
+                 "text, one example per line, or batches as FILE.safetensors; "
+                 "- and nothing: standard input");
+  app.add_option("--weights", flags.weights,
+                 "a safetensors file, instead of the weights inside")
+      ->type_name("FILE");
+  app.add_option("--threads", flags.threads,
+                 "how many work; the results do not depend on it (one for "
+                 "each CPU)")
+      ->check(atLeast(1))
+      ->type_name("N");
+  if (description.hasDecoder) {
+    addSearchFlags(app, flags.search);
+    for (const Program &program : description.programs)
+      if (program.entry == "loss")
+        app.add_flag("--score", flags.score,
+                     "print log p of what is given, the generated names among "
+                     "it, instead of generating");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    std::fputs(app.help().c_str(), stdout);
+    return done;
+  } catch (const CLI::CallForVersion &version) {
+    std::printf("%s\n", version.what());
+    return done;
+  } catch (const CLI::ExtrasError &) {
+    std::fprintf(stderr, "error: '%s' is no option of '%s'; see '%s --help'\n",
+                 app.remaining().front().c_str(), name.c_str(), name.c_str());
+    return badUsage;
+  } catch (const CLI::Error &error) {
+    std::fprintf(stderr, "error: %s; see '%s --help'\n", error.what(),
+                 name.c_str());
+    return badUsage;
+  }
+  return std::nullopt;
+}
+
+static void say(const char *text, size_t length) {
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
+}
+
+static void onInterrupt(int) { _exit(130); }
+
+static void onOutOfMemory() {
+  constexpr char text[] = "error: out of memory\n";
+  say(text, sizeof(text) - 1);
+  _exit(badMachine);
+}
+
+/// What `main` of a program does.
+extern "C" int fovea_c_main(const FoveaImage *image, int argc, char **argv) {
+  std::signal(SIGINT, onInterrupt);
+  std::set_new_handler(onOutOfMemory);
+  Description description;
+  Status status = readDescription(
+      {image->description, static_cast<size_t>(image->descriptionSize)},
+      description);
+  if (status.failed()) {
+    std::fprintf(stderr, "error: %s\n", status.text().c_str());
+    return badInput;
+  }
+  Flags flags;
+  if (std::optional<int> code = readFlags(description, argc, argv, flags))
+    return std::fflush(stdout) == 0 ? *code : static_cast<int>(badMachine);
+  return Runner(*image, flags, std::move(description)).run();
+}

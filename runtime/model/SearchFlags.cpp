@@ -1,0 +1,51 @@
+//===- SearchFlags.cpp - the options of a search on a command line --------===//
+
+#include "runtime/model/SearchFlags.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+using namespace fovea::runtime;
+
+/// Reads `none`, `per_symbol` or `gnmt(0.6)`.
+static bool readNormalise(std::string_view text, SearchOptions &options) {
+  if (text == "none") {
+    options.normalise = Normalise::None;
+    return true;
+  }
+  if (text == "per_symbol") {
+    options.normalise = Normalise::PerSymbol;
+    return true;
+  }
+  constexpr std::string_view gnmt = "gnmt(";
+  if (text.substr(0, gnmt.size()) != gnmt || text.back() != ')')
+    return false;
+  const char *begin = text.data() + gnmt.size();
+  const char *end = text.data() + text.size() - 1;
+  auto [rest, error] = std::from_chars(begin, end, options.gnmt);
+  options.normalise = Normalise::Gnmt;
+  return error == std::errc() && rest == end;
+}
+
+Status fovea::runtime::applyFlags(const SearchFlags &flags,
+                                  SearchOptions &options) {
+  if (!flags.lengthNorm.empty() && !readNormalise(flags.lengthNorm, options))
+    return Status::error(fmt::format(
+        "'--length-norm' takes none, per_symbol or gnmt(A), not '{}'",
+        flags.lengthNorm));
+  options.beam = flags.beam.value_or(options.beam);
+  if (flags.maxLength)
+    options.longest = flags.maxLength;
+  options.shortest = flags.minLength.value_or(options.shortest);
+  options.nbest = flags.nbest.value_or(1);
+  options.sample = flags.sample;
+  options.seed = flags.seed.value_or(0);
+  options.temperature = flags.temperature.value_or(1);
+  options.topK = flags.topK.value_or(0);
+  options.topP = flags.topP.value_or(1);
+  if (!options.sample && options.nbest > options.beam)
+    return Status::error(
+        fmt::format("'--nbest {}' is more than the beam of {} keeps",
+                    options.nbest, options.beam));
+  return Status::success();
+}

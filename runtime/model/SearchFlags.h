@@ -1,0 +1,30 @@
+//===- SearchFlags.h - the options of a search on a command line ----------===//
+//
+// What `fovea decode` and the programs that `fovea compile` makes take alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MODEL_SEARCHFLAGS_H
+#define FOVEA_RUNTIME_MODEL_SEARCHFLAGS_H
+
+#include "runtime/SearchOptions.h"
+#include "runtime/Status.h"
+
+namespace fovea::runtime {
+
+/// What stands on the command line, as it stands there.
+struct SearchFlags {
+  std::optional<int64_t> beam, nbest, maxLength, minLength, topK;
+  std::optional<double> temperature, topP;
+  std::optional<uint64_t> seed;
+  std::string lengthNorm;
+  bool scores = false;
+  bool sample = false;
+};
+
+/// Puts them over what the spec says. A failure is wrong usage.
+Status applyFlags(const SearchFlags &flags, SearchOptions &options);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_MODEL_SEARCHFLAGS_H

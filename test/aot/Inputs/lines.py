@@ -1,0 +1,89 @@
+"""lines.py MODEL SPEC WORK [CPU..]: a model of test/models/tiny.py as a program.
+
+It prints what `fovea decode` prints, to the last digit of every score: with
+beams, draws and several hypotheses, for each CPU that is named.
+"""
+
+import os
+import random
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("models", "golden"):
+    sys.path.insert(0, os.path.join(HERE, "..", "..", folder))
+from tensors import write  # noqa: E402
+from tiny import MODELS, batch  # noqa: E402
+
+# What a line of each model holds; the others take a file of tensors.
+LINES = {
+    "rnnsearch": ["src"],
+    "transformer": ["src"],
+    "seq2seq": ["src"],
+    "graves": ["text"],
+    "snli_gated": ["premise", "hypothesis"],
+    "decoder_lm": [],
+    "rnnlm": [],
+}
+GENERATED = {"pointer": ["out"], "memory_soft": ["answer"], "caption_soft": ["tgt"], "speech": ["tgt"]}
+FLAGS = [
+    [],
+    ["--scores", "--beam", "3", "--nbest", "2", "--length-norm", "none"],
+    ["--scores", "--sample", "--nbest", "3", "--seed", "5", "--max-length", "9"],
+]
+
+model, spec, work, *cpus = sys.argv[1:]
+options, data = MODELS[model]
+os.makedirs(work, exist_ok=True)
+sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
+
+
+def place(name):
+    return os.path.join(work, name)
+
+
+def run(*command, text=None):
+    result = subprocess.run(command, input=text, capture_output=True, text=True)
+    if result.returncode or result.stderr:
+        sys.exit(f"{result.returncode}: {' '.join(command)}\n{result.stderr}")
+    return result.stdout
+
+
+run("fovea", "init", spec, *sets, "--seed", "3", "-o", place("w.safetensors"))
+draw = random.Random(7)
+if model in LINES:
+    columns = {}
+    for name in LINES[model]:
+        limit = int(data[name][0].split()[1])
+        columns[name] = [" ".join(str(draw.randrange(limit)) for _ in range(draw.randrange(1, 8))) for _ in range(40)]
+        with open(place(name), "w") as file:
+            file.write("".join(line + "\n" for line in columns[name]))
+    given = [word for name in columns for word in ("--data", f"{name}={place(name)}")]
+    text = "".join("\t".join(row) + "\n" for row in zip(*columns.values()))
+    files = []
+else:
+    tensors = batch(data, 2, 0)
+    for name in list(tensors):
+        if name.split(".")[0] in GENERATED[model]:
+            del tensors[name]
+    write(place("b.safetensors"), tensors)
+    given, text, files = ["--data", place("b.safetensors")], None, [place("b.safetensors")]
+
+for cpu in cpus or ["native"]:
+    program = place("program-" + cpu)
+    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", "--cpu", cpu, "-o", program)
+    for flags in FLAGS:
+        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, "--cpu", cpu)
+        for threads in "1", "3":
+            got = run(program, *flags, *files, "--threads", threads, text=text)
+            if got != wanted:
+                sys.exit(f"{cpu} {flags}: the program prints\n{got}but fovea decode\n{wanted}")
+        assert wanted, flags
+    if model in LINES and text:
+        # One line after the other is the same.
+        lines = "".join(run(program, text=line + "\n") for line in text.splitlines()[:5])
+        assert run(program, text=text).startswith(lines), lines
+    libraries = [line.split()[0] for line in run("ldd", program).splitlines()]
+    extra = [name for name in libraries if not name.startswith(("linux-vdso", "libm.", "libc.", "/lib64/ld-linux"))]
+    assert not extra, extra
+print(f"{model}: the same")
