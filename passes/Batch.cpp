@@ -57,8 +57,8 @@ static bool hasLength(ArrayAttr extents) {
 static bool dependsOnExample(Operation *op) {
   if (isa<DataOp>(op))
     return true;
-  // Every example drops elements of its own.
-  if (isa<DropoutOp>(op))
+  // Every example drops elements of its own, and makes its own choices.
+  if (isa<DropoutOp, ChoiceOp>(op))
     return true;
   if (auto compute = dyn_cast<ComputeOp>(op);
       compute && hasLength(compute.getExtents()))

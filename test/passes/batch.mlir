@@ -124,3 +124,13 @@ attn.program @loops {
   attn.output "power" %power : !attn.array<[], f64>
   attn.output "long" %long : !attn.array<[], f64>
 }
+
+// What is chosen from the same numbers is still every example's own.
+// CHECK-LABEL: attn.program @choices
+attn.program @choices {
+  %w = attn.param "w" : !attn.array<[3], f64>
+  // CHECK: attn.choice "y"
+  // CHECK-SAME: {attn.batch = "each"}
+  %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+  attn.output "y" %y : !attn.array<[], i64>
+}
