@@ -105,6 +105,17 @@ private:
   NamedAttribute entry(StringRef name, Attribute value) {
     return builder.getNamedAttr(name, value);
   }
+  /// Whether a length differs between the places of an example.
+  bool isNested(Attribute extent) {
+    auto name = dyn_cast<StringAttr>(extent);
+    for (auto length : program.getOps<LengthOp>())
+      if (name && length.getLength() == name.getValue())
+        return length.getParent() ||
+               (length.getOf() &&
+                llvm::any_of(*length.getOf(),
+                             [&](Attribute of) { return isNested(of); }));
+    return false;
+  }
   bool isOpen(Attribute extent) const {
     auto name = dyn_cast<StringAttr>(extent);
     return name && openLengths.contains(name.getValue());
@@ -165,9 +176,17 @@ LogicalResult Splitter::findSearch() {
   });
   if (walk.wasInterrupted())
     return failure();
-  for (auto op : block.getOps<ChoiceOp>())
-    if (isMade(op))
-      choices.push_back(op);
+  for (auto op : block.getOps<ChoiceOp>()) {
+    if (!isMade(op))
+      continue;
+    choices.push_back(op);
+    for (Value parameter : op.getParameters())
+      for (Attribute extent : cast<ArrayType>(parameter.getType()).getShape())
+        if (isNested(extent))
+          return refuse(op, "'" + op.getTarget() +
+                                "' is chosen from as many values as " +
+                                extentText(extent) + ", a nested length, says");
+  }
   if (!search)
     return success();
   for (unsigned i = 0; i < search.getNumCarries(); ++i)

@@ -105,3 +105,14 @@ attn.program @decode {
   attn.mark "longest" %sum : !attn.array<[], i64>
   attn.output "y" %0 : !attn.array<["T"], i64>
 }
+
+// -----
+
+attn.program @decode {
+  attn.length "M"
+  attn.length "W" over "M"
+  %x = attn.data "x" : !attn.array<["M", "W"], f64>
+  // expected-error @+1 {{decoding: 'y' is chosen from as many values as W, a nested length, says, which cannot be compiled yet}}
+  %y = attn.choice "y" categorical ["logits"] (%x : !attn.array<["M", "W"], f64>) -> !attn.array<["M"], i64>
+  attn.output "y" %y : !attn.array<["M"], i64>
+}
