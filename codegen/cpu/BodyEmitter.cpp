@@ -27,7 +27,7 @@ Value BodyEmitter::materialise(const Index &index) {
   Value lane = builder.lane(lanes);
   if (index.step != 1)
     lane = builder.create<arith::MulIOp>(
-        lane, builder.splat(builder.whole(index.step), lanes));
+        lane, builder.splat(builder.number(index.step), lanes));
   return builder.create<arith::AddIOp>(builder.splat(index.base, lanes), lane);
 }
 
@@ -47,7 +47,7 @@ bool BodyEmitter::emitIndexArithmetic(Operation &op) {
   Value result = op.getResult(0);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     indexValues[result] = {
-        builder.whole(cast<IntegerAttr>(constant.getValue()).getInt())};
+        builder.number(cast<IntegerAttr>(constant.getValue()).getInt())};
     return true;
   }
   if (auto extentOp = dyn_cast<ExtentOp>(op)) {
@@ -64,7 +64,7 @@ bool BodyEmitter::emitIndexArithmetic(Operation &op) {
         const auto &length = storage.length(extentOp.getLength());
         Value start = startOfParent(length);
         auto type = cast<VectorType>(withLanes(builder.getI64Type(), lanes));
-        Value table = builder.address(
+        Value table = builder.at(
             builder.getI64Type(),
             builder.pointerSlot(place.frame, length.valuesSlot), start);
         Value active = builder.both(tail, guard);
@@ -137,7 +137,7 @@ Value BodyEmitter::parentStep(StringRef length) {
 /// Where the values of a nested length begin, of the example at hand.
 Value BodyEmitter::startOfParent(const runtime::Program::Length &length) {
   if (length.parentLayout < 0)
-    return builder.mul(place.example, builder.whole(length.parentExtent));
+    return builder.mul(place.example, builder.number(length.parentExtent));
   return builder.entry(place.frame, storage.slotOfLayout(length.parentLayout),
                        place.example);
 }
@@ -145,7 +145,7 @@ Value BodyEmitter::startOfParent(const runtime::Program::Length &length) {
 Value BodyEmitter::extent(Attribute extent,
                           llvm::function_ref<Value(StringRef)> parentOf) {
   if (auto number = dyn_cast<IntegerAttr>(extent))
-    return builder.whole(number.getInt());
+    return builder.number(number.getInt());
   const auto &length = storage.length(cast<StringAttr>(extent).getValue());
   if (!length.parent.empty() && parentOf) {
     Value parent = parentOf(length.parent);
@@ -173,14 +173,13 @@ Value BodyEmitter::base(const Storage &array) {
   else
     start = builder.entry(place.frame, storage.slotOfLayout(array.layout),
                           place.example);
-  return builder.address(
-      storage.elementOf(array.type.getElementType()), pointer,
-      builder.mul(start, builder.whole(numbersIn(array.type))));
+  return builder.at(storage.elementOf(array.type.getElementType()), pointer,
+                    builder.mul(start, builder.number(numbersIn(array.type))));
 }
 
 Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {
-  Index result = {builder.whole(0)};
-  Value stride = builder.whole(1);
+  Index result = {builder.number(0)};
+  Value stride = builder.number(1);
   for (size_t axis = indices.size(); axis-- > 0;) {
     const Index &index = indices[axis];
     auto number = stride.getDefiningOp<arith::ConstantOp>();
@@ -210,11 +209,11 @@ Value BodyEmitter::readElement(const Storage &array, ArrayRef<Index> indices,
   Index where = offset(array, indices);
   Value active = alwaysInside ? tail : builder.both(tail, guard);
   if (where.isUniform() && (alwaysInside || !guard))
-    return builder.load(element, builder.address(element, start, where.base));
+    return builder.load(element, builder.at(element, start, where.base));
   active = active ? builder.splat(active, lanes) : active;
   if (where.step == 1)
     return builder.load(withLanes(element, lanes),
-                        builder.address(element, start, where.base), active);
+                        builder.at(element, start, where.base), active);
   return builder.gather(cast<VectorType>(withLanes(element, lanes)), start,
                         builder.splat(materialise(where), lanes), active);
 }
@@ -236,7 +235,7 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
                                  builder.splat(bound, lanesOf(at)));
     inside = builder.both(inside, part);
   }
-  return inside ? inside : builder.bit(true);
+  return inside ? inside : builder.truth(true);
 }
 
 /// Whether every index of a read is an index of the op or of a loop over the
@@ -290,7 +289,7 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
     Value at = materialise(indices[axis]);
     Value wanted;
     if (auto at = dyn_cast<IntegerAttr>(entry[1]))
-      wanted = builder.whole(at.getInt());
+      wanted = builder.number(at.getInt());
     else
       wanted = extent(entry[1], [](StringRef) { return Value(); });
     matches = builder.both(matches,
@@ -306,7 +305,7 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
     Value zero = otherwise ? otherwise : builder.constant(element, 0);
     Value inside = isInside(array, rest);
     if (!lanesOf(inside) && !guard)
-      return builder.branch(
+      return builder.choose(
           inside, [&] { return readElement(array, rest, true); },
           [&] { return zero; });
     llvm::SaveAndRestore guarded(guard, builder.both(guard, inside));
@@ -319,7 +318,7 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
   if (!matches)
     return readHere();
   if (!lanesOf(matches) && !guard)
-    return builder.branch(matches, readHere, readLater);
+    return builder.choose(matches, readHere, readLater);
   Value later = readLater();
   llvm::SaveAndRestore guarded(guard, builder.both(guard, matches));
   return builder.select(matches, readHere(), later);
@@ -340,13 +339,13 @@ void BodyEmitter::emitRead(ReadOp op) {
                                       : builder.constant(element, 0);
   Value inside = isInside(array, indices);
   if (!lanesOf(inside) && !guard) {
-    values[op.getResult()] = builder.branch(
+    values[op.getResult()] = builder.choose(
         inside, [&] { return readElement(array, indices, true); },
         [&] { return readCase(op, 0, indices, otherwise); });
     return;
   }
   Value outside = builder.create<arith::XOrIOp>(
-      inside, builder.splat(builder.bit(true), lanesOf(inside)));
+      inside, builder.splat(builder.truth(true), lanesOf(inside)));
   Value elsewhere, here;
   {
     llvm::SaveAndRestore guarded(guard, builder.both(guard, outside));
@@ -403,7 +402,7 @@ void BodyEmitter::emitIf(scf::IfOp op) {
   };
   if (!lanesOf(condition) && !guard) {
     // One branch or the other, for all lanes.
-    SmallVector<Value> results = builder.branches(
+    SmallVector<Value> results = builder.chooseAll(
         condition, [&] { return emitBranch(op.thenBlock()); },
         [&] { return emitBranch(op.elseBlock()); });
     for (unsigned i = 0; i < op.getNumResults(); ++i)
@@ -418,7 +417,7 @@ void BodyEmitter::emitIf(scf::IfOp op) {
     thenValues = emitBranch(op.thenBlock());
   }
   Value opposite = builder.create<arith::XOrIOp>(
-      wide, builder.splat(builder.bit(true), lanes));
+      wide, builder.splat(builder.truth(true), lanes));
   llvm::SaveAndRestore guarded(guard, builder.both(guard, opposite));
   elseValues = emitBranch(op.elseBlock());
   for (unsigned i = 0; i < op.getNumResults(); ++i)

@@ -9,7 +9,7 @@
 #ifndef FOVEA_CODEGEN_CPU_BODYEMITTER_H
 #define FOVEA_CODEGEN_CPU_BODYEMITTER_H
 
-#include "codegen/cpu/LaneBuilder.h"
+#include "codegen/cpu/KernelBuilder.h"
 #include "codegen/cpu/Storage.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -34,7 +34,7 @@ struct Index {
 class BodyEmitter {
 public:
   /// `lanes` is 0 for one element.
-  BodyEmitter(LaneBuilder &builder, const StorageMap &storage,
+  BodyEmitter(KernelBuilder &builder, const StorageMap &storage,
               const Place &place, unsigned lanes)
       : builder(builder), storage(storage), place(place), lanes(lanes) {}
 
@@ -90,7 +90,7 @@ private:
   mlir::Value parentStep(llvm::StringRef length);
   mlir::Value startOfParent(const runtime::Program::Length &length);
 
-  LaneBuilder &builder;
+  KernelBuilder &builder;
   const StorageMap &storage;
   const Place &place;
   unsigned lanes;

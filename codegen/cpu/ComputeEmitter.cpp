@@ -24,8 +24,9 @@ static std::optional<Equality> findScattered(ComputeOp op) {
   return std::nullopt;
 }
 
-ComputeEmitter::ComputeEmitter(LaneBuilder &builder, const StorageMap &storage,
-                               ComputeOp op, unsigned lanes)
+ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
+                               const StorageMap &storage, ComputeOp op,
+                               unsigned lanes)
     : builder(builder), storage(storage), op(op), lanes(lanes),
       along(vectorIndex(op, lanes)), scattered(findScattered(op)) {
   if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
@@ -83,9 +84,9 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
   if (isParallel(number)) {
     if (static_cast<int>(number) == rangeIndex() && rangeBegin)
       return {rangeBegin, rangeEnd};
-    return {builder.whole(0), last};
+    return {builder.number(0), last};
   }
-  Value first = builder.whole(op.getLower()[number]);
+  Value first = builder.number(op.getLower()[number]);
   if (op.isNormaliser())
     return {first, last};
   auto isFixed = [&](unsigned other) {
@@ -93,12 +94,11 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
   };
   for (const Guard &guard : guardsOf(op)) {
     if (guard.lhs == number && isFixed(guard.rhs))
-      last =
-          builder.smaller(last, builder.add(indices[guard.rhs].base,
-                                            builder.whole(guard.offset + 1)));
+      last = builder.min(last, builder.add(indices[guard.rhs].base,
+                                           builder.number(guard.offset + 1)));
     if (guard.rhs == number && isFixed(guard.lhs))
-      first = builder.larger(first, builder.sub(indices[guard.lhs].base,
-                                                builder.whole(guard.offset)));
+      first = builder.max(first, builder.sub(indices[guard.lhs].base,
+                                             builder.number(guard.offset)));
   }
   for (const Equality &equality : equalitiesOf(op)) {
     if (equality.index != number)
@@ -111,46 +111,52 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
     if (!known)
       continue;
     Value at = values.emitValue(op.getCondition(), equality.value, indices);
-    first = builder.larger(first, at);
-    last = builder.smaller(last, builder.add(at, builder.whole(1)));
+    first = builder.max(first, at);
+    last = builder.min(last, builder.add(at, builder.number(1)));
   }
   return {first, last};
 }
 
-/// Calls `step` for every element `first` .. `last`-1, in vectors while there
-/// are lanes; the last vector may have a tail.
-ComputeEmitter::Values ComputeEmitter::forVectors(Value first, Value last,
-                                                  Values carried, Step step) {
+/// Calls `step` for every element `first` .. `last`-1 of index `number`, in
+/// vectors while there are lanes; the last vector may have a tail.
+ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
+                                                  Value last, Values carried,
+                                                  Step step) {
+  auto stepAt = [&](Value at, Value tail, Values carried) {
+    indices[number] = {at, lanes ? 1 : 0};
+    return step(lanes, tail, carried);
+  };
   if (!lanes)
-    return builder.loop(first, last, 1, carried,
+    return builder.loop(first, last, builder.number(1), carried,
                         [&](Value at, ValueRange carried) {
-                          return step(0, at, nullptr, Values(carried));
+                          return stepAt(at, nullptr, Values(carried));
                         });
   Value count = builder.sub(last, first);
-  auto number = count.getDefiningOp<arith::ConstantOp>();
-  int64_t known = number ? cast<IntegerAttr>(number.getValue()).getInt() : -1;
+  auto constant = count.getDefiningOp<arith::ConstantOp>();
+  int64_t known =
+      constant ? cast<IntegerAttr>(constant.getValue()).getInt() : -1;
   Value middle = last;
   if (known < 0)
     middle = builder.add(
         first, builder.create<arith::AndIOp>(
-                   count, builder.whole(-static_cast<int64_t>(lanes))));
+                   count, builder.number(-static_cast<int64_t>(lanes))));
   else
-    middle = builder.add(first, builder.whole(known / lanes * lanes));
+    middle = builder.add(first, builder.number(known / lanes * lanes));
   if (known < 0 || known >= lanes)
-    carried = builder.loop(first, middle, lanes, carried,
+    carried = builder.loop(first, middle, builder.number(lanes), carried,
                            [&](Value at, ValueRange carried) {
-                             return step(lanes, at, nullptr, Values(carried));
+                             return stepAt(at, nullptr, Values(carried));
                            });
   if (known >= 0 && known % lanes == 0)
     return carried;
   auto doTail = [&] {
-    Value tail = builder.mask(builder.sub(last, middle), lanes);
-    return step(lanes, middle, tail, carried);
+    Value tail = builder.maskBelow(builder.sub(last, middle), lanes);
+    return stepAt(middle, tail, carried);
   };
   if (known >= 0)
     return doTail();
-  return builder.branches(builder.compare(CmpIPredicate::slt, middle, last),
-                          doTail, [&] { return carried; });
+  return builder.chooseAll(builder.compare(CmpIPredicate::slt, middle, last),
+                           doTail, [&] { return carried; });
 }
 
 void ComputeEmitter::emitParallel(unsigned number) {
@@ -159,7 +165,7 @@ void ComputeEmitter::emitParallel(unsigned number) {
   if (static_cast<int>(number) == along)
     return emitParallel(number + 1);
   auto [first, last] = boundsOf(number);
-  builder.loop(first, last, 1, [&](Value index) {
+  builder.loop(first, last, builder.number(1), [&](Value index) {
     indices[number] = {index};
     emitParallel(number + 1);
   });
@@ -183,12 +189,10 @@ void ComputeEmitter::emitElements() {
   auto [first, last] = boundsOf(along);
   if (lanes && readsRows())
     first = emitBlocks(first, last);
-  forVectors(first, last, {},
-             [&](unsigned width, Value at, Value tail, Values) {
-               indices[along] = {at, width ? 1 : 0};
-               emitAt(width, tail);
-               return Values();
-             });
+  forVectors(along, first, last, {}, [&](unsigned width, Value tail, Values) {
+    emitAt(width, tail);
+    return Values();
+  });
 }
 
 /// Whether a sum runs over rows of which each vector takes a part.
@@ -205,19 +209,19 @@ Value ComputeEmitter::emitBlocks(Value first, Value last) {
   constexpr int64_t vectors = 4;
   const int64_t size = vectors * lanes;
   Value count = builder.create<arith::DivSIOp>(builder.sub(last, first),
-                                               builder.whole(size));
-  Value middle = builder.add(first, builder.mul(count, builder.whole(size)));
+                                               builder.number(size));
+  Value middle = builder.add(first, builder.mul(count, builder.number(size)));
   Reducer reducer =
       op.getReducer() == Reducer::mean ? Reducer::mean : Reducer::sum;
-  builder.loop(first, middle, size, [&](Value at) {
+  builder.loop(first, middle, builder.number(size), [&](Value at) {
     auto select = [&](int64_t vector) {
-      indices[along] = {builder.add(at, builder.whole(vector * lanes)), 1};
+      indices[along] = {builder.add(at, builder.number(vector * lanes)), 1};
     };
     Values carried;
     for (int64_t vector = 0; vector < vectors; ++vector)
       llvm::append_range(carried, initial(reducer, lanes));
     size_t each = carried.size() / vectors;
-    auto element = [&](unsigned, Value, Value, Values carried) {
+    auto element = [&](unsigned, Value, Values carried) {
       Values next;
       for (int64_t vector = 0; vector < vectors; ++vector) {
         select(vector);
@@ -244,8 +248,8 @@ Value ComputeEmitter::resultAddress(ArrayRef<Index> at) {
   BodyEmitter values(builder, storage, place, lanes);
   const Storage &result = storage.of(op.getResult());
   Index offset = values.offset(result, at);
-  return builder.address(storage.elementOf(op.getElementType()),
-                         values.base(result), offset.base);
+  return builder.at(storage.elementOf(op.getElementType()), values.base(result),
+                    offset.base);
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +266,7 @@ Value ComputeEmitter::condition(unsigned width, Value tail) {
     Value at = values.materialise(indices[i]);
     holds = builder.both(
         holds, builder.compare(CmpIPredicate::sge, at,
-                               builder.splat(builder.whole(op.getLower()[i]),
+                               builder.splat(builder.number(op.getLower()[i]),
                                              lanesOf(at))));
   }
   if (!op.hasCondition())
@@ -274,9 +278,9 @@ Value ComputeEmitter::condition(unsigned width, Value tail) {
     };
     if (!holds)
       return emitCondition(nullptr);
-    return builder.branch(
+    return builder.choose(
         holds, [&] { return emitCondition(nullptr); },
-        [&] { return builder.bit(false); });
+        [&] { return builder.truth(false); });
   }
   given = values.emit(op.getCondition(), indices, tail, holds);
   return builder.both(holds, given);
@@ -297,7 +301,7 @@ Value ComputeEmitter::reduced(unsigned width, Value tail) {
     if (!holds)
       return builder.splat(body(width, tail, nullptr), width);
     if (!lanesOf(holds))
-      return builder.splat(builder.branch(
+      return builder.splat(builder.choose(
                                holds,
                                [&] { return body(width, tail, nullptr); },
                                [&] { return builder.constant(type, 0); }),
@@ -308,14 +312,14 @@ Value ComputeEmitter::reduced(unsigned width, Value tail) {
   if (reducer == Reducer::none)
     reducer = Reducer::sum;
   auto run = [&](Reducer reducer, Value shift) {
-    auto element = [&](unsigned width, Value at, Value tail, Values carried) {
+    auto element = [&](unsigned width, Value tail, Values carried) {
       return reduce(reducer, width, tail, carried, shift);
     };
     // Without a reduction index of its own a vector lies along the result.
     bool inLanes = along >= 0 && !isParallel(along);
     if (!inLanes) {
-      auto whole = [&](unsigned, Value at, Value, Values carried) {
-        return element(width, at, tail, carried);
+      auto whole = [&](unsigned, Value, Values carried) {
+        return element(width, tail, carried);
       };
       return isSum ? overExamples(initial(reducer, width), whole)
                    : overReductions(op.getNumParallel(),
@@ -343,23 +347,19 @@ ComputeEmitter::Values
 ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
   if (number == op.getNumIndices()) {
     if (along < 0 || isParallel(along))
-      return element(0, nullptr, nullptr, carried);
+      return element(0, nullptr, carried);
     auto [first, last] = boundsOf(along);
-    return forVectors(
-        first, last, carried,
-        [&](unsigned width, Value at, Value tail, Values carried) {
-          indices[along] = {at, width ? 1 : 0};
-          return element(width, at, tail, carried);
-        });
+    return forVectors(along, first, last, carried, element);
   }
   if (static_cast<int>(number) == along)
     return overReductions(number + 1, carried, element);
   auto [first, last] = boundsOf(number);
-  Values results = builder.loop(
-      first, last, 1, carried, [&](Value index, ValueRange carried) {
-        indices[number] = {index};
-        return overReductions(number + 1, Values(carried), element);
-      });
+  Values results = builder.loop(first, last, builder.number(1), carried,
+                                [&](Value index, ValueRange carried) {
+                                  indices[number] = {index};
+                                  return overReductions(
+                                      number + 1, Values(carried), element);
+                                });
   indices[number] = {};
   return results;
 }
@@ -367,7 +367,7 @@ ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
 ComputeEmitter::Values ComputeEmitter::overExamples(Values carried,
                                                     Step element) {
   Value batch = builder.slot(place.frame, runtime::Program::batchSlot);
-  return builder.loop(builder.whole(0), batch, 1, carried,
+  return builder.loop(builder.number(0), batch, builder.number(1), carried,
                       [&](Value example, ValueRange carried) {
                         llvm::SaveAndRestore here(place.example, example);
                         return overReductions(op.getNumParallel(),
@@ -391,16 +391,15 @@ void ComputeEmitter::emitScatter() {
         return rest(number + 1);
       auto [first, last] = boundsOf(number);
       if (number + 1 == numParallel) {
-        forVectors(first, last, {},
-                   [&](unsigned width, Value at, Value tail, Values) {
-                     indices[number] = {at, width ? 1 : 0};
+        forVectors(number, first, last, {},
+                   [&](unsigned width, Value tail, Values) {
                      emitAt(width, tail);
                      return Values();
                    });
         indices[number] = {};
         return;
       }
-      builder.loop(first, last, 1, [&](Value index) {
+      builder.loop(first, last, builder.number(1), [&](Value index) {
         indices[number] = {index};
         rest(number + 1);
       });
@@ -413,12 +412,12 @@ void ComputeEmitter::emitScatter() {
     builder.store(builder.constant(withLanes(type, width), 0),
                   resultAddress(parallel()), tail);
   });
-  auto element = [&](unsigned, Value, Value, Values) {
+  auto element = [&](unsigned, Value, Values) {
     BodyEmitter values(builder, storage, place, 0);
     Value at = values.emitValue(op.getCondition(), scattered->value, indices);
     Value bound = values.extent(op.getExtents()[scattered->index]);
     Value inside = builder.compare(CmpIPredicate::ult, at, bound);
-    builder.when(inside, [&] {
+    builder.branch(inside, [&] {
       indices[scattered->index] = {at};
       overRest([&](unsigned width, Value tail) {
         Value address = resultAddress(parallel());

@@ -16,7 +16,7 @@ namespace fovea::codegen {
 class ComputeEmitter {
 public:
   /// `lanes`: of a vector of the program's real numbers.
-  ComputeEmitter(LaneBuilder &builder, const StorageMap &storage,
+  ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  attn::ComputeOp op, unsigned lanes);
 
   /// Emits what `place` has of the result. `first`: the first parallel index
@@ -33,20 +33,21 @@ public:
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
-  /// What is done with a vector, or an element, along an index.
-  using Step = llvm::function_ref<Values(unsigned width, mlir::Value at,
-                                         mlir::Value tail, Values carried)>;
+  /// What is done with the vector, or element, at the present indices.
+  using Step = llvm::function_ref<Values(unsigned width, mlir::Value tail,
+                                         Values carried)>;
 
   bool isParallel(int number);
   std::pair<mlir::Value, mlir::Value> boundsOf(unsigned number);
-  Values forVectors(mlir::Value first, mlir::Value last, Values carried,
-                    Step step);
+  Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
+                    Values carried, Step step);
   void emitParallel(unsigned number);
   void emitElements();
   bool readsRows();
   mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
   void emitScatter();
   void emitNormaliser();
+  void emitZerosBelow(unsigned number);
   void emitCumulative();
 
   Values overReductions(unsigned number, Values carried, Step element);
@@ -65,7 +66,7 @@ private:
   mlir::Value resultAddress(llvm::ArrayRef<Index> at);
   mlir::Type real() { return storage.elementOf(builder.getF64Type()); }
 
-  LaneBuilder &builder;
+  KernelBuilder &builder;
   const StorageMap &storage;
   attn::ComputeOp op;
   unsigned lanes;

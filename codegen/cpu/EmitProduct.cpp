@@ -22,13 +22,13 @@ static constexpr int64_t rowBlock = 96;
 /// How many terms each sum of a product has.
 Value ProgramEmitter::termsOf(Contraction product) {
   if (product.kind == Contraction::Rows)
-    return main.whole(product.count);
+    return main.number(product.count);
   const Storage &right = storage.of(product.right.getArray());
   int64_t numbers = numbersIn(right.type) / product.rowStride;
   Value places = main.slot(frame, Program::batchSlot);
   if (right.layout != 0)
     places = main.entry(frame, storage.slotOfLayout(right.layout), places);
-  return main.mul(places, main.whole(numbers));
+  return main.mul(places, main.number(numbers));
 }
 
 void ProgramEmitter::emitPacking(Operation &op, bool ofParameters) {
@@ -52,17 +52,16 @@ void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
   Operation *top = op;
   while (!isa<ProgramOp>(top->getParentOp()))
     top = top->getParentOp();
-  launch(top, "pack", main.whole(tile.panels(product.columns())),
-         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
-           Value from =
-               kernel.address(real, kernel.pointerSlot(frame, right.slot),
-                              kernel.whole(product.rightFirst));
+  launch(top, "pack", main.number(tile.panels(product.columns())),
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           Value from = kernel.at(real, kernel.pointerSlot(frame, right.slot),
+                                  kernel.number(product.rightFirst));
            kernel.create<func::CallOp>(
                packName(real), TypeRange(),
-               ValueRange{from, kernel.whole(product.rowStride),
-                          kernel.whole(product.columnStride),
+               ValueRange{from, kernel.number(product.rowStride),
+                          kernel.number(product.columnStride),
                           kernel.slot(frame, termsSlot),
-                          kernel.whole(product.columns()),
+                          kernel.number(product.columns()),
                           kernel.pointerSlot(frame, room), first, last});
          });
 }
@@ -74,14 +73,15 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
   bool isRows = product.kind == Contraction::Rows;
   Value rows, terms = termsOf(product);
   if (!isRows) {
-    rows = main.whole(product.count);
+    rows = main.number(product.count);
   } else if (result.layout == 0) {
     rows = main.mul(rowsAround(op),
-                    main.whole(numbersIn(result.type) / product.width));
+                    main.number(numbersIn(result.type) / product.width));
   } else {
     Value places = main.entry(frame, storage.slotOfLayout(result.layout),
                               main.slot(frame, Program::batchSlot));
-    rows = main.mul(places, main.whole(numbersIn(result.type) / product.width));
+    rows =
+        main.mul(places, main.number(numbersIn(result.type) / product.width));
   }
   emitZeros(op, rows, product);
   int termsSlot = storage.description().numSlots++;
@@ -91,44 +91,43 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
   main.setSlot(frame, rowsSlot, rows);
   int64_t panels = tile.panels(product.columns());
   Value isTall =
-      main.compare(CmpIPredicate::sge, rows, main.whole(2 * rowBlock));
+      main.compare(CmpIPredicate::sge, rows, main.number(2 * rowBlock));
   Value blocks = main.create<arith::DivUIOp>(
-      main.add(rows, main.whole(rowBlock - 1)), main.whole(rowBlock));
-  blocks = main.select(isTall, blocks, main.whole(0));
+      main.add(rows, main.number(rowBlock - 1)), main.number(rowBlock));
+  blocks = main.select(isTall, blocks, main.number(0));
   main.setSlot(frame, blocksSlot, blocks);
-  Value units = main.select(isTall, blocks, main.whole(panels));
+  Value units = main.select(isTall, blocks, main.number(panels));
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(
       op, name, units,
-      [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         Value rows = kernel.slot(frame, rowsSlot);
-        Value tall = kernel.compare(
-            CmpIPredicate::ne, kernel.slot(frame, blocksSlot), kernel.whole(0));
+        Value tall =
+            kernel.compare(CmpIPredicate::ne, kernel.slot(frame, blocksSlot),
+                           kernel.number(0));
         auto scaled = [&](Value unit) {
-          return kernel.mul(unit, kernel.whole(rowBlock));
+          return kernel.mul(unit, kernel.number(rowBlock));
         };
-        Value begin = kernel.select(tall, scaled(first), kernel.whole(0));
-        Value end =
-            kernel.select(tall, kernel.smaller(rows, scaled(last)), rows);
-        Value firstPanel = kernel.select(tall, kernel.whole(0), first);
-        Value lastPanel = kernel.select(tall, kernel.whole(panels), last);
-        Value leftRow = kernel.whole(isRows ? product.leftWidth : 1);
-        Value leftTerm = kernel.whole(isRows ? 1 : product.leftWidth);
-        Value from =
-            kernel.address(real, kernel.pointerSlot(frame, left.slot),
-                           kernel.add(kernel.mul(begin, leftRow),
-                                      kernel.whole(product.leftFirst)));
-        Value to = kernel.address(
+        Value begin = kernel.select(tall, scaled(first), kernel.number(0));
+        Value end = kernel.select(tall, kernel.min(rows, scaled(last)), rows);
+        Value firstPanel = kernel.select(tall, kernel.number(0), first);
+        Value lastPanel = kernel.select(tall, kernel.number(panels), last);
+        Value leftRow = kernel.number(isRows ? product.leftWidth : 1);
+        Value leftTerm = kernel.number(isRows ? 1 : product.leftWidth);
+        Value from = kernel.at(real, kernel.pointerSlot(frame, left.slot),
+                               kernel.add(kernel.mul(begin, leftRow),
+                                          kernel.number(product.leftFirst)));
+        Value to = kernel.at(
             real, kernel.pointerSlot(frame, result.slot),
-            kernel.add(kernel.mul(begin, kernel.whole(product.width)),
-                       kernel.whole(product.first)));
+            kernel.add(kernel.mul(begin, kernel.number(product.width)),
+                       kernel.number(product.first)));
         kernel.create<func::CallOp>(
             gemmName(real), TypeRange(),
             ValueRange{from, leftRow, leftTerm, kernel.pointerSlot(frame, room),
-                       to, kernel.whole(product.width), kernel.sub(end, begin),
-                       kernel.whole(product.columns()),
+                       to, kernel.number(product.width), kernel.sub(end, begin),
+                       kernel.number(product.columns()),
                        kernel.slot(frame, termsSlot), firstPanel, lastPanel,
-                       kernel.bit(false)});
+                       kernel.truth(false)});
       });
   if (product.hasRowCondition)
     emitRowCondition(op);
@@ -140,22 +139,22 @@ void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
     return;
   const Storage &result = storage.of(op.getResult());
   launch(op, "zeros", rows,
-         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            int64_t bytes = real.getIntOrFloatBitWidth() / 8;
            Value base = kernel.pointerSlot(frame, result.slot);
            Value zero = kernel.constant(kernel.getI8Type(), 0);
            auto clear = [&](Value row, int64_t begin, int64_t end) {
              if (begin == end)
                return;
-             Value at = kernel.address(
+             Value at = kernel.at(
                  real, base,
-                 kernel.add(kernel.mul(row, kernel.whole(product.width)),
-                            kernel.whole(begin)));
+                 kernel.add(kernel.mul(row, kernel.number(product.width)),
+                            kernel.number(begin)));
              kernel.create<LLVM::MemsetOp>(at, zero,
-                                           kernel.whole((end - begin) * bytes),
+                                           kernel.number((end - begin) * bytes),
                                            /*isVolatile=*/false);
            };
-           kernel.loop(first, last, 1, [&](Value row) {
+           kernel.loop(first, last, kernel.number(1), [&](Value row) {
              clear(row, 0, product.first);
              clear(row, product.last, product.width);
            });
@@ -164,15 +163,15 @@ void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
 
 /// Zeros in the rows that the condition excludes.
 void ProgramEmitter::emitRowCondition(ComputeOp op) {
-  launchRows(op, "where", [&](LaneBuilder &kernel, const Place &place) {
+  launchRows(op, "where", [&](KernelBuilder &kernel, const Place &place) {
     BodyEmitter values(kernel, storage, place, 0);
-    Value zero = kernel.whole(0);
+    Value zero = kernel.number(0);
     SmallVector<Index> indices(op.getNumIndices(), Index{zero});
     Value holds = values.emit(op.getCondition(), indices, nullptr, nullptr);
-    Value none = kernel.create<arith::XOrIOp>(holds, kernel.bit(true));
-    kernel.when(none, [&] {
+    Value none = kernel.create<arith::XOrIOp>(holds, kernel.truth(true));
+    kernel.branch(none, [&] {
       const Storage &result = storage.of(op.getResult());
-      Value count = kernel.whole(real.getIntOrFloatBitWidth() / 8);
+      Value count = kernel.number(real.getIntOrFloatBitWidth() / 8);
       for (Attribute extent : result.type.getShape())
         count = kernel.mul(count, values.extent(extent));
       kernel.create<LLVM::MemsetOp>(values.base(result),

@@ -20,7 +20,7 @@ using runtime::Program;
 void ProgramEmitter::emitStart(ScanOp op) {
   Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
-  auto copyCarries = [&](LaneBuilder &kernel, const Place &to,
+  auto copyCarries = [&](KernelBuilder &kernel, const Place &to,
                          const Place &from) {
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
       copyAll(kernel, to, storage.of(body.getArgument(1 + i)), from,
@@ -29,14 +29,14 @@ void ProgramEmitter::emitStart(ScanOp op) {
   if (op.getNumCarries() == 0)
     return;
   if (batchOf(op) != BatchKind::each) {
-    launch(op, "start", main.whole(1),
-           [&](LaneBuilder &kernel, Value frame, Value, Value) {
+    launch(op, "start", main.number(1),
+           [&](KernelBuilder &kernel, Value frame, Value, Value) {
              Place place = placeOf(kernel, op, frame);
              copyCarries(kernel, place, place);
            });
     return;
   }
-  launchRows(op, "start", [&](LaneBuilder &kernel, const Place &place) {
+  launchRows(op, "start", [&](KernelBuilder &kernel, const Place &place) {
     Place to = place;
     if (loop.order >= 0) {
       // Rows are ranks from here on.
@@ -56,7 +56,7 @@ void ProgramEmitter::emitStart(ScanOp op) {
 void ProgramEmitter::emitCommit(ScanOp op) {
   Block &body = op.getBody().front();
   Operation *yield = body.getTerminator();
-  auto commit = [&](LaneBuilder &kernel, const Place &place) {
+  auto commit = [&](KernelBuilder &kernel, const Place &place) {
     auto nextOf = [&](unsigned i) -> const Storage & {
       const Storage *swapped = storage.swapOf(op, i);
       return swapped ? *swapped : storage.of(op.getNext(i));
@@ -77,8 +77,8 @@ void ProgramEmitter::emitCommit(ScanOp op) {
     launchRows(yield, "commit", commit);
     return;
   }
-  launch(yield, "commit", main.whole(1),
-         [&](LaneBuilder &kernel, Value frame, Value, Value) {
+  launch(yield, "commit", main.number(1),
+         [&](KernelBuilder &kernel, Value frame, Value, Value) {
            commit(kernel, placeOf(kernel, yield, frame));
          });
 }
@@ -87,7 +87,7 @@ void ProgramEmitter::emitCommit(ScanOp op) {
 void ProgramEmitter::emitEnd(ScanOp op) {
   Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
-  auto copyCarries = [&](LaneBuilder &kernel, const Place &to,
+  auto copyCarries = [&](KernelBuilder &kernel, const Place &to,
                          const Place &from) {
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
       if (!op.getLast(i).use_empty())
@@ -100,14 +100,14 @@ void ProgramEmitter::emitEnd(ScanOp op) {
   if (!isUsed)
     return;
   if (batchOf(op) != BatchKind::each) {
-    launch(op, "end", main.whole(1),
-           [&](LaneBuilder &kernel, Value frame, Value, Value) {
+    launch(op, "end", main.number(1),
+           [&](KernelBuilder &kernel, Value frame, Value, Value) {
              Place place = placeOf(kernel, op, frame);
              copyCarries(kernel, place, place);
            });
     return;
   }
-  launchRows(op, "end", [&](LaneBuilder &kernel, const Place &place) {
+  launchRows(op, "end", [&](KernelBuilder &kernel, const Place &place) {
     Place from = place, to = place;
     if (loop.order >= 0) {
       const Program::Order &order = storage.description().orders[loop.order];
@@ -124,21 +124,21 @@ LogicalResult ProgramEmitter::emitScan(ScanOp op) {
   emitStart(op);
   Value steps;
   if (auto number = dyn_cast<IntegerAttr>(op.getExtent())) {
-    steps = main.whole(number.getInt());
+    steps = main.number(number.getInt());
   } else {
     const Program::Length &length =
         storage.length(cast<StringAttr>(op.getExtent()).getValue());
     steps = main.slot(frame, length.maximumSlot);
   }
   Value outerRows = rowsAround(op);
-  auto for_ = main.create<scf::ForOp>(main.whole(0), steps, main.whole(1));
+  auto for_ = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
   LogicalResult result = success();
   {
     OpBuilder::InsertionGuard guard(main);
     main.setInsertionPoint(for_.getBody()->getTerminator());
     Value step = for_.getInductionVar();
     if (op.getReverse())
-      step = main.sub(main.sub(steps, main.whole(1)), step);
+      step = main.sub(main.sub(steps, main.number(1)), step);
     main.setSlot(frame, loop.stepSlot, step);
     Value rows = outerRows;
     if (loop.order >= 0)

@@ -6,27 +6,41 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/KernelBuilder.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
+using arith::CmpIPredicate;
 
-static unsigned bytesOf(Type type) {
-  return getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+unsigned fovea::codegen::lanesOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.getNumElements() : 0;
 }
+
+Type fovea::codegen::withLanes(Type scalar, unsigned lanes) {
+  return lanes ? VectorType::get({static_cast<int64_t>(lanes)}, scalar)
+               : scalar;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
 
 KernelBuilder::KernelBuilder(ModuleOp module)
     : ImplicitLocOpBuilder(UnknownLoc::get(module.getContext()),
-                           module.getContext()),
-      module(module) {
+                           module.getContext()) {
   setInsertionPointToEnd(module.getBody());
+}
+
+static ModuleOp moduleAround(Block *block) {
+  Operation *parent = block->getParentOp();
+  auto module = dyn_cast<ModuleOp>(parent);
+  return module ? module : parent->getParentOfType<ModuleOp>();
 }
 
 void KernelBuilder::function(StringRef name, ArrayRef<Type> arguments,
                              bool isPrivate,
                              function_ref<void(ValueRange)> body) {
+  ModuleOp module = moduleAround(getInsertionBlock());
   if (module.lookupSymbol(name))
     return;
   OpBuilder::InsertionGuard guard(*this);
@@ -46,6 +60,17 @@ void KernelBuilder::call(StringRef name, ValueRange arguments) {
   func::CallOp::create(*this, name, TypeRange(), arguments);
 }
 
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> known(Value value) {
+  IntegerAttr number;
+  if (auto op = value.getDefiningOp<arith::ConstantOp>())
+    number = dyn_cast<IntegerAttr>(op.getValue());
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
 Type KernelBuilder::pointer() {
   return LLVM::LLVMPointerType::get(getContext());
 }
@@ -56,14 +81,41 @@ Value KernelBuilder::number(int64_t value) {
 Value KernelBuilder::truth(bool value) {
   return arith::ConstantOp::create(*this, getBoolAttr(value));
 }
+Value KernelBuilder::constant(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr number;
+  if (isa<FloatType>(element))
+    number = getFloatAttr(element, value);
+  else
+    number = getIntegerAttr(element, static_cast<int64_t>(value));
+  if (auto vector = dyn_cast<VectorType>(type))
+    number = DenseElementsAttr::get(vector, Attribute(number));
+  return arith::ConstantOp::create(*this, number);
+}
+
 Value KernelBuilder::add(Value lhs, Value rhs) {
-  return arith::AddIOp::create(*this, lhs, rhs);
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left + *right);
+  if (left == 0)
+    return rhs;
+  return right == 0 ? lhs : arith::AddIOp::create(*this, lhs, rhs).getResult();
 }
 Value KernelBuilder::sub(Value lhs, Value rhs) {
-  return arith::SubIOp::create(*this, lhs, rhs);
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left - *right);
+  return right == 0 ? lhs : arith::SubIOp::create(*this, lhs, rhs).getResult();
 }
 Value KernelBuilder::mul(Value lhs, Value rhs) {
-  return arith::MulIOp::create(*this, lhs, rhs);
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left * *right);
+  if (left == 0 || right == 1)
+    return lhs;
+  return left == 1 || right == 0
+             ? rhs
+             : arith::MulIOp::create(*this, lhs, rhs).getResult();
 }
 Value KernelBuilder::div(Value lhs, Value rhs) {
   return arith::DivUIOp::create(*this, lhs, rhs);
@@ -80,72 +132,161 @@ Value KernelBuilder::min(Value lhs, Value rhs) {
 Value KernelBuilder::max(Value lhs, Value rhs) {
   return arith::MaxSIOp::create(*this, lhs, rhs);
 }
-Value KernelBuilder::select(Value condition, Value yes, Value no) {
-  return arith::SelectOp::create(*this, condition, yes, no);
+
+Value KernelBuilder::compare(CmpIPredicate predicate, Value lhs, Value rhs) {
+  return arith::CmpIOp::create(*this, predicate, lhs, rhs);
 }
 Value KernelBuilder::less(Value lhs, Value rhs) {
-  return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, lhs, rhs);
+  return compare(CmpIPredicate::slt, lhs, rhs);
 }
 Value KernelBuilder::atMost(Value lhs, Value rhs) {
-  return arith::CmpIOp::create(*this, arith::CmpIPredicate::sle, lhs, rhs);
+  return compare(CmpIPredicate::sle, lhs, rhs);
 }
 Value KernelBuilder::equal(Value lhs, Value rhs) {
-  return arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, lhs, rhs);
+  return compare(CmpIPredicate::eq, lhs, rhs);
 }
 Value KernelBuilder::both(Value lhs, Value rhs) {
-  return arith::AndIOp::create(*this, lhs, rhs);
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  unsigned lanes = std::max(lanesOf(lhs), lanesOf(rhs));
+  return arith::AndIOp::create(*this, splat(lhs, lanes), splat(rhs, lanes));
 }
 Value KernelBuilder::either(Value lhs, Value rhs) {
   return arith::OrIOp::create(*this, lhs, rhs);
 }
+Value KernelBuilder::select(Value condition, Value yes, Value no) {
+  unsigned lanes = std::max({lanesOf(condition), lanesOf(yes), lanesOf(no)});
+  return arith::SelectOp::create(*this, condition, splat(yes, lanes),
+                                 splat(no, lanes));
+}
+Value KernelBuilder::fma(Value a, Value b, Value c) {
+  return math::FmaOp::create(*this, a, b, c);
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::splat(Value scalar, unsigned lanes) {
+  if (!lanes || lanesOf(scalar))
+    return scalar;
+  auto type = cast<VectorType>(withLanes(scalar.getType(), lanes));
+  if (auto op = scalar.getDefiningOp<arith::ConstantOp>())
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(type, Attribute(op.getValue())));
+  return vector::BroadcastOp::create(*this, type, scalar);
+}
+
+Value KernelBuilder::lane(unsigned lanes) {
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+  return arith::ConstantOp::create(*this, getI64VectorAttr(numbers));
+}
+
+Value KernelBuilder::maskBelow(Value count, unsigned lanes) {
+  return less(lane(lanes), splat(count, lanes));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Bits are bytes in memory.
+static Type inMemory(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
+                              : element;
+}
+
+/// In bytes.
+static unsigned alignmentOf(Type element) {
+  return isa<LLVM::LLVMPointerType>(element)
+             ? 8
+             : element.getIntOrFloatBitWidth() / 8;
+}
+
+static Value fromMemory(KernelBuilder &builder, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return builder.compare(CmpIPredicate::ne, value,
+                         builder.constant(value.getType(), 0));
+}
 
 Value KernelBuilder::at(Type element, Value base, Value index) {
-  return LLVM::GEPOp::create(*this, pointer(), element, base,
-                             ArrayRef<LLVM::GEPArg>{index},
-                             LLVM::GEPNoWrapFlags::inbounds);
+  if (known(index) == 0)
+    return base;
+  return LLVM::GEPOp::create(*this, pointer(), inMemory(element), base,
+                             ArrayRef<LLVM::GEPArg>{index});
 }
 Value KernelBuilder::at(Type element, Value base, int64_t index) {
   return index == 0 ? base : at(element, base, number(index));
 }
 
-Value KernelBuilder::load(Type type, Value address) {
-  return LLVM::LoadOp::create(*this, type, address, bytesOf(type));
+Value KernelBuilder::load(Type type, Value address, Value mask) {
+  Type element = inMemory(getElementTypeOrSelf(type));
+  Type stored = withLanes(element, lanesOf(type));
+  unsigned alignment = alignmentOf(element);
+  Value value;
+  if (mask && lanesOf(type))
+    value = LLVM::MaskedLoadOp::create(*this, stored, address, mask,
+                                       constant(stored, 0), alignment);
+  else
+    value = LLVM::LoadOp::create(*this, stored, address, alignment);
+  return fromMemory(*this, value, type);
 }
-void KernelBuilder::store(Value value, Value address) {
-  LLVM::StoreOp::create(*this, value, address, bytesOf(value.getType()));
+
+void KernelBuilder::store(Value value, Value address, Value mask) {
+  Type element = inMemory(getElementTypeOrSelf(value));
+  if (element != getElementTypeOrSelf(value))
+    value = arith::ExtUIOp::create(*this, withLanes(element, lanesOf(value)),
+                                   value);
+  if (mask && lanesOf(value))
+    LLVM::MaskedStoreOp::create(*this, value, address, mask,
+                                alignmentOf(element));
+  else
+    LLVM::StoreOp::create(*this, value, address, alignmentOf(element));
 }
+
+Value KernelBuilder::gather(VectorType type, Value base, Value offsets,
+                            Value mask) {
+  unsigned lanes = type.getNumElements();
+  Type element = inMemory(type.getElementType());
+  Value pointers =
+      LLVM::GEPOp::create(*this, withLanes(pointer(), lanes), element, base,
+                          ArrayRef<LLVM::GEPArg>{offsets});
+  if (!mask)
+    mask = splat(truth(true), lanes);
+  Type stored = withLanes(element, lanes);
+  Value value = LLVM::masked_gather::create(*this, stored, pointers, mask,
+                                            ValueRange{constant(stored, 0)},
+                                            alignmentOf(element));
+  return fromMemory(*this, value, type);
+}
+
 void KernelBuilder::prefetch(Value address, bool forWriting) {
   LLVM::Prefetch::create(*this, address, getI32IntegerAttr(forWriting),
                          getI32IntegerAttr(forWriting ? 3 : 2),
                          getI32IntegerAttr(1));
-}
-Value KernelBuilder::load(VectorType type, Value address, Value mask) {
-  return LLVM::MaskedLoadOp::create(*this, type, address, mask, zeros(type),
-                                    getI32IntegerAttr(bytesOf(type)));
-}
-void KernelBuilder::store(Value value, Value address, Value mask) {
-  LLVM::MaskedStoreOp::create(*this, value, address, mask,
-                              getI32IntegerAttr(bytesOf(value.getType())));
 }
 Value KernelBuilder::scratch(Type element, int64_t count) {
   return LLVM::AllocaOp::create(*this, pointer(), element, number(count),
                                 /*alignment=*/64);
 }
 
-Value KernelBuilder::maskBelow(Value count, int64_t lanes) {
-  Value index = arith::IndexCastOp::create(*this, getIndexType(), count);
-  return vector::CreateMaskOp::create(
-      *this, VectorType::get(lanes, getI1Type()), index);
+Value KernelBuilder::slot(Value frame, int number) {
+  return load(i64(), at(i64(), frame, number));
 }
-Value KernelBuilder::broadcast(VectorType type, Value scalar) {
-  return vector::BroadcastOp::create(*this, type, scalar);
+Value KernelBuilder::pointerSlot(Value frame, int number) {
+  return load(pointer(), at(i64(), frame, number));
 }
-Value KernelBuilder::zeros(Type type) {
-  return arith::ConstantOp::create(*this, cast<TypedAttr>(getZeroAttr(type)));
+void KernelBuilder::setSlot(Value frame, int number, Value value) {
+  store(value, at(i64(), frame, number));
 }
-Value KernelBuilder::fma(Value a, Value b, Value c) {
-  return math::FmaOp::create(*this, a, b, c);
+Value KernelBuilder::entry(Value frame, int number, Value index) {
+  return load(i64(), at(i64(), pointerSlot(frame, number), index));
 }
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
 
 void KernelBuilder::loop(Value from, Value to, Value step,
                          function_ref<void(Value)> body) {
@@ -181,18 +322,43 @@ void KernelBuilder::branch(Value condition, function_ref<void()> yes,
   no();
 }
 
-KernelBuilder::Values KernelBuilder::choose(Value condition, TypeRange types,
-                                            function_ref<Values()> yes,
-                                            function_ref<Values()> no) {
-  auto branch = scf::IfOp::create(*this, types, condition, true);
-  OpBuilder::InsertionGuard guard(*this);
-  setInsertionPointToStart(branch.thenBlock());
-  Values values = yes();
-  scf::YieldOp::create(*this, values);
-  setInsertionPointToStart(branch.elseBlock());
-  values = no();
-  scf::YieldOp::create(*this, values);
-  return Values(branch.getResults().begin(), branch.getResults().end());
+KernelBuilder::Values KernelBuilder::chooseAll(Value condition,
+                                               function_ref<Values()> yes,
+                                               function_ref<Values()> no) {
+  // Built apart, because the types of the results follow from both.
+  Operation *around = getInsertionBlock()->getParentOp();
+  Region apart(around);
+  Block *yesBlock = &apart.emplaceBlock(), *noBlock = &apart.emplaceBlock();
+  Values yesValues, noValues;
+  {
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPointToEnd(yesBlock);
+    yesValues = yes();
+    setInsertionPointToEnd(noBlock);
+    noValues = no();
+    for (auto [a, b] : llvm::zip_equal(yesValues, noValues))
+      b = splat(b, lanesOf(a));
+    scf::YieldOp::create(*this, noValues);
+    setInsertionPointToEnd(yesBlock);
+    for (auto [a, b] : llvm::zip_equal(yesValues, noValues))
+      a = splat(a, lanesOf(b));
+    scf::YieldOp::create(*this, yesValues);
+  }
+  auto op =
+      scf::IfOp::create(*this, ValueRange(yesValues).getTypes(), condition,
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
+  op.thenBlock()->getOperations().splice(op.thenBlock()->end(),
+                                         yesBlock->getOperations());
+  op.elseBlock()->getOperations().splice(op.elseBlock()->end(),
+                                         noBlock->getOperations());
+  return Values(op.getResults().begin(), op.getResults().end());
+}
+
+Value KernelBuilder::choose(Value condition, function_ref<Value()> yes,
+                            function_ref<Value()> no) {
+  return chooseAll(
+      condition, [&] { return Values{yes()}; },
+      [&] { return Values{no()}; })[0];
 }
 
 void KernelBuilder::dispatch(Value value, int64_t count,

@@ -98,7 +98,7 @@ void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
     Value address =
         isStaged() ? b.at(element, pointersToA[0], row * shape.stride + term)
                    : pointersToA[row];
-    Value factor = b.broadcast(vector, b.load(element, address));
+    Value factor = b.splat(b.load(element, address), tile.lanes);
     for (int64_t v = 0; v < perRow(); ++v) {
       Value &sum = sums[row * perRow() + v];
       sum = b.fma(factor, loaded[v], sum);
@@ -189,14 +189,16 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
     Value isFull = builder.atMost(builder.number(kernel.perRow() * tile.lanes),
                                   kernel.columns);
     SmallVector<Type> types(kernel.numSums(), kernel.vector);
-    Values sums = builder.choose(
-        kernel.accumulate, types,
+    Values sums = builder.chooseAll(
+        kernel.accumulate,
         [&] {
-          return builder.choose(
-              isFull, types, [&] { return kernel.readC({}); },
+          return builder.chooseAll(
+              isFull, [&] { return kernel.readC({}); },
               [&] { return kernel.readC(kernel.masks()); });
         },
-        [&] { return Values(types.size(), builder.zeros(kernel.vector)); });
+        [&] {
+          return Values(types.size(), builder.constant(kernel.vector, 0));
+        });
     sums = kernel.multiply(std::move(sums));
     builder.branch(
         isFull, [&] { kernel.writeC(sums, {}); },

@@ -134,7 +134,7 @@ void Packing::copyElements() {
       b.store(b.load(element, address), b.at(element, output, j));
     });
     b.loop(left, b.number(tile.columns()), b.number(1), [&](Value j) {
-      b.store(b.zeros(element), b.at(element, output, j));
+      b.store(b.constant(element, 0), b.at(element, output, j));
     });
   });
 }

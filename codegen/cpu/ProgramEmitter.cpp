@@ -37,7 +37,7 @@ static constexpr StringLiteral parallelName = "fovea_parallel";
 
 LogicalResult ProgramEmitter::emit() {
   emitGemm(module, real, target);
-  Type pointer = main.pointerType(), number = main.getI64Type();
+  Type pointer = main.pointer(), number = main.getI64Type();
   if (!module.lookupSymbol(parallelName)) {
     main.setInsertionPointToEnd(module.getBody());
     auto declared = main.create<func::FuncOp>(
@@ -136,10 +136,10 @@ static std::string symbolOf(StringRef text) {
 
 void ProgramEmitter::launch(
     Operation *op, StringRef name, Value units,
-    llvm::function_ref<void(LaneBuilder &, Value, Value, Value)> body) {
-  LaneBuilder kernel(op->getLoc(), module.getContext());
+    llvm::function_ref<void(KernelBuilder &, Value, Value, Value)> body) {
+  KernelBuilder kernel(op->getLoc(), module.getContext());
   kernel.setInsertionPointToEnd(module.getBody());
-  Type pointer = kernel.pointerType(), number = kernel.getI64Type();
+  Type pointer = kernel.pointer(), number = kernel.getI64Type();
   auto type = kernel.getFunctionType({pointer, number, number}, {});
   std::string symbol = symbolOf(
       (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());
@@ -163,7 +163,8 @@ Value ProgramEmitter::rowsAround(Operation *op) {
                                         : loops.back()->rowsSlot);
 }
 
-Place ProgramEmitter::placeOf(LaneBuilder &kernel, Operation *op, Value frame) {
+Place ProgramEmitter::placeOf(KernelBuilder &kernel, Operation *op,
+                              Value frame) {
   Place place;
   place.frame = frame;
   for (const Loop *loop : storage.around(op))
@@ -175,7 +176,7 @@ Place ProgramEmitter::placeOf(LaneBuilder &kernel, Operation *op, Value frame) {
   return place;
 }
 
-void ProgramEmitter::forRow(LaneBuilder &kernel, Operation *op, Value frame,
+void ProgramEmitter::forRow(KernelBuilder &kernel, Operation *op, Value frame,
                             Value row,
                             llvm::function_ref<void(const Place &)> body) {
   Place place = placeOf(kernel, op, frame);
@@ -200,17 +201,17 @@ void ProgramEmitter::forRow(LaneBuilder &kernel, Operation *op, Value frame,
             place.steps.lookup(loop->op->getRegion(0).getArgument(0)), bound));
   }
   if (running)
-    kernel.when(running, [&] { body(place); });
+    kernel.branch(running, [&] { body(place); });
   else
     body(place);
 }
 
 void ProgramEmitter::launchRows(
     Operation *op, StringRef name,
-    llvm::function_ref<void(LaneBuilder &, const Place &)> body) {
+    llvm::function_ref<void(KernelBuilder &, const Place &)> body) {
   launch(op, name, rowsAround(op),
-         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
-           kernel.loop(first, last, 1, [&](Value row) {
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           kernel.loop(first, last, kernel.number(1), [&](Value row) {
              forRow(kernel, op, frame, row,
                     [&](const Place &place) { body(kernel, place); });
            });
@@ -227,25 +228,25 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
     return cast<IntegerAttr>(op.getExtents()[number]).getInt();
   };
   if (batchOf(op) != BatchKind::each) {
-    LaneBuilder probe(op.getLoc(), module.getContext());
+    KernelBuilder probe(op.getLoc(), module.getContext());
     int range = ComputeEmitter(probe, storage, op, lanes).rangeIndex();
     // A unit is a row, or a few vectors of the only one.
     int64_t chunk = 8 * lanes;
     int64_t units = range >= 0 ? llvm::divideCeil(extentOf(range), chunk)
                     : op.getNumParallel() != 0 ? extentOf(0)
                                                : 1;
-    launch(op, name, main.whole(units),
-           [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+    launch(op, name, main.number(units),
+           [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
              ComputeEmitter emitter(kernel, storage, op, lanes);
              Place place = placeOf(kernel, op, frame);
              if (range >= 0) {
-               Value begin = kernel.mul(first, kernel.whole(chunk));
-               Value end = kernel.mul(last, kernel.whole(chunk));
+               Value begin = kernel.mul(first, kernel.number(chunk));
+               Value end = kernel.mul(last, kernel.number(chunk));
                emitter.emitRange(
                    place, begin,
-                   kernel.smaller(end, kernel.whole(extentOf(range))));
+                   kernel.min(end, kernel.number(extentOf(range))));
              } else if (op.getNumParallel() != 0) {
-               kernel.loop(first, last, 1,
+               kernel.loop(first, last, kernel.number(1),
                            [&](Value index) { emitter.emit(place, index); });
              } else {
                emitter.emit(place, nullptr);
@@ -253,10 +254,10 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
            });
     return;
   }
-  auto emitAll = [&](LaneBuilder &kernel, const Place &place) {
+  auto emitAll = [&](KernelBuilder &kernel, const Place &place) {
     ComputeEmitter(kernel, storage, op, lanes).emit(place, nullptr);
   };
-  LaneBuilder probe(op.getLoc(), module.getContext());
+  KernelBuilder probe(op.getLoc(), module.getContext());
   ComputeEmitter shape(probe, storage, op, lanes);
   auto rows = op.getNumParallel() != 0 && !shape.isScatter() &&
                       (shape.rangeIndex() != 0 || op.isNormaliser())
@@ -269,45 +270,46 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
   int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
   Value batch = main.slot(frame, Program::batchSlot);
   launch(op, name, main.entry(frame, offsets, batch),
-         [&](LaneBuilder &kernel, Value frame, Value first, Value last) {
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value batch = kernel.slot(frame, Program::batchSlot);
            ComputeEmitter emitter(kernel, storage, op, lanes);
-           kernel.loop(kernel.whole(0), batch, 1, [&](Value example) {
-             Place place = placeOf(kernel, op, frame);
-             place.example = place.rank = example;
-             Value start = kernel.entry(frame, offsets, example);
-             Value end = kernel.entry(frame, offsets,
-                                      kernel.add(example, kernel.whole(1)));
-             kernel.loop(kernel.larger(first, start), kernel.smaller(last, end),
-                         1, [&](Value unit) {
-                           emitter.emit(place, kernel.sub(unit, start));
-                         });
-           });
+           kernel.loop(
+               kernel.number(0), batch, kernel.number(1), [&](Value example) {
+                 Place place = placeOf(kernel, op, frame);
+                 place.example = place.rank = example;
+                 Value start = kernel.entry(frame, offsets, example);
+                 Value end = kernel.entry(
+                     frame, offsets, kernel.add(example, kernel.number(1)));
+                 kernel.loop(kernel.max(first, start), kernel.min(last, end),
+                             kernel.number(1), [&](Value unit) {
+                               emitter.emit(place, kernel.sub(unit, start));
+                             });
+               });
          });
 }
 
 void ProgramEmitter::emitConcat(ConcatOp op) {
-  auto emitParts = [&](LaneBuilder &kernel, const Place &place) {
+  auto emitParts = [&](KernelBuilder &kernel, const Place &place) {
     const Storage &target = storage.of(op.getResult());
     BodyEmitter values(kernel, storage, place, 0);
     Type element = storage.elementOf(target.type.getElementType());
-    Value rows = kernel.whole(1);
+    Value rows = kernel.number(1);
     for (int64_t axis = 0; axis + 1 < target.type.getRank(); ++axis)
       rows = kernel.mul(rows, values.extent(target.type.getExtent(axis)));
     Value width =
         values.extent(target.type.getExtent(target.type.getRank() - 1));
     Value to = values.base(target);
-    Value before = kernel.whole(0);
+    Value before = kernel.number(0);
     for (Value part : op.getParts()) {
       const Storage &source = storage.of(part);
       Value from = values.base(source);
       Value own =
           values.extent(source.type.getExtent(source.type.getRank() - 1));
-      kernel.loop(kernel.whole(0), rows, 1, [&](Value row) {
-        copyBytes(kernel, element,
-                  kernel.address(element, to,
-                                 kernel.add(kernel.mul(row, width), before)),
-                  kernel.address(element, from, kernel.mul(row, own)), own);
+      kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
+        copyBytes(
+            kernel, element,
+            kernel.at(element, to, kernel.add(kernel.mul(row, width), before)),
+            kernel.at(element, from, kernel.mul(row, own)), own);
       });
       before = kernel.add(before, own);
     }
@@ -315,8 +317,8 @@ void ProgramEmitter::emitConcat(ConcatOp op) {
   std::string name = op.getLabel().value_or("concat").str();
   if (batchOf(op) == BatchKind::each)
     return launchRows(op, name, emitParts);
-  launch(op, name, main.whole(1),
-         [&](LaneBuilder &kernel, Value frame, Value, Value) {
+  launch(op, name, main.number(1),
+         [&](KernelBuilder &kernel, Value frame, Value, Value) {
            emitParts(kernel, placeOf(kernel, op, frame));
          });
 }
@@ -343,21 +345,21 @@ void ProgramEmitter::emitAppend(AppendOp op) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-void ProgramEmitter::copyBytes(LaneBuilder &kernel, Type element, Value to,
+void ProgramEmitter::copyBytes(KernelBuilder &kernel, Type element, Value to,
                                Value from, Value count) {
   int64_t bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
   kernel.create<LLVM::MemcpyOp>(to, from,
-                                kernel.mul(count, kernel.whole(bytes)),
+                                kernel.mul(count, kernel.number(bytes)),
                                 /*isVolatile=*/false);
 }
 
 /// The whole array, as it lies at two places.
-void ProgramEmitter::copyAll(LaneBuilder &kernel, const Place &to,
+void ProgramEmitter::copyAll(KernelBuilder &kernel, const Place &to,
                              const Storage &target, const Place &from,
                              const Storage &source) {
   BodyEmitter targets(kernel, storage, to, 0),
       sources(kernel, storage, from, 0);
-  Value count = kernel.whole(1);
+  Value count = kernel.number(1);
   for (Attribute extent : target.type.getShape())
     count = kernel.mul(count, targets.extent(extent));
   copyBytes(kernel, storage.elementOf(target.type.getElementType()),
@@ -365,12 +367,12 @@ void ProgramEmitter::copyAll(LaneBuilder &kernel, const Place &to,
 }
 
 /// target[.., at, ..] := source, where `at` stands at `axis`.
-void ProgramEmitter::copyRow(LaneBuilder &kernel, const Place &place,
+void ProgramEmitter::copyRow(KernelBuilder &kernel, const Place &place,
                              const Storage &target, int64_t axis, Value at,
                              const Storage &source) {
   BodyEmitter values(kernel, storage, place, 0);
   Type element = storage.elementOf(target.type.getElementType());
-  Value rows = kernel.whole(1), count = kernel.whole(1);
+  Value rows = kernel.number(1), count = kernel.number(1);
   for (int64_t other = 0; other < target.type.getRank(); ++other) {
     if (other == axis)
       continue;
@@ -379,10 +381,9 @@ void ProgramEmitter::copyRow(LaneBuilder &kernel, const Place &place,
   }
   Value steps = values.extent(target.type.getExtent(axis));
   Value to = values.base(target), from = values.base(source);
-  kernel.loop(kernel.whole(0), rows, 1, [&](Value row) {
+  kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
     Value place = kernel.add(kernel.mul(row, steps), at);
-    copyBytes(kernel, element,
-              kernel.address(element, to, kernel.mul(place, count)),
-              kernel.address(element, from, kernel.mul(row, count)), count);
+    copyBytes(kernel, element, kernel.at(element, to, kernel.mul(place, count)),
+              kernel.at(element, from, kernel.mul(row, count)), count);
   });
 }

@@ -24,8 +24,8 @@ public:
   const runtime::Program &description() const { return storage.description(); }
 
 private:
-  using Unit =
-      llvm::function_ref<void(LaneBuilder &, const Place &, mlir::Value first)>;
+  using Unit = llvm::function_ref<void(KernelBuilder &, const Place &,
+                                       mlir::Value first)>;
 
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
@@ -50,26 +50,27 @@ private:
 
   /// A kernel of its own: `body` gets the builder, the frame and the range.
   void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
-              llvm::function_ref<void(LaneBuilder &, mlir::Value frame,
+              llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
                                       mlir::Value first, mlir::Value last)>
                   body);
   /// A kernel whose work units are the examples that take part, the rows of
   /// the loops around `op`.
-  void launchRows(mlir::Operation *op, llvm::StringRef name,
-                  llvm::function_ref<void(LaneBuilder &, const Place &)> body);
+  void
+  launchRows(mlir::Operation *op, llvm::StringRef name,
+             llvm::function_ref<void(KernelBuilder &, const Place &)> body);
   /// The place of row `row` in the loops around `op`; calls `body` unless the
   /// example has ended.
-  void forRow(LaneBuilder &kernel, mlir::Operation *op, mlir::Value frame,
+  void forRow(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame,
               mlir::Value row, llvm::function_ref<void(const Place &)> body);
   /// The place of what a batch has once.
-  Place placeOf(LaneBuilder &kernel, mlir::Operation *op, mlir::Value frame);
+  Place placeOf(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame);
   mlir::Value rowsAround(mlir::Operation *op);
 
-  void copyAll(LaneBuilder &kernel, const Place &to, const Storage &target,
+  void copyAll(KernelBuilder &kernel, const Place &to, const Storage &target,
                const Place &from, const Storage &source);
-  void copyRow(LaneBuilder &kernel, const Place &place, const Storage &target,
+  void copyRow(KernelBuilder &kernel, const Place &place, const Storage &target,
                int64_t axis, mlir::Value at, const Storage &source);
-  void copyBytes(LaneBuilder &kernel, mlir::Type element, mlir::Value to,
+  void copyBytes(KernelBuilder &kernel, mlir::Type element, mlir::Value to,
                  mlir::Value from, mlir::Value count);
 
   attn::ProgramOp program;
@@ -80,7 +81,7 @@ private:
   mlir::Type real;
   GemmTile tile;
   unsigned lanes;
-  LaneBuilder main;
+  KernelBuilder main;
   mlir::Value frame; // of the function of the program
   unsigned numKernels = 0;
   llvm::DenseSet<int> packedSlots;

@@ -24,12 +24,12 @@ static double worst(Reducer reducer) {
 }
 
 /// The value that `max` and `min` start from.
-static Value worstOf(LaneBuilder &builder, Reducer reducer, Type type) {
+static Value worstOf(KernelBuilder &builder, Reducer reducer, Type type) {
   if (isa<FloatType>(getElementTypeOrSelf(type)))
     return builder.constant(type, worst(reducer));
   int64_t number = worst(reducer) < 0 ? std::numeric_limits<int64_t>::min()
                                       : std::numeric_limits<int64_t>::max();
-  return builder.splat(builder.whole(number), lanesOf(type));
+  return builder.splat(builder.number(number), lanesOf(type));
 }
 
 ComputeEmitter::Values ComputeEmitter::initial(Reducer reducer,
@@ -37,7 +37,7 @@ ComputeEmitter::Values ComputeEmitter::initial(Reducer reducer,
   Type element = storage.elementOf(op.getElementType());
   Type type = withLanes(element, width);
   auto bits = [&](bool value) {
-    return builder.splat(builder.bit(value), width);
+    return builder.splat(builder.truth(value), width);
   };
   switch (reducer) {
   case Reducer::prod:
@@ -52,7 +52,7 @@ ComputeEmitter::Values ComputeEmitter::initial(Reducer reducer,
     Type compared = storage.elementOf(
         op.getBody().front().getTerminator()->getOperand(0).getType());
     return {worstOf(builder, reducer, withLanes(compared, width)),
-            builder.splat(builder.whole(0), width), bits(false)};
+            builder.splat(builder.number(0), width), bits(false)};
   }
   case Reducer::any:
     return {bits(false)};
@@ -69,7 +69,7 @@ ComputeEmitter::Values ComputeEmitter::reduce(Reducer reducer, unsigned width,
                                               Value shift) {
   Value holds = condition(width, tail);
   if (holds && !lanesOf(holds))
-    return builder.branches(
+    return builder.chooseAll(
         holds,
         [&] {
           return reduceWhere(reducer, width, tail, nullptr, carried, shift);
@@ -110,7 +110,7 @@ ComputeEmitter::Values ComputeEmitter::reduceWhere(Reducer reducer,
   }
   Value value = builder.splat(body(width, tail, guard), width);
   bool isReal = isa<FloatType>(getElementTypeOrSelf(value));
-  auto yes = builder.splat(builder.bit(true), width);
+  auto yes = builder.splat(builder.truth(true), width);
   auto bothTypes = [&](auto real, auto whole) -> Value {
     return isReal ? real() : whole();
   };
@@ -174,7 +174,7 @@ ComputeEmitter::Values ComputeEmitter::reduceWhere(Reducer reducer,
     Value first = builder.create<arith::XOrIOp>(carried[2], yes);
     better = builder.create<arith::OrIOp>(better, first);
     // Several reduction indices are numbered row-major.
-    Value number = builder.whole(0);
+    Value number = builder.number(0);
     BodyEmitter values(builder, storage, place, width);
     for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i)
       number =
@@ -259,6 +259,19 @@ ComputeEmitter::Values ComputeEmitter::joinLanes(Reducer reducer,
 // Normalisers
 //===----------------------------------------------------------------------===//
 
+/// Zeros in front of where index `number` begins.
+void ComputeEmitter::emitZerosBelow(unsigned number) {
+  if (op.getLower()[number] == 0)
+    return;
+  Type type = storage.elementOf(op.getElementType());
+  builder.loop(builder.number(0), builder.number(op.getLower()[number]),
+               builder.number(1), [&](Value at) {
+                 indices[number] = {at};
+                 builder.store(builder.constant(type, 0),
+                               resultAddress(indices));
+               });
+}
+
 /// softmax and log_softmax: the scores and their maximum, then their
 /// exponentials and the sum, then the quotient or the difference. What a
 /// condition excludes is 0.
@@ -269,12 +282,7 @@ void ComputeEmitter::emitNormaliser() {
   Type type = real();
   auto over = [&](Values carried, Step step) {
     auto [first, end] = boundsOf(last);
-    return forVectors(
-        first, end, carried,
-        [&](unsigned width, Value at, Value tail, Values carried) {
-          indices[last] = {at, width ? 1 : 0};
-          return step(width, at, tail, carried);
-        });
+    return forVectors(last, first, end, carried, step);
   };
   // In lanes that do not exist nothing counts.
   auto active = [&](unsigned width, Value tail) -> Value {
@@ -292,15 +300,10 @@ void ComputeEmitter::emitNormaliser() {
   auto zero = [&](unsigned width) {
     return builder.constant(withLanes(type, width), 0);
   };
-  if (op.getLower()[last] != 0)
-    builder.loop(builder.whole(0), builder.whole(op.getLower()[last]), 1,
-                 [&](Value at) {
-                   indices[last] = {at};
-                   builder.store(zero(0), resultAddress(indices));
-                 });
+  emitZerosBelow(last);
   Values largest = over(
       initial(Reducer::max, width),
-      [&](unsigned width, Value, Value tail, Values carried) -> Values {
+      [&](unsigned width, Value tail, Values carried) -> Values {
         // A tail is no condition: what all lanes share is read as one value.
         Value where = condition(width, tail);
         Value holds = builder.both(tail, where);
@@ -309,7 +312,7 @@ void ComputeEmitter::emitNormaliser() {
           return builder.splat(body(width, tail, guard), width);
         };
         Value score = where && !lanesOf(where)
-                          ? builder.branch(
+                          ? builder.choose(
                                 where, [&] { return emitBody(nullptr); },
                                 [&] { return zero(width); })
                           : emitBody(where);
@@ -318,26 +321,24 @@ void ComputeEmitter::emitNormaliser() {
         Value next = builder.create<arith::MaximumFOp>(carried[0], score);
         return {
             keep(holds, next, carried[0]),
-            keep(holds, builder.splat(builder.bit(true), width), carried[1])};
+            keep(holds, builder.splat(builder.truth(true), width), carried[1])};
       });
   largest = joinLanes(Reducer::max, largest);
-  Values total =
-      over({zero(width)},
-           [&](unsigned width, Value, Value tail, Values carried) -> Values {
-             Value holds = active(width, tail);
-             Value score = read(width, tail);
-             Value power =
-                 builder.create<math::ExpOp>(builder.create<arith::SubFOp>(
-                     score, builder.splat(largest[0], width)));
-             if (!isLog)
-               builder.store(holds ? builder.select(holds, power, zero(width))
-                                   : power,
-                             resultAddress(indices), tail);
-             Value next = builder.create<arith::AddFOp>(carried[0], power);
-             return {keep(holds, next, carried[0])};
-           });
+  Values total = over(
+      {zero(width)}, [&](unsigned width, Value tail, Values carried) -> Values {
+        Value holds = active(width, tail);
+        Value score = read(width, tail);
+        Value power = builder.create<math::ExpOp>(builder.create<arith::SubFOp>(
+            score, builder.splat(largest[0], width)));
+        if (!isLog)
+          builder.store(holds ? builder.select(holds, power, zero(width))
+                              : power,
+                        resultAddress(indices), tail);
+        Value next = builder.create<arith::AddFOp>(carried[0], power);
+        return {keep(holds, next, carried[0])};
+      });
   total = joinLanes(Reducer::sum, total);
-  builder.when(largest[1], [&] {
+  builder.branch(largest[1], [&] {
     Value factor =
         isLog
             ? builder
@@ -346,7 +347,7 @@ void ComputeEmitter::emitNormaliser() {
                   .getResult()
             : builder.create<arith::DivFOp>(builder.constant(type, 1), total[0])
                   .getResult();
-    over({}, [&](unsigned width, Value, Value tail, Values) -> Values {
+    over({}, [&](unsigned width, Value tail, Values) -> Values {
       Value score = read(width, tail);
       Value wide = builder.splat(factor, width);
       if (!isLog) {
@@ -368,13 +369,8 @@ void ComputeEmitter::emitCumulative() {
   unsigned last = op.getNumIndices() - 1;
   Type type = storage.elementOf(op.getElementType());
   auto [first, end] = boundsOf(last);
-  if (op.getLower()[last] != 0)
-    builder.loop(
-        builder.whole(0), builder.whole(op.getLower()[last]), 1, [&](Value at) {
-          indices[last] = {at};
-          builder.store(builder.constant(type, 0), resultAddress(indices));
-        });
-  builder.loop(first, end, 1, Values{builder.constant(type, 0)},
+  emitZerosBelow(last);
+  builder.loop(first, end, builder.number(1), Values{builder.constant(type, 0)},
                [&](Value at, ValueRange carried) -> Values {
                  indices[last] = {at};
                  Value sum = reduce(Reducer::sum, 0, nullptr, Values(carried),
