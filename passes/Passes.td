@@ -363,6 +363,34 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
 // fuse
 //===----------------------------------------------------------------------===//
 
+def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
+  let summary = "the matrix product inside a sum over shifted places";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which a sum over terms and over shifted places
+      (the adjoint of a convolution) is the product over the terms, at every
+      place once, and the sum of what the shifts find.
+    * After: `attn-batch`.
+    * Not: sums with a boundary case or with few terms or shifts, and sums whose
+      condition speaks of the terms.
+
+    Example:
+
+    ```mlir
+    %dx = attn.compute (%i: "S") sum (%k: 16, %r: 201) where { 0 <= %i - %r }
+            { %g[%i - %r, %k] * %w[%k, %r] }
+
+    // becomes
+
+    %p = attn.compute (%j: "S", %r: 201) sum (%k: 16) { %g[%j, %k] * %w[%k, %r] }
+    %dx = attn.compute (%i: "S") sum (%r: 201) where { 0 <= %i - %r } { %p[%i - %r, %r] }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFactored", "factored", "sums with a product inside">
+  ];
+}
+
 def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "chains of elementwise equations become one";
   let description = [{

@@ -43,14 +43,20 @@ static bool readLengths(const std::string &text,
   return true;
 }
 
-/// Random data for every data name. False when a length is not given.
-static bool drawExamples(Session &session, mlir::Operation *program,
+/// Random data for every data name, tokens from the whole vocabulary. False
+/// when a length is not given.
+static bool drawExamples(Session &session, const Model &model,
+                         mlir::Operation *program,
                          const std::map<std::string, int64_t> &lengths,
                          int64_t batch,
                          std::vector<runtime::Example> &examples) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> real(-1, 1);
   std::vector<runtime::DataSpec> specs = reference::describeData(program);
+  for (runtime::DataSpec &spec : specs)
+    for (const DataInfo &data : model.data)
+      if (data.name == spec.name)
+        spec.limit = std::max<int64_t>(data.vocabularySize, 0);
   for (int64_t number = 0; number < batch; ++number) {
     runtime::Example &example = examples.emplace_back();
     example.id = number;
@@ -224,7 +230,7 @@ bool Bench::timeProgram(const std::string &entry) {
     return failWith(status.text());
   double ready = secondsSince(start);
   std::vector<runtime::Example> examples;
-  if (!drawExamples(session, op, lengths, arguments.batch.value_or(1),
+  if (!drawExamples(session, *model, op, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
@@ -283,7 +289,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     return failWith("'--lengths' gives no " + missing +
                     ", the steps that are made");
   std::vector<runtime::Example> examples;
-  if (!drawExamples(session, op, lengths, arguments.batch.value_or(1),
+  if (!drawExamples(session, *model, op, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
   runtime::Batch batch;
