@@ -162,19 +162,29 @@ Value BodyEmitter::extent(Attribute extent,
 // Reads
 //===----------------------------------------------------------------------===//
 
-Value BodyEmitter::base(const Storage &array) {
-  Value pointer = builder.pointerSlot(place.frame, array.slot);
+Value BodyEmitter::start(const Storage &array) {
+  if (array.rowOf) {
+    Value row =
+        place.steps.lookup(array.along->op->getRegion(0).getArgument(0));
+    for (Attribute length : array.type.getShape())
+      row = builder.mul(row, extent(length));
+    return builder.add(start(storage.of(array.rowOf)), row);
+  }
   if (!array.perExample)
-    return pointer;
+    return builder.number(0);
   assert(place.example && "only an example has an array of its own");
-  Value start;
+  Value places;
   if (array.layout == 0)
-    start = array.ranks ? place.rank : place.example;
+    places = array.ranks ? place.rank : place.example;
   else
-    start = builder.entry(place.frame, storage.slotOfLayout(array.layout),
-                          place.example);
-  return builder.at(storage.elementOf(array.type.getElementType()), pointer,
-                    builder.mul(start, builder.number(numbersIn(array.type))));
+    places = builder.entry(place.frame, storage.slotOfLayout(array.layout),
+                           place.example);
+  return builder.mul(places, builder.number(numbersIn(array.type)));
+}
+
+Value BodyEmitter::base(const Storage &array) {
+  return builder.at(storage.elementOf(array.type.getElementType()),
+                    builder.pointerSlot(place.frame, array.slot), start(array));
 }
 
 Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {

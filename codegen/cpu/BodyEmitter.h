@@ -68,7 +68,9 @@ public:
 
   /// The element of an array, in elements from its address, as an index.
   Index offset(const Storage &array, llvm::ArrayRef<Index> indices);
-  /// The address of the first element of the array in this place.
+  /// The first element of the array in this place, in elements from where
+  /// those of the batch begin, and its address.
+  mlir::Value start(const Storage &array);
   mlir::Value base(const Storage &array);
 
 private:

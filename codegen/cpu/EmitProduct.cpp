@@ -84,6 +84,9 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
         main.mul(places, main.number(numbersIn(result.type) / product.width));
   }
   emitZeros(op, rows, product);
+  const Storage *rowList = storage.rowListOf(op);
+  if (rowList)
+    emitRowList(op, product, *rowList);
   int termsSlot = storage.description().numSlots++;
   int rowsSlot = storage.description().numSlots++;
   int blocksSlot = storage.description().numSlots++;
@@ -115,22 +118,47 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
         Value leftRow = kernel.number(isRows ? product.leftWidth : 1);
         Value leftTerm = kernel.number(isRows ? 1 : product.leftWidth);
         Value from = kernel.at(real, kernel.pointerSlot(frame, left.slot),
-                               kernel.add(kernel.mul(begin, leftRow),
-                                          kernel.number(product.leftFirst)));
+                               product.leftFirst);
+        SmallVector<Value> arguments;
+        if (rowList)
+          arguments = {from,
+                       kernel.at(kernel.i64(),
+                                 kernel.pointerSlot(frame, rowList->slot),
+                                 begin),
+                       kernel.number(1)};
+        else
+          arguments = {kernel.at(real, from, kernel.mul(begin, leftRow)),
+                       leftRow, leftTerm};
         Value to = kernel.at(
             real, kernel.pointerSlot(frame, result.slot),
             kernel.add(kernel.mul(begin, kernel.number(product.width)),
                        kernel.number(product.first)));
-        kernel.create<func::CallOp>(
-            gemmName(real), TypeRange(),
-            ValueRange{from, leftRow, leftTerm, kernel.pointerSlot(frame, room),
-                       to, kernel.number(product.width), kernel.sub(end, begin),
-                       kernel.number(product.columns()),
-                       kernel.slot(frame, termsSlot), firstPanel, lastPanel,
-                       kernel.truth(false)});
+        arguments.append({kernel.pointerSlot(frame, room), to,
+                          kernel.number(product.width), kernel.sub(end, begin),
+                          kernel.number(product.columns()),
+                          kernel.slot(frame, termsSlot), firstPanel, lastPanel,
+                          kernel.truth(false)});
+        kernel.call(rowList ? gemmRowsName(real) : gemmName(real), arguments);
       });
   if (product.hasRowCondition)
     emitRowCondition(op);
+}
+
+/// Where the rows of the left side lie, of every example that takes part.
+void ProgramEmitter::emitRowList(ComputeOp op, Contraction product,
+                                 const Storage &list) {
+  const Storage &left = storage.of(product.left.getArray());
+  launchRows(op, "rows", [&](KernelBuilder &kernel, const Place &place) {
+    BodyEmitter values(kernel, storage, place, 0);
+    Value start = values.start(left), out = values.base(list);
+    Value count = kernel.number(1);
+    for (Attribute extent : list.type.getShape())
+      count = kernel.mul(count, values.extent(extent));
+    kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
+      Value at = kernel.mul(row, kernel.number(product.leftWidth));
+      kernel.store(kernel.add(start, at), kernel.at(kernel.i64(), out, row));
+    });
+  });
 }
 
 /// The columns of the result that the product does not give.

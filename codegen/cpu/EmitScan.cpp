@@ -62,9 +62,10 @@ void ProgramEmitter::emitCommit(ScanOp op) {
       return swapped ? *swapped : storage.of(op.getNext(i));
     };
     for (unsigned i = 0; i < op.getNumStacked(); ++i)
-      copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
-              place.steps.lookup(body.getArgument(0)),
-              storage.of(op.getStackedValue(i)));
+      if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
+        copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
+                place.steps.lookup(body.getArgument(0)),
+                storage.of(op.getStackedValue(i)));
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
       if (const Storage *swapped = storage.swapOf(op, i))
         copyAll(kernel, place, *swapped, place, storage.of(op.getNext(i)));

@@ -37,6 +37,8 @@ private:
   void emitPacking(mlir::Operation &op, bool ofParameters);
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
+  void emitRowList(attn::ComputeOp op, Contraction product,
+                   const Storage &list);
   void emitRowCondition(attn::ComputeOp op);
   void emitZeros(attn::ComputeOp op, mlir::Value rows, Contraction product);
   mlir::Value termsOf(Contraction product);

@@ -178,11 +178,10 @@ std::vector<int64_t> StorageMap::describe(ArrayType type) const {
   return shape;
 }
 
-Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
-                             int position, StringRef name, Program::Role role,
-                             Program::Layout::Kind kind) {
+/// An array without memory.
+Storage StorageMap::placed(ArrayType type, bool perExample, Operation *where,
+                           Program::Layout::Kind kind) {
   Storage result;
-  result.slot = newSlot();
   result.type = type;
   result.perExample = perExample;
   SmallVector<Attribute> lengths = lengthsIn(type);
@@ -191,6 +190,14 @@ Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
     for (const Loop *loop : around(where))
       if (loop->order >= 0)
         result.ranks = loop;
+  return result;
+}
+
+Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
+                             int position, StringRef name, Program::Role role,
+                             Program::Layout::Kind kind) {
+  Storage result = placed(type, perExample, where, kind);
+  result.slot = newSlot();
   Program::Array array;
   array.name = name.str();
   array.role = role;
@@ -203,6 +210,20 @@ Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
   arrayOfSlot[array.slot] = program.arrays.size();
   program.arrays.push_back(std::move(array));
   return result;
+}
+
+const Storage *StorageMap::rowListOf(ComputeOp op) const {
+  auto found = rowLists.find(op);
+  return found == rowLists.end() ? nullptr : &found->second;
+}
+
+void StorageMap::addRowList(ComputeOp op, Value left, int position) {
+  const Storage &source = of(left);
+  if (!source.rowOf)
+    return;
+  auto type = ArrayType::get(source.type.getShape().getValue().drop_back(),
+                             IntegerType::get(op.getContext(), 64));
+  rowLists[op] = allocate(type, source.perExample, op, position);
 }
 
 const Storage *StorageMap::packedOf(ComputeOp op) const {
@@ -234,6 +255,8 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   auto [place, isNew] = packedArrays.try_emplace(key);
   Storage &storage = place->second;
   packed[op] = &storage;
+  if (isRows)
+    addRowList(op, product->left.getArray(), position);
   if (!isNew) {
     Program::Array &array = program.arrays[arrayOfSlot.lookup(storage.slot)];
     array.lastUse = std::max(array.lastUse, position);
@@ -264,6 +287,41 @@ void StorageMap::use(Value array, int position) {
       std::max(program.arrays[found->second].lastUse, position);
 }
 
+/// The op that computes an array, behind its views.
+static Operation *computedBy(Value array) {
+  while (auto reshape = array.getDefiningOp<ReshapeOp>())
+    array = reshape.getOperand();
+  return array.getDefiningOp();
+}
+
+static bool isSummedOverExamples(Value array) {
+  return llvm::any_of(array.getUsers(), [](Operation *user) {
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return isSummedOverExamples(reshape.getResult());
+    auto read = dyn_cast<ReadOp>(user);
+    return read &&
+           batchOf(read->getParentOfType<ComputeOp>()) == BatchKind::sum;
+  });
+}
+
+/// Rows that are neither copies nor results of matrix products, whose rows
+/// lie one behind the other, are written where they stay.
+void StorageMap::findRowsInPlace(Operation *op, const Loop *loop) {
+  auto scan = dyn_cast<ScanOp>(op);
+  for (unsigned i = 0; scan && i < scan.getNumStacked(); ++i) {
+    Operation *source = computedBy(scan.getStackedValue(i));
+    if (!source || source->getParentOp() != op || scan.getAxes()[i] != 0 ||
+        isa<ScanOp>(source) || batchOf(source) != batchOf(op) ||
+        inPlace.contains(source->getResult(0)) ||
+        isSummedOverExamples(source->getResult(0)))
+      continue;
+    auto compute = dyn_cast<ComputeOp>(source);
+    if (compute && contractionOf(compute))
+      continue;
+    inPlace[source->getResult(0)] = {scan.getStacked(i), loop};
+  }
+}
+
 void StorageMap::addLoop(Operation *op, int position) {
   auto loop = std::make_unique<Loop>();
   loop->op = op;
@@ -288,6 +346,10 @@ void StorageMap::addLoop(Operation *op, int position) {
     storage[body.getArgument(1 + i)] =
         allocate(cast<ArrayType>(body.getArgument(1 + i).getType()), perExample,
                  yield, position);
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    storage[result] =
+        allocate(cast<ArrayType>(result.getType()), perExample, op, position);
+  findRowsInPlace(op, loops.at(op).get());
   addBlock(body, position);
   for (unsigned i = 0; i < numCarries; ++i) {
     auto next = dyn_cast<BlockArgument>(yield->getOperand(i));
@@ -295,9 +357,6 @@ void StorageMap::addLoop(Operation *op, int position) {
       swaps[{op, i}] = allocate(cast<ArrayType>(next.getType()), perExample,
                                 yield, position);
   }
-  for (auto [i, result] : llvm::enumerate(op->getResults()))
-    storage[result] =
-        allocate(cast<ArrayType>(result.getType()), perExample, op, position);
 }
 
 static Program::Layout::Kind layoutKindOf(DataPlace place) {
@@ -357,8 +416,16 @@ void StorageMap::addBlock(Block &block, int position) {
       storage[result] = allocate(type, false, &op, position, param.getPath(),
                                  Program::Role::Parameter);
     } else {
-      storage[result] =
-          allocate(type, batchOf(&op) == BatchKind::each, &op, position);
+      bool perExample = batchOf(&op) == BatchKind::each;
+      if (auto row = inPlace.find(result); row != inPlace.end()) {
+        Storage alias = placed(type, perExample, &op);
+        std::tie(alias.rowOf, alias.along) = row->second;
+        alias.slot = of(alias.rowOf).slot;
+        storage[result] = alias;
+        use(result, position);
+      } else {
+        storage[result] = allocate(type, perExample, &op, position);
+      }
       if (auto compute = dyn_cast<ComputeOp>(op))
         addPacked(compute, position);
     }

@@ -36,6 +36,10 @@ struct Storage {
   int layout = -1;
   /// The loop whose ranks number the rows; null: examples do.
   const Loop *ranks = nullptr;
+  /// The array of which this one is the row at the present step of `along`: it
+  /// is written where it stays. Null: an array of its own.
+  mlir::Value rowOf;
+  const Loop *along = nullptr;
 };
 
 class StorageMap {
@@ -50,6 +54,9 @@ public:
   const Storage *packedOf(attn::ComputeOp op) const;
   /// Whether an array stays from run to run.
   bool isKept(const Storage &array) const;
+  /// Where the rows of the left side of the product `op` lie, in elements of
+  /// the array that they are rows of, int64; null: one behind the other.
+  const Storage *rowListOf(attn::ComputeOp op) const;
   /// The buffer from which a loop takes the next value of a carry that is
   /// itself a carry of the loop; null where none is needed.
   const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
@@ -82,6 +89,10 @@ private:
   void addLengths(attn::ProgramOp op);
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
+  void findRowsInPlace(mlir::Operation *op, const Loop *loop);
+  Storage placed(
+      attn::ArrayType type, bool perExample, mlir::Operation *where,
+      runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
   Storage allocate(
       attn::ArrayType type, bool perExample, mlir::Operation *where,
       int position, llvm::StringRef name = "",
@@ -91,6 +102,7 @@ private:
   std::vector<int64_t> describe(attn::ArrayType type) const;
   void use(mlir::Value array, int position);
   void addPacked(attn::ComputeOp op, int position);
+  void addRowList(attn::ComputeOp op, mlir::Value left, int position);
   int newSlot() { return program.numSlots++; }
 
   mlir::Type real;
@@ -105,6 +117,9 @@ private:
       std::tuple<const void *, int64_t, int64_t, int64_t, int64_t, int64_t>;
   std::map<PackedKey, Storage> packedArrays;
   llvm::DenseMap<mlir::Operation *, const Storage *> packed;
+  /// Values of bodies that are written where a loop keeps its rows.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, const Loop *>> inPlace;
+  std::map<mlir::Operation *, Storage> rowLists;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;
 };

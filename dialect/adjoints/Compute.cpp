@@ -269,6 +269,13 @@ static SmallVector<IndexEquation> equationsOf(ReadOp read, Target target) {
   return equations;
 }
 
+/// Whether the body ends in a function whose derivative is one of its value.
+static bool slopeFollowsFromValue(ComputeOp op) {
+  return op.getReducer() == Reducer::none &&
+         isa_and_present<math::ExpOp, math::TanhOp, math::SqrtOp, SigmoidOp>(
+             op.getYielded().getDefiningOp());
+}
+
 FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
                                               Target target) {
   Location loc = op.getLoc();
@@ -314,6 +321,10 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
   SmallVector<Value> at = place(body, sum);
   IRMapping values;
   values.map(op.getBody().getArguments(), at);
+  // tanh' = 1 - tanh^2: the value is there, its argument need not be kept.
+  if (slopeFollowsFromValue(op))
+    values.map(op.getYielded(),
+               ReadOp::create(body, loc, op.getResult(), at).getResult());
   Value seed = reducer.seed(
       body, at, [&] { return scalars.emit(body, values, op.getYielded()); });
   FailureOr<Value> adjoint = scalars.build(body, values, seed);
