@@ -162,13 +162,44 @@ Value BodyEmitter::extent(Attribute extent,
 // Reads
 //===----------------------------------------------------------------------===//
 
+/// Where the row at `step` begins.
+Value BodyEmitter::startOfRow(const Storage &array, Value step) {
+  Value count = builder.number(1);
+  for (Attribute length : array.type.getShape())
+    count = builder.mul(count, extent(length));
+  return builder.add(start(storage.of(array.rowOf)), builder.mul(step, count));
+}
+
+/// Of a carry that is the row of the step before.
+Value BodyEmitter::startOfCarry(const Storage &array, Value step) {
+  auto scan = cast<ScanOp>(array.along->op);
+  Value one = builder.number(1), before, exists;
+  if (scan.getReverse()) {
+    before = builder.add(step, one);
+    exists = builder.less(
+        before, extent(scan.getExtent(), [](StringRef) { return Value(); }));
+  } else {
+    before = builder.sub(step, one);
+    exists = builder.atMost(builder.number(0), before);
+  }
+  // From the first row to the initial array, wherever that is.
+  auto addressOf = [&](Value pointer) {
+    return builder.create<LLVM::PtrToIntOp>(builder.i64(), pointer);
+  };
+  Type element = storage.elementOf(array.type.getElementType());
+  int64_t bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+  Value distance =
+      builder.sub(addressOf(base(storage.of(array.init))),
+                  addressOf(builder.pointerSlot(place.frame, array.slot)));
+  Value init = builder.create<arith::DivSIOp>(distance, builder.number(bytes));
+  return builder.select(exists, startOfRow(array, before), init);
+}
+
 Value BodyEmitter::start(const Storage &array) {
   if (array.rowOf) {
-    Value row =
-        place.steps.lookup(array.along->op->getRegion(0).getArgument(0));
-    for (Attribute length : array.type.getShape())
-      row = builder.mul(row, extent(length));
-    return builder.add(start(storage.of(array.rowOf)), row);
+    Value loopIndex = array.along->op->getRegion(0).getArgument(0);
+    Value step = place.steps.lookup(loopIndex);
+    return array.init ? startOfCarry(array, step) : startOfRow(array, step);
   }
   if (!array.perExample)
     return builder.number(0);

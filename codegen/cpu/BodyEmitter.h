@@ -74,6 +74,8 @@ public:
   mlir::Value base(const Storage &array);
 
 private:
+  mlir::Value startOfRow(const Storage &array, mlir::Value step);
+  mlir::Value startOfCarry(const Storage &array, mlir::Value step);
   void emitBlock(mlir::Block &block, mlir::Operation *last);
   void emitOp(mlir::Operation &op);
   void emitIf(mlir::scf::IfOp op);

@@ -20,13 +20,17 @@ using runtime::Program;
 void ProgramEmitter::emitStart(ScanOp op) {
   Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
+  auto isCopied = [&](unsigned i) {
+    return !storage.of(body.getArgument(1 + i)).init;
+  };
   auto copyCarries = [&](KernelBuilder &kernel, const Place &to,
                          const Place &from) {
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
-      copyAll(kernel, to, storage.of(body.getArgument(1 + i)), from,
-              storage.of(op.getInits()[i]));
+      if (isCopied(i))
+        copyAll(kernel, to, storage.of(body.getArgument(1 + i)), from,
+                storage.of(op.getInits()[i]));
   };
-  if (op.getNumCarries() == 0)
+  if (llvm::none_of(llvm::seq(op.getNumCarries()), isCopied))
     return;
   if (batchOf(op) != BatchKind::each) {
     launch(op, "start", main.number(1),
@@ -52,27 +56,33 @@ void ProgramEmitter::emitStart(ScanOp op) {
   });
 }
 
-/// The next values of the carries and the rows of this step.
+/// The next values of the carries and the rows of this step, where they do not
+/// lie there already.
 void ProgramEmitter::emitCommit(ScanOp op) {
   Block &body = op.getBody().front();
   Operation *yield = body.getTerminator();
+  SmallVector<unsigned> stacked, carries;
+  for (unsigned i = 0; i < op.getNumStacked(); ++i)
+    if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
+      stacked.push_back(i);
+  for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i))
+      carries.push_back(i);
+  if (stacked.empty() && carries.empty())
+    return;
   auto commit = [&](KernelBuilder &kernel, const Place &place) {
-    auto nextOf = [&](unsigned i) -> const Storage & {
-      const Storage *swapped = storage.swapOf(op, i);
-      return swapped ? *swapped : storage.of(op.getNext(i));
-    };
-    for (unsigned i = 0; i < op.getNumStacked(); ++i)
-      if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
-        copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
-                place.steps.lookup(body.getArgument(0)),
-                storage.of(op.getStackedValue(i)));
-    for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    for (unsigned i : stacked)
+      copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
+              place.steps.lookup(op.getLoopIndex()),
+              storage.of(op.getStackedValue(i)));
+    for (unsigned i : carries)
       if (const Storage *swapped = storage.swapOf(op, i))
         copyAll(kernel, place, *swapped, place, storage.of(op.getNext(i)));
-    for (unsigned i = 0; i < op.getNumCarries(); ++i)
-      if (nextOf(i).slot != storage.of(body.getArgument(1 + i)).slot)
-        copyAll(kernel, place, storage.of(body.getArgument(1 + i)), place,
-                nextOf(i));
+    for (unsigned i : carries) {
+      const Storage *swapped = storage.swapOf(op, i);
+      copyAll(kernel, place, storage.of(op.getCarry(i)), place,
+              swapped ? *swapped : storage.of(op.getNext(i)));
+    }
   };
   if (batchOf(op) == BatchKind::each) {
     launchRows(yield, "commit", commit);
@@ -86,14 +96,18 @@ void ProgramEmitter::emitCommit(ScanOp op) {
 
 /// The last values of the carries, by example again.
 void ProgramEmitter::emitEnd(ScanOp op) {
-  Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
-  auto copyCarries = [&](KernelBuilder &kernel, const Place &to,
-                         const Place &from) {
+  auto copyCarries = [&](KernelBuilder &kernel, const Place &to, Place from) {
+    // Where a carry is the row of the step before, that is now the last row.
+    BodyEmitter values(kernel, storage, from, 0);
+    from.steps[op.getLoopIndex()] =
+        op.getReverse()
+            ? kernel.number(-1)
+            : values.extent(op.getExtent(), [](StringRef) { return Value(); });
     for (unsigned i = 0; i < op.getNumCarries(); ++i)
       if (!op.getLast(i).use_empty())
         copyAll(kernel, to, storage.of(op.getLast(i)), from,
-                storage.of(body.getArgument(1 + i)));
+                storage.of(op.getCarry(i)));
   };
   bool isUsed = false;
   for (unsigned i = 0; i < op.getNumCarries(); ++i)

@@ -322,6 +322,30 @@ void StorageMap::findRowsInPlace(Operation *op, const Loop *loop) {
   }
 }
 
+/// A carry is the row of the step before, where its rows are kept.
+Storage StorageMap::carryOf(Operation *op, unsigned number, int position) {
+  Block &body = op->getRegion(0).front();
+  BlockArgument carry = body.getArgument(1 + number);
+  auto type = cast<ArrayType>(carry.getType());
+  bool perExample = batchOf(op) == BatchKind::each;
+  Operation *yield = body.getTerminator();
+  auto scan = dyn_cast<ScanOp>(op);
+  bool isKnown = perExample || isa<IntegerAttr>(op->getAttr("extent"));
+  for (unsigned i = 0; scan && isKnown && i < scan.getNumStacked(); ++i) {
+    auto row = inPlace.find(scan.getStackedValue(i));
+    if (row == inPlace.end() || row->second.first != scan.getStacked(i) ||
+        scan.getStackedValue(i) != scan.getNext(number) ||
+        isSummedOverExamples(carry))
+      continue;
+    Storage alias = placed(type, perExample, yield);
+    std::tie(alias.rowOf, alias.along) = row->second;
+    alias.slot = of(alias.rowOf).slot;
+    alias.init = scan.getInits()[number];
+    return alias;
+  }
+  return allocate(type, perExample, yield, position);
+}
+
 void StorageMap::addLoop(Operation *op, int position) {
   auto loop = std::make_unique<Loop>();
   loop->op = op;
@@ -342,14 +366,12 @@ void StorageMap::addLoop(Operation *op, int position) {
   Block &body = op->getRegion(0).front();
   unsigned numCarries = body.getNumArguments() - 1;
   Operation *yield = body.getTerminator();
-  for (unsigned i = 0; i < numCarries; ++i)
-    storage[body.getArgument(1 + i)] =
-        allocate(cast<ArrayType>(body.getArgument(1 + i).getType()), perExample,
-                 yield, position);
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     storage[result] =
         allocate(cast<ArrayType>(result.getType()), perExample, op, position);
   findRowsInPlace(op, loops.at(op).get());
+  for (unsigned i = 0; i < numCarries; ++i)
+    storage[body.getArgument(1 + i)] = carryOf(op, i, position);
   addBlock(body, position);
   for (unsigned i = 0; i < numCarries; ++i) {
     auto next = dyn_cast<BlockArgument>(yield->getOperand(i));

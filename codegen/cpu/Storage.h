@@ -40,6 +40,9 @@ struct Storage {
   /// is written where it stays. Null: an array of its own.
   mlir::Value rowOf;
   const Loop *along = nullptr;
+  /// Not null: the row at the step before, and ahead of the first step this
+  /// array.
+  mlir::Value init;
 };
 
 class StorageMap {
@@ -90,6 +93,7 @@ private:
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
   void findRowsInPlace(mlir::Operation *op, const Loop *loop);
+  Storage carryOf(mlir::Operation *op, unsigned number, int position);
   Storage placed(
       attn::ArrayType type, bool perExample, mlir::Operation *where,
       runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
