@@ -363,6 +363,30 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
 // fuse
 //===----------------------------------------------------------------------===//
 
+def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
+  let summary = "each row of a recurrence is kept once, or not at all";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which no `attn.scan` gives the same rows twice
+      or rows that nobody reads.
+    * After: `attn-schedule`.
+    * Not: carries, and rows at different axes of their arrays.
+
+    Example:
+
+    ```mlir
+    %last, %a, %b = attn.scan "T" (%t) carries (..) axes [0, 0] { .. attn.yield %next, %row, %row }
+
+    // becomes
+
+    %last, %a = attn.scan "T" (%t) carries (..) axes [0] { .. attn.yield %next, %row }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numTrimmed", "trimmed", "rows that are not kept">
+  ];
+}
+
 def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
   let summary = "the matrix product inside a sum over shifted places";
   let description = [{

@@ -63,6 +63,7 @@ static void batch(OpPassManager &manager, const PipelineOptions &options) {
 static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createFactorContractions());
   manager.addPass(createFuseElementwise());
+  manager.addPass(createTrimScans());
   manager.addPass(createExposeContractions());
 }
 

@@ -66,7 +66,8 @@ void ProgramEmitter::emitCommit(ScanOp op) {
     if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
       stacked.push_back(i);
   for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i))
+    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i) &&
+        storage.of(op.getNext(i)).slot != storage.of(op.getCarry(i)).slot)
       carries.push_back(i);
   if (stacked.empty() && carries.empty())
     return;

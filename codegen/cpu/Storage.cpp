@@ -332,9 +332,9 @@ Storage StorageMap::carryOf(Operation *op, unsigned number, int position) {
   auto scan = dyn_cast<ScanOp>(op);
   bool isKnown = perExample || isa<IntegerAttr>(op->getAttr("extent"));
   for (unsigned i = 0; scan && isKnown && i < scan.getNumStacked(); ++i) {
-    auto row = inPlace.find(scan.getStackedValue(i));
+    Operation *source = computedBy(scan.getNext(number));
+    auto row = source ? inPlace.find(source->getResult(0)) : inPlace.end();
     if (row == inPlace.end() || row->second.first != scan.getStacked(i) ||
-        scan.getStackedValue(i) != scan.getNext(number) ||
         isSummedOverExamples(carry))
       continue;
     Storage alias = placed(type, perExample, yield);
@@ -344,6 +344,42 @@ Storage StorageMap::carryOf(Operation *op, unsigned number, int position) {
     return alias;
   }
   return allocate(type, perExample, yield, position);
+}
+
+/// Whether each element of `op` reads the element of `array` at its own place.
+static bool isReadAtOwnPlace(Value array, Operation *user, ComputeOp op) {
+  auto read = dyn_cast<ReadOp>(user);
+  if (!read || read.getArray() != array || !read.getAlternatives().empty() ||
+      op.getReducer() != Reducer::none ||
+      op.getResult().getType() != array.getType())
+    return false;
+  for (auto [number, index] : llvm::enumerate(read.getIndices()))
+    if (index != op.getIndex(number))
+      return false;
+  return true;
+}
+
+/// The next value of a carry is written over it, where nobody reads the carry
+/// any more by then.
+void StorageMap::findCarriesInPlace(Operation *op) {
+  Block &body = op->getRegion(0).front();
+  Operation *yield = body.getTerminator();
+  for (unsigned i = 0; i + 1 < body.getNumArguments(); ++i) {
+    BlockArgument carry = body.getArgument(1 + i);
+    auto next =
+        dyn_cast_if_present<ComputeOp>(computedBy(yield->getOperand(i)));
+    if (!next || next->getParentOp() != op || of(carry).rowOf ||
+        inPlace.contains(next.getResult()) || batchOf(next) != batchOf(op))
+      continue;
+    bool isRead = llvm::any_of(carry.getUsers(), [&](Operation *user) {
+      Operation *reader = body.findAncestorOpInBlock(*user);
+      if (reader == next)
+        return !isReadAtOwnPlace(carry, user, next);
+      return !reader->isBeforeInBlock(next) || isa<ReshapeOp>(reader);
+    });
+    if (!isRead)
+      overCarry[next.getResult()] = carry;
+  }
 }
 
 void StorageMap::addLoop(Operation *op, int position) {
@@ -372,6 +408,7 @@ void StorageMap::addLoop(Operation *op, int position) {
   findRowsInPlace(op, loops.at(op).get());
   for (unsigned i = 0; i < numCarries; ++i)
     storage[body.getArgument(1 + i)] = carryOf(op, i, position);
+  findCarriesInPlace(op);
   addBlock(body, position);
   for (unsigned i = 0; i < numCarries; ++i) {
     auto next = dyn_cast<BlockArgument>(yield->getOperand(i));
@@ -445,6 +482,11 @@ void StorageMap::addBlock(Block &block, int position) {
         alias.slot = of(alias.rowOf).slot;
         storage[result] = alias;
         use(result, position);
+      } else if (auto carry = overCarry.find(result);
+                 carry != overCarry.end()) {
+        Storage alias = of(carry->second);
+        alias.type = type;
+        storage[result] = alias;
       } else {
         storage[result] = allocate(type, perExample, &op, position);
       }

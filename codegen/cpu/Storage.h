@@ -93,6 +93,7 @@ private:
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
   void findRowsInPlace(mlir::Operation *op, const Loop *loop);
+  void findCarriesInPlace(mlir::Operation *op);
   Storage carryOf(mlir::Operation *op, unsigned number, int position);
   Storage placed(
       attn::ArrayType type, bool perExample, mlir::Operation *where,
@@ -123,6 +124,8 @@ private:
   llvm::DenseMap<mlir::Operation *, const Storage *> packed;
   /// Values of bodies that are written where a loop keeps its rows.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, const Loop *>> inPlace;
+  /// Next values of carries that are written over them.
+  llvm::DenseMap<mlir::Value, mlir::Value> overCarry;
   std::map<mlir::Operation *, Storage> rowLists;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;
