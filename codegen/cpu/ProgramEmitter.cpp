@@ -58,7 +58,7 @@ LogicalResult ProgramEmitter::emit() {
 void ProgramEmitter::beginFunction(StringRef name) {
   main.setInsertionPointToEnd(module.getBody());
   auto function = main.create<func::FuncOp>(
-      name, main.getFunctionType({main.pointerType()}, {}));
+      name, main.getFunctionType({main.pointer()}, {}));
   Block *entry = function.addEntryBlock();
   frame = entry->getArgument(0);
   main.setInsertionPointToEnd(entry);
@@ -325,18 +325,18 @@ void ProgramEmitter::emitConcat(ConcatOp op) {
 
 /// The row goes into the array, which lies where it lay.
 void ProgramEmitter::emitAppend(AppendOp op) {
-  auto emitRow = [&](LaneBuilder &kernel, const Place &place) {
+  auto emitRow = [&](KernelBuilder &kernel, const Place &place) {
     APInt number;
     Value at = matchPattern(op.getAt(), m_ConstantInt(&number))
-                   ? kernel.whole(number.getSExtValue())
+                   ? kernel.number(number.getSExtValue())
                    : place.steps.lookup(op.getAt());
     copyRow(kernel, place, storage.of(op.getResult()), op.getAxis(), at,
             storage.of(op.getRow()));
   };
   if (batchOf(op) == BatchKind::each)
     return launchRows(op, "append", emitRow);
-  launch(op, "append", main.whole(1),
-         [&](LaneBuilder &kernel, Value frame, Value, Value) {
+  launch(op, "append", main.number(1),
+         [&](KernelBuilder &kernel, Value frame, Value, Value) {
            emitRow(kernel, placeOf(kernel, op, frame));
          });
 }
