@@ -8,6 +8,9 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/Binary.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -67,10 +70,26 @@ static llvm::Error writeFile(const std::string &path, llvm::StringRef text) {
                                  "': " + error.message());
 }
 
+/// Makes hidden names local: they were seen while the object was put together.
+static llvm::Error localise(llvm::StringRef path) {
+  auto read = llvm::object::createBinary(path);
+  if (!read)
+    return read.takeError();
+  llvm::objcopy::ConfigManager config;
+  config.ELF.LocalizeHidden = true;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (llvm::Error failure = llvm::objcopy::executeObjcopyOnBinary(
+          config, *read->getBinary(), stream))
+    return failure;
+  return writeFile(path.str(), text);
+}
+
 static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         llvm::StringRef output,
                         const fovea::codegen::LinkOptions &options,
-                        llvm::ArrayRef<std::string> flags) {
+                        llvm::ArrayRef<std::string> flags,
+                        bool isObject = false) {
   auto command = findDriver();
   if (!command)
     return command.takeError();
@@ -81,8 +100,9 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   llvm::scope_exit remove([&] { fs::remove_directories(folder); });
 
   command->insert(command->end(), flags.begin(), flags.end());
-  command->push_back("-Wl,--gc-sections");
-  if (!options.exports.empty()) {
+  if (!isObject)
+    command->push_back("-Wl,--gc-sections");
+  if (!isObject && !options.exports.empty()) {
     std::string script = "{ global:";
     for (const std::string &name : options.exports)
       script += " " + name + ";";
@@ -115,12 +135,18 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     command->push_back(absolute.str().str());
   }
   // Whoever runs the output may have no library of C++.
-  if (options.isCxx)
+  if (!isObject && options.isCxx)
     command->insert(command->end(), {"-Wl,-Bstatic", "-lstdc++",
                                      "-Wl,-Bdynamic", "-static-libgcc"});
-  command->push_back("-lm");
+  if (!isObject)
+    command->push_back("-lm");
   if (llvm::Error failure = run(*command, joined(folder, "log")))
     return failure;
+  if (isObject)
+    if (llvm::Error failure = localise(beside)) {
+      (void)fs::remove(beside);
+      return failure;
+    }
   if (std::error_code error = fs::rename(beside, target)) {
     (void)fs::remove(beside);
     return llvm::createStringError("cannot write '" + output +
@@ -137,6 +163,15 @@ fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   return link(
       objects, output, options,
       {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-soname," + name});
+}
+
+llvm::Error
+fovea::codegen::linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                           llvm::StringRef output, const LinkOptions &options) {
+  // A group that several objects have is one of this object afterwards.
+  return link(objects, output, options,
+              {"-r", "-nostdlib", "-Wl,--force-group-allocation"},
+              /*isObject=*/true);
 }
 
 llvm::Error

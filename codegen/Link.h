@@ -32,6 +32,12 @@ struct LinkOptions {
 llvm::Error linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options = {});
 
+/// The same as one object, which has a name of each function of `exports`, and
+/// no other that could meet those of its users. Whoever links it adds libm, and
+/// where a file needs it the library of C++.
+llvm::Error linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                       llvm::StringRef output, const LinkOptions &options = {});
+
 /// The same for a program; one of the objects or files defines `main`.
 llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output,

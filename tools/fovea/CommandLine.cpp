@@ -308,15 +308,17 @@ private:
     command->add_option("--emit", arguments.emit,
                         "ast: the parsed file; attn: what the front end "
                         "gives; mlir (default): behind the phases; plan: the "
-                        "arrays of one entry; kernels, llvm, asm, obj: its "
-                        "code; so: a shared library with a C header beside it; "
-                        "exe: a program that reads lines and prints lines");
+                        "arrays of one entry; kernels, llvm, asm: its code; "
+                        "so: a shared library with a C header beside it; obj: "
+                        "the same as one object; exe: a program that reads "
+                        "lines and prints lines");
     addCpu(command);
     command->add_option("--dtype", arguments.dtype, "f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}));
     command
         ->add_option("--entry", arguments.entries,
-                     "what is wanted: loss, grad, encode, step, decode (all)")
+                     "what is wanted: loss, grad, train_step, encode, step, "
+                     "decode (all)")
         ->delimiter(',');
     command
         ->add_option("--get", arguments.gets,

@@ -65,8 +65,7 @@ static int printTree(const Arguments &arguments) {
 }
 
 static bool isCode(const std::string &emit) {
-  return emit == "plan" || emit == "kernels" || emit == "llvm" ||
-         emit == "asm" || emit == "obj";
+  return emit == "plan" || emit == "kernels" || emit == "llvm" || emit == "asm";
 }
 
 static int checkEmit(const Arguments &arguments) {
@@ -163,9 +162,8 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
     code->print(stream, nullptr);
     return text;
   }
-  auto type = arguments.emit == "asm" ? llvm::CodeGenFileType::AssemblyFile
-                                      : llvm::CodeGenFileType::ObjectFile;
-  auto bytes = codegen::emitFile(*code, **machine, type);
+  auto bytes =
+      codegen::emitFile(*code, **machine, llvm::CodeGenFileType::AssemblyFile);
   if (!bytes)
     return bytes.takeError();
   return std::string(bytes->begin(), bytes->end());
@@ -174,7 +172,7 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
 int fovea::cli::runCompile(const Arguments &arguments) {
   if (arguments.emit == "ast")
     return printTree(arguments);
-  if (arguments.emit == "so" || arguments.emit == "exe")
+  if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);

@@ -375,8 +375,9 @@ int Package::link() {
   if (int code = writeText(path.str().str(),
                            codegen::writeHeader(description, header)))
     return code;
-  if (llvm::Error error =
-          codegen::linkShared(buffers, arguments.output, options))
+  auto link =
+      arguments.emit == "obj" ? codegen::linkObject : codegen::linkShared;
+  if (llvm::Error error = link(buffers, arguments.output, options))
     return fail(std::move(error));
   return session.finish();
 }

@@ -7,8 +7,9 @@
 
 namespace fovea::cli {
 
-/// `fovea compile --emit so` and `exe`: all entries, with the runtime and the
-/// weights, in one file. Returns an exit code; errors have been printed.
+/// `fovea compile --emit obj`, `so` and `exe`: all entries, with the runtime
+/// and the weights, in one file. Returns an exit code; errors have been
+/// printed.
 int runPackage(const Arguments &arguments);
 
 } // namespace fovea::cli
