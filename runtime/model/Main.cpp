@@ -367,7 +367,7 @@ int Runner::run() {
 // The command line
 //===----------------------------------------------------------------------===//
 
-/// `src (words), tgt`: the names of the data that `keeps` takes.
+/// `src, tgt`, of the data that `keeps` takes.
 template <typename Keeps>
 static std::string namesOf(const Description &description, Keeps keeps) {
   std::string text;
@@ -384,15 +384,15 @@ static std::string summaryOf(const Description &description) {
   });
   std::string generated =
       namesOf(description, [](const auto &data) { return data.isChosen; });
-  std::string columns = ", separated by tabs where there are several";
-  std::string text = "The model '" + description.model + "'";
-  if (!description.hasDecoder)
-    return text + ": prints log p of each example. A line holds " + given +
-           columns + ".";
-  text += ": generates " + generated + ", one line for each example.";
-  if (!given.empty())
-    text += " A line of the input holds " + given + columns + ".";
-  return text;
+  std::string text = "The model '" + description.model + "' ";
+  text += description.hasDecoder
+              ? "generates " + generated + ", one line for each example."
+              : "prints log p of each example.";
+  if (given.empty())
+    return text;
+  bool isOne = given.find(',') == given.npos;
+  return text + " A line of the input holds " + given +
+         (isOne ? "." : ", separated by tabs.");
 }
 
 /// Reads the command line; an exit code when that is all.
@@ -405,7 +405,8 @@ static std::optional<int> readFlags(const Description &description, int argc,
   app.set_version_flag("--version",
                        fmt::format("{}, compiled by fovea {} for {}",
                                    description.model, description.compiler,
-                                   description.cpu));
+                                   description.cpu),
+                       "print what this is");
   app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
              "3 the machine is, 130 interrupted");
   app.add_option("FILE", flags.files,
