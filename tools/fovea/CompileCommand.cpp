@@ -2,7 +2,7 @@
 
 #include "codegen/Emit.h"
 #include "codegen/Lower.h"
-#include "codegen/cpu/EmitProgram.h"
+#include "codegen/cpu/EmitDecoder.h"
 #include "frontends/fov/Parser.h"
 #include "passes/Explain.h"
 #include "tools/fovea/Files.h"
@@ -30,17 +30,14 @@ static std::optional<Wanted> readEntries(const Arguments &arguments) {
   for (const std::string &entry : arguments.entries) {
     if (entry == "loss") {
       wanted.loss = true;
-    } else if (entry == "grad") {
+    } else if (entry == "grad" || entry == "train_step") {
       wanted.gradients = true;
     } else if (entry == "decode" || entry == "encode" || entry == "step") {
       wanted.decode = true;
-    } else if (entry == "train_step") {
-      wrongUsage("the entry 'train_step' does not exist yet");
-      return std::nullopt;
     } else {
       wrongUsage("'" + entry +
-                 "' is no entry; there are loss, grad, encode, step and "
-                 "decode");
+                 "' is no entry; there are loss, grad, train_step, encode, "
+                 "step and decode");
       return std::nullopt;
     }
   }
@@ -76,12 +73,6 @@ static int checkEmit(const Arguments &arguments) {
     return wrongUsage("'" + emit +
                       "' cannot be emitted; there are ast, attn, "
                       "mlir, plan, kernels, llvm, asm, obj, so and exe");
-  bool isOne =
-      arguments.entries.size() == 1 &&
-      (arguments.entries[0] == "loss" || arguments.entries[0] == "grad");
-  if (!isOne)
-    return wrongUsage("machine code is emitted for one entry: '--entry loss' "
-                      "or '--entry grad'");
   return done;
 }
 
@@ -113,8 +104,29 @@ static void printPlan(const runtime::Program &program,
   }
 }
 
-/// The code of one program: its kernels, or what becomes of them.
+/// Makes kernels of the programs that are wanted and there.
+static bool emitPrograms(mlir::ModuleOp module, const Wanted &wanted,
+                         const codegen::EmitOptions &options,
+                         mlir::ModuleOp kernels,
+                         std::vector<runtime::Program> &programs) {
+  for (auto [entry, isWanted] :
+       {std::pair("loss", wanted.loss), std::pair("grad", wanted.gradients)})
+    if (auto program = module.lookupSymbol<attn::ProgramOp>(entry);
+        program && isWanted &&
+        mlir::failed(codegen::emitProgram(program, kernels, options,
+                                          programs.emplace_back())))
+      return false;
+  runtime::Decoder decoder;
+  if (module.lookupSymbol<attn::ProgramOp>("encode") &&
+      mlir::failed(codegen::emitDecoder(module, kernels, options, decoder)))
+    return false;
+  llvm::append_range(programs, decoder.programs);
+  return !programs.empty();
+}
+
+/// The code of programs: their kernels, or what becomes of them.
 static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
+                                            const Wanted &wanted,
                                             const Arguments &arguments) {
   llvm::Expected<codegen::Target> target =
       codegen::Target::parse(arguments.cpu);
@@ -127,19 +139,20 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
   options.real = arguments.dtype == "f64"
                      ? mlir::Type(mlir::Float64Type::get(&context))
                      : mlir::Type(mlir::Float32Type::get(&context));
-  auto program =
-      module.lookupSymbol<attn::ProgramOp>(arguments.entries.front());
-  runtime::Program description;
+  std::vector<runtime::Program> programs;
   mlir::OwningOpRef<mlir::ModuleOp> kernels =
       mlir::ModuleOp::create(module.getLoc());
   auto failed = [] { return llvm::createStringError("no code could be made"); };
-  if (!program || mlir::failed(codegen::emitProgram(program, *kernels, options,
-                                                    description)))
+  if (!emitPrograms(module, wanted, options, *kernels, programs))
     return failed();
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (arguments.emit == "plan") {
-    printPlan(description, stream);
+    for (const runtime::Program &program : programs) {
+      if (programs.size() > 1)
+        stream << "program '" << program.entry << "'\n";
+      printPlan(program, stream);
+    }
     return text;
   }
   if (arguments.emit == "kernels") {
@@ -213,7 +226,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   } else if (isCode(arguments.emit)) {
     if (!session.lower(*model, request))
       return session.finish();
-    llvm::Expected<std::string> code = emitCode(*model->module, arguments);
+    llvm::Expected<std::string> code =
+        emitCode(*model->module, *wanted, arguments);
     if (code)
       text = std::move(*code);
     else
