@@ -12,7 +12,7 @@
 #include "codegen/Jit.h"
 #include "codegen/Lower.h"
 #include "codegen/Target.h"
-#include "codegen/cpu/KernelBuilder.h"
+#include "codegen/cpu/Peak.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
@@ -36,29 +36,6 @@ static cl::list<std::string> shapes(cl::Positional,
 
 static llvm::ExitOnError check("bench-gemm: error: ");
 
-/// @fma_peak(%turns: i64, %out: ptr): 12 chains of multiply-adds.
-static void emitPeak(ModuleOp module, VectorType type) {
-  constexpr int64_t chains = 12;
-  KernelBuilder b(module);
-  b.function("fma_peak", {b.i64(), b.pointer()}, false, [&](ValueRange args) {
-    KernelBuilder::Values sums;
-    for (int64_t i = 0; i < chains; ++i)
-      sums.push_back(b.load(
-          type, b.at(type.getElementType(), args[1], i * type.getDimSize(0))));
-    Value factor = sums.front();
-    sums = b.loop(b.number(0), args[0], b.number(1), sums,
-                  [&](Value, ValueRange current) {
-                    KernelBuilder::Values next;
-                    for (Value sum : current)
-                      next.push_back(b.fma(sum, factor, factor));
-                    return next;
-                  });
-    for (int64_t i = 0; i < chains; ++i)
-      b.store(sums[i],
-              b.at(type.getElementType(), args[1], i * type.getDimSize(0)));
-  });
-}
-
 using Pack = void (*)(const void *, int64_t, int64_t, int64_t, int64_t, void *,
                       int64_t, int64_t);
 using Gemm = void (*)(const void *, int64_t, int64_t, const void *, void *,
@@ -81,7 +58,7 @@ template <typename T> struct Bench {
     constexpr int64_t turns = 100'000;
     std::vector<T> sums(12 * tile.lanes, T(0.5));
     double time = measure(seconds, [&] { fma(turns, sums.data()); });
-    peak = 2.0 * 12 * double(tile.lanes * turns) / time;
+    peak = double(peakFlops(element, jit.target()) * turns) / time;
   }
 
   static std::vector<T> values(int64_t count) {
@@ -177,7 +154,7 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&context), "gemm");
   emitGemm(*module, element, target);
-  emitPeak(*module, VectorType::get(target.lanes(element), element));
+  emitPeak(*module, element, target);
   if (show) {
     module->print(llvm::outs());
     return 0;

@@ -10,6 +10,12 @@
 
 namespace fovea::codegen {
 
+/// A kernel and what it is part of: an equation, or a loop.
+struct KernelNote {
+  std::string symbol;
+  mlir::Operation *op;
+};
+
 struct EmitOptions {
   /// What real numbers are: f32 or f64.
   mlir::Type real;
@@ -17,6 +23,8 @@ struct EmitOptions {
   /// Parameters are packed by a function of their own, `<entry>.prepare`, which
   /// the caller runs when they have changed, instead of in every run.
   bool prepares = false;
+  /// Where the kernels are listed, if anywhere.
+  std::vector<KernelNote> *notes = nullptr;
 };
 
 /// Adds to `module` the function `@<entry>`, which runs `program` on a frame,

@@ -29,9 +29,9 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
     : program(program), module(module),
       storage(program, options.real, gemmTile(options.real, options.target),
               options.prepares),
-      prepares(options.prepares), target(options.target), real(options.real),
-      tile(gemmTile(real, target)), lanes(target.lanes(real)),
-      main(program.getLoc(), module.getContext()) {}
+      notes(options.notes), prepares(options.prepares), target(options.target),
+      real(options.real), tile(gemmTile(real, target)),
+      lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
 static constexpr StringLiteral parallelName = "fovea_parallel";
 
@@ -144,6 +144,8 @@ void ProgramEmitter::launch(
   std::string symbol = symbolOf(
       (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());
   auto function = kernel.create<func::FuncOp>(symbol, type);
+  if (notes)
+    notes->push_back({symbol, op});
   Block *entry = function.addEntryBlock();
   kernel.setInsertionPointToEnd(entry);
   body(kernel, entry->getArgument(0), entry->getArgument(1),

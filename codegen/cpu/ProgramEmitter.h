@@ -78,6 +78,7 @@ private:
   attn::ProgramOp program;
   mlir::ModuleOp module;
   StorageMap storage;
+  std::vector<KernelNote> *notes;
   bool prepares;
   Target target;
   mlir::Type real;

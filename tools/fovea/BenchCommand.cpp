@@ -9,10 +9,13 @@
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
+#include "runtime/Learner.h"
 #include "runtime/ThreadPool.h"
 #include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Files.h"
+#include "tools/fovea/KernelProfile.h"
 #include "tools/fovea/Session.h"
+#include "tools/fovea/TrainBlock.h"
 
 #include <algorithm>
 #include <chrono>
@@ -149,7 +152,7 @@ public:
       : session(session), arguments(arguments) {}
 
   bool readArguments() { return readLengths(arguments.lengths, lengths); }
-  /// Loss or gradients. False: an error was reported.
+  /// Loss, gradients or a step of training. False: an error was reported.
   bool timeProgram(const std::string &entry);
   /// What generates: encode, step and decode.
   bool timeDecoder(const std::vector<std::string> &entries);
@@ -157,6 +160,8 @@ public:
 
 private:
   std::unique_ptr<Model> open(llvm::StringRef dropped, bool gradients);
+  bool makeLearner(Model &model, const runtime::ParameterValues &values,
+                   FoveaPool *pool, std::unique_ptr<runtime::Learner> &learner);
   CompiledOptions options() const;
   bool failWith(const std::string &text) {
     session.error(text);
@@ -215,17 +220,42 @@ void Bench::report(const Model &model, const std::string &entry,
                      {"arena_bytes", bytes}});
 }
 
+/// The optimiser of the spec, with these weights.
+bool Bench::makeLearner(Model &model, const runtime::ParameterValues &values,
+                        FoveaPool *pool,
+                        std::unique_ptr<runtime::Learner> &learner) {
+  runtime::TrainOptions train;
+  if (runtime::Status status = runtime::readTrainOptions(
+          readTrainBlock(model).entries, model.dims, train);
+      status.failed())
+    return failWith(arguments.spec() + ": " + status.text());
+  runtime::TensorFile initial;
+  for (const ParameterInfo &parameter : model.parameters)
+    initial.tensors[parameter.path] = runtime::Tensor::of(
+        runtime::DType::F64, {parameter.shape.begin(), parameter.shape.end()},
+        values.at(parameter.path));
+  learner =
+      runtime::Learner::create(initial, train, arguments.dtype == "f64", pool);
+  return true;
+}
+
 bool Bench::timeProgram(const std::string &entry) {
   Clock::time_point start = Clock::now();
-  std::unique_ptr<Model> model = open("decoding", entry == "grad");
+  bool learns = entry == "train_step";
+  std::unique_ptr<Model> model = open("decoding", entry != "loss");
   if (!model)
     return false;
-  auto op = model->module->lookupSymbol<attn::ProgramOp>(entry);
+  std::string name = learns ? "grad" : entry;
+  auto op = model->module->lookupSymbol<attn::ProgramOp>(name);
   if (!op)
-    return failWith("'" + model->name + "' has no '" + entry + "'");
+    return failWith("'" + model->name + "' has no '" + name + "'");
+  KernelProfile profile;
+  CompiledOptions options = this->options();
+  if (arguments.explain)
+    profile.attach(options);
   std::unique_ptr<CompiledProgram> compiled;
   if (runtime::Status status =
-          CompiledProgram::create(*model->module, entry, options(), compiled);
+          CompiledProgram::create(*model->module, name, options, compiled);
       status.failed())
     return failWith(status.text());
   double ready = secondsSince(start);
@@ -243,11 +273,39 @@ bool Bench::timeProgram(const std::string &entry) {
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
+  std::unique_ptr<runtime::Learner> learner;
+  runtime::OwnedMemory weights;
+  if (learns) {
+    if (!makeLearner(*model, parameters, pool.get(), learner))
+      return false;
+    weights = learner->weightsToLearn(0, 1);
+    binding.memory = &weights;
+  }
   if (runtime::Status status = compiled->bind(batch, binding); status.failed())
     return failWith(status.text());
-  Timing timing = timeRuns([&] { compiled->compute(); }, arguments.seconds);
-  report(*model, entry, timing, fovea_pool_threads(pool.get()), ready,
+  int64_t update = 0;
+  auto run = [&] {
+    if (!learner)
+      return compiled->compute();
+    learner->weightsToLearn(0, ++update);
+    learner->clearGradients();
+    compiled->compute();
+    learner->addGradients(compiled->workspace());
+    learner->learn(update);
+  };
+  Timing timing = timeRuns(run, arguments.seconds);
+  int threads = fovea_pool_threads(pool.get());
+  report(*model, entry, timing, threads, ready,
          compiled->workspace().arenaBytes());
+  if (arguments.explain) {
+    profile.clear();
+    Clock::time_point start = Clock::now();
+    constexpr int64_t runs = 5;
+    for (int64_t i = 0; i < runs; ++i)
+      run();
+    profile.print(*compiled, arguments.batch.value_or(1), runs,
+                  secondsSince(start) / runs, threads, options.isDouble);
+  }
   return true;
 }
 
@@ -334,7 +392,7 @@ int fovea::cli::runBench(const Arguments &arguments) {
     return wrongUsage("'--lengths' is a list such as S=25,T=25");
   std::vector<std::string> ofDecoder;
   for (const std::string &entry : arguments.benchEntries) {
-    if (entry != "loss" && entry != "grad")
+    if (entry == "encode" || entry == "step" || entry == "decode")
       ofDecoder.push_back(entry);
     else if (!bench.timeProgram(entry))
       return session.finish();

@@ -340,10 +340,12 @@ private:
         addSpecCommand("bench", "time compiled code on random data");
     command
         ->add_option("--entry", arguments.benchEntries,
-                     "what is timed: grad (loss and gradients), loss, encode, "
+                     "what is timed: grad (loss and gradients), loss, "
+                     "train_step (with the update of the weights), encode, "
                      "step, decode; several with commas between")
         ->delimiter(',')
-        ->check(CLI::IsMember({"loss", "grad", "encode", "step", "decode"}));
+        ->check(CLI::IsMember(
+            {"loss", "grad", "train_step", "encode", "step", "decode"}));
     command->add_option("--batch", arguments.batch, "examples (1)")
         ->check(atLeast(1));
     command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
@@ -357,6 +359,8 @@ private:
     command->add_option("--json", arguments.json, "writes the figures")
         ->type_name("FILE");
     command->add_flag("--perf", arguments.perf, "lets 'perf' name kernels");
+    command->add_flag("--explain", arguments.explain,
+                      "where the time goes, equation by equation");
   }
 
   void addFmt() {

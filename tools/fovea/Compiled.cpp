@@ -31,6 +31,7 @@ Status fovea::cli::beginKernels(ModuleOp module, const CompiledOptions &options,
   emit.real = options.isDouble ? Type(Float64Type::get(&context))
                                : Type(Float32Type::get(&context));
   emit.target = *target;
+  emit.notes = options.notes;
   kernels = ModuleOp::create(module.getLoc());
   return Status::success();
 }
@@ -43,7 +44,7 @@ Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
   jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
       codegen::ObjectCache::defaultFolder());
   jitOptions.symbols.push_back(
-      {"fovea_parallel", reinterpret_cast<void *>(&fovea_parallel)});
+      {"fovea_parallel", reinterpret_cast<void *>(options.parallel)});
   jitOptions.perf = options.perf;
   auto made = codegen::Jit::create(target, std::move(jitOptions));
   if (!made)
@@ -78,6 +79,14 @@ Status CompiledProgram::create(ModuleOp module, StringRef entry,
   compiled->function = reinterpret_cast<void (*)(void *)>(*function);
   result = std::move(compiled);
   return Status::success();
+}
+
+void *CompiledProgram::addressOf(const std::string &symbol) {
+  llvm::Expected<void *> address = jit->lookup(symbol);
+  if (address)
+    return *address;
+  llvm::consumeError(address.takeError());
+  return nullptr;
 }
 
 Status CompiledProgram::run(const runtime::Batch &batch,

@@ -25,6 +25,10 @@ struct CompiledOptions {
   int threads = 0;
   /// Whether `perf` can name kernels.
   bool perf = false;
+  /// Where kernels are listed as they are emitted, and what hands them to
+  /// threads: a caller may take its time.
+  std::vector<codegen::KernelNote> *notes = nullptr;
+  decltype(&fovea_parallel) parallel = &fovea_parallel;
 };
 
 /// The target of the options, and an empty module for kernels.
@@ -57,6 +61,13 @@ public:
     return memory.bind(batch, binding);
   }
   void compute() { function(memory.frame()); }
+
+  /// A slot of the frame of the present batch.
+  int64_t slot(int number) {
+    return static_cast<const int64_t *>(memory.frame())[number];
+  }
+  /// Null: there is no such function.
+  void *addressOf(const std::string &symbol);
 
   const runtime::Program &program() const { return description; }
   const runtime::Workspace &workspace() const { return memory; }

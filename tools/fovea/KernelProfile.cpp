@@ -1,0 +1,282 @@
+//===- KernelProfile.cpp - where the time of a program goes ---------------===//
+
+#include "tools/fovea/KernelProfile.h"
+#include "codegen/cpu/Contraction.h"
+#include "codegen/cpu/Peak.h"
+#include "codegen/cpu/Vectorise.h"
+#include "passes/Batch.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Path.h"
+
+#include <chrono>
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using namespace mlir;
+using namespace fovea::attn;
+using runtime::Program;
+using Clock = std::chrono::steady_clock;
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// Seconds by kernel.
+static llvm::DenseMap<void *, double> &times() {
+  static llvm::DenseMap<void *, double> map;
+  return map;
+}
+
+static void timedParallel(FoveaPool *pool, FoveaWork work, void *frame,
+                          int64_t units) {
+  Clock::time_point start = Clock::now();
+  fovea_parallel(pool, work, frame, units);
+  times()[reinterpret_cast<void *>(work)] +=
+      std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void KernelProfile::attach(CompiledOptions &options) {
+  options.notes = &notes;
+  options.parallel = &timedParallel;
+}
+
+void KernelProfile::clear() { times().clear(); }
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What an equation does in one run.
+struct Work {
+  double flops = 0, bytes = 0;
+};
+
+/// Whether a step of a loop reads a part of the array, not the whole.
+static bool readsRow(ReadOp read) {
+  return llvm::any_of(read.getIndices(), [](Value index) {
+    if (auto op = index.getDefiningOp<arith::AddIOp>())
+      index = op.getLhs();
+    else if (auto op = index.getDefiningOp<arith::SubIOp>())
+      index = op.getLhs();
+    auto argument = dyn_cast<BlockArgument>(index);
+    return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
+  });
+}
+
+/// Counts by the extents of the present batch.
+class WorkCounter {
+public:
+  WorkCounter(CompiledProgram &program, int64_t batch, bool isDouble)
+      : program(program), batch(batch), realBytes(isDouble ? 8 : 4) {}
+
+  double extent(Attribute extent) const {
+    if (auto number = dyn_cast<IntegerAttr>(extent))
+      return number.getInt();
+    for (const Program::Length &length : program.program().lengths)
+      if (length.name == cast<StringAttr>(extent).getValue())
+        return program.slot(length.maximumSlot);
+    return 1;
+  }
+
+  double elements(ArrayType type) const {
+    double count = 1;
+    for (Attribute each : type.getShape())
+      count *= extent(each);
+    return count;
+  }
+
+  double bytes(Value array) const {
+    auto type = cast<ArrayType>(array.getType());
+    double each = type.getElementType().isF64()        ? realBytes
+                  : type.getElementType().isInteger(1) ? 1
+                                                       : 8;
+    return each * elements(type) * (isPerExample(array) ? batch : 1);
+  }
+
+  Work of(ComputeOp op) const {
+    double places = batchOf(op) == BatchKind::once ? 1 : batch;
+    for (Attribute each : op.getExtents())
+      places *= extent(each);
+    double steps = 1;
+    for (Operation *loop = op->getParentOp(); isa<ScanOp>(loop);
+         loop = loop->getParentOp())
+      steps *= extent(cast<ScanOp>(loop).getExtent());
+    Work work;
+    double each = op.getReducer() == Reducer::none ? 0 : 1;
+    llvm::MapVector<Value, double> arrays;
+    op.getBody().walk([&](Operation *inner) {
+      if (auto read = dyn_cast<ReadOp>(inner))
+        arrays[read.getArray()] = readsRow(read) ? 1 : steps;
+      else if (inner->getNumResults() == 1 &&
+               isa<FloatType>(inner->getResult(0).getType()) &&
+               !isa<arith::ConstantOp, arith::SelectOp>(inner))
+        ++each;
+    });
+    work.flops = each * places * steps;
+    // Of a product only the columns are computed that its condition leaves,
+    // and an index that the condition finds is not run over.
+    if (auto product = codegen::contractionOf(op))
+      work.flops *= double(product->columns()) / product->width;
+    for (const codegen::Equality &equality : codegen::equalitiesOf(op))
+      work.flops /= std::max(1.0, extent(op.getExtents()[equality.index]));
+    for (auto [array, times] : arrays)
+      work.bytes += bytes(array) * times;
+    work.bytes += bytes(op.getResult()) * steps;
+    return work;
+  }
+
+private:
+  CompiledProgram &program;
+  int64_t batch;
+  double realBytes;
+};
+} // namespace
+
+/// FLOP/s of one thread.
+static double measurePeak(ModuleOp module, bool isDouble) {
+  CompiledOptions options;
+  options.isDouble = isDouble;
+  codegen::EmitOptions emit;
+  OwningOpRef<ModuleOp> kernels;
+  std::unique_ptr<codegen::Jit> jit;
+  if (beginKernels(module, options, emit, kernels).failed())
+    return 0;
+  codegen::emitPeak(*kernels, emit.real, emit.target);
+  if (compileKernels(std::move(kernels), emit.target, options, jit).failed())
+    return 0;
+  llvm::Expected<void *> function = jit->lookup("fma_peak");
+  if (!function) {
+    llvm::consumeError(function.takeError());
+    return 0;
+  }
+  auto run = reinterpret_cast<void (*)(int64_t, void *)>(*function);
+  std::vector<double> values(1024);
+  constexpr int64_t turns = 1'000'000;
+  double best = 0;
+  for (int trial = 0; trial < 5; ++trial) {
+    Clock::time_point start = Clock::now();
+    run(turns, values.data());
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, double(turns) *
+                              codegen::peakFlops(emit.real, emit.target) /
+                              seconds);
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+/// `rnnsearch.fov:31`, or nothing.
+static std::string placeOf(Operation *op) {
+  std::string place;
+  op->getLoc()->walk([&](Location inner) {
+    auto line = dyn_cast<FileLineColLoc>(inner);
+    if (!line)
+      return WalkResult::advance();
+    place = fmt::format("{}:{}",
+                        llvm::sys::path::filename(line.getFilename()).str(),
+                        line.getLine());
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+/// `energy[i, k]`; a loop is called by its extent.
+static std::string nameOf(Operation *op) {
+  if (isa<YieldOp>(op))
+    op = op->getParentOp();
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    auto name = dyn_cast<StringAttr>(scan.getExtent());
+    return fmt::format("(loop over {})",
+                       name ? name.str() : std::string("a family"));
+  }
+  auto label = op->getAttrOfType<StringAttr>("label");
+  if (!label || label.empty())
+    label = op->getAttrOfType<StringAttr>("attn.part");
+  std::string name = label && !label.empty()
+                         ? label.str()
+                         : op->getName().stripDialect().str();
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (!compute)
+    return name;
+  std::string indices;
+  for (Attribute index :
+       compute.getIndices().getValue().take_front(compute.getNumParallel()))
+    indices += (indices.empty() ? "" : ",") + cast<StringAttr>(index).str();
+  return indices.empty() ? name : fmt::format("{}[{}]", name, indices);
+}
+
+static void printKept(ProgramOp op, const WorkCounter &counter) {
+  double total = 0;
+  std::map<std::string, double> byName;
+  for (auto scan : op.getOps<ScanOp>())
+    for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
+      double bytes = counter.bytes(scan.getStacked(i));
+      Operation *source = scan.getStackedValue(i).getDefiningOp();
+      byName[source ? nameOf(source) : "a carry"] += bytes;
+      total += bytes;
+    }
+  std::vector<std::pair<double, std::string>> rows;
+  for (const auto &[name, bytes] : byName)
+    rows.push_back({bytes, name});
+  llvm::sort(rows, std::greater<>());
+  fmt::print("rows that loops keep: {:.1f} MB\n", total / (1 << 20));
+  for (const auto &[bytes, name] : rows)
+    fmt::print("{:9.1f} MB  {}\n", bytes / (1 << 20), name);
+}
+
+void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
+                          double seconds, int threads, bool isDouble) const {
+  if (notes.empty())
+    return;
+  WorkCounter counter(program, batch, isDouble);
+  llvm::MapVector<Operation *, double> spent;
+  double inKernels = 0;
+  for (const codegen::KernelNote &note : notes) {
+    void *address = program.addressOf(note.symbol);
+    auto time = times().find(address);
+    if (!address || time == times().end())
+      continue;
+    spent[note.op] += time->second / runs;
+    inKernels += time->second / runs;
+  }
+  auto rows = spent.takeVector();
+  llvm::sort(rows,
+             [](const auto &a, const auto &b) { return a.second > b.second; });
+  auto module = notes.front().op->getParentOfType<ModuleOp>();
+  double peak = measurePeak(module, isDouble) * threads;
+  fmt::print("\n{:>9} {:>6} {:>8} {:>6} {:>7}  {}\n", "ms", "share", "GFLOP/s",
+             "peak", "GB/s", "equation");
+  size_t shown = std::min<size_t>(rows.size(), 40);
+  double others = 0;
+  for (auto [number, row] : llvm::enumerate(rows)) {
+    auto [op, time] = row;
+    if (number >= shown) {
+      others += time;
+      continue;
+    }
+    std::string rates(24, ' ');
+    if (auto compute = dyn_cast<ComputeOp>(op)) {
+      Work work = counter.of(compute);
+      rates = fmt::format("{:8.1f} {:5.0f}% {:7.1f} ", work.flops / time * 1e-9,
+                          peak > 0 ? 100 * work.flops / time / peak : 0,
+                          work.bytes / time * 1e-9);
+    }
+    fmt::print("{:9.3f} {:5.1f}% {} {}  {}\n", time * 1e3, 100 * time / seconds,
+               rates, nameOf(op), placeOf(op));
+  }
+  fmt::print("{:9.3f} {:5.1f}%  {} others\n", others * 1e3,
+             100 * others / seconds, rows.size() - shown);
+  fmt::print("{:9.3f} {:5.1f}%  between kernels\n", (seconds - inKernels) * 1e3,
+             100 * (seconds - inKernels) / seconds);
+  fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
+  Operation *top = notes.front().op;
+  while (!isa<ProgramOp>(top))
+    top = top->getParentOp();
+  printKept(cast<ProgramOp>(top), counter);
+}
