@@ -211,6 +211,21 @@ static std::string nameOf(Operation *op) {
   return indices.empty() ? name : fmt::format("{}[{}]", name, indices);
 }
 
+/// `enc_ff.3.w1` is one of `enc_ff.w1`.
+static std::string withoutMembers(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  std::string result = parts.front().str();
+  for (StringRef part : ArrayRef(parts).drop_front()) {
+    StringRef digits = part.take_while(llvm::isDigit);
+    if (digits.empty())
+      result += "." + part.str();
+    else
+      result += part.drop_front(digits.size()).str();
+  }
+  return result;
+}
+
 static void printKept(ProgramOp op, const WorkCounter &counter) {
   double total = 0;
   std::map<std::string, double> byName;
@@ -218,7 +233,7 @@ static void printKept(ProgramOp op, const WorkCounter &counter) {
     for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
       double bytes = counter.bytes(scan.getStacked(i));
       Operation *source = scan.getStackedValue(i).getDefiningOp();
-      byName[source ? nameOf(source) : "a carry"] += bytes;
+      byName[source ? withoutMembers(nameOf(source)) : "a carry"] += bytes;
       total += bytes;
     }
   std::vector<std::pair<double, std::string>> rows;
@@ -229,6 +244,15 @@ static void printKept(ProgramOp op, const WorkCounter &counter) {
   for (const auto &[bytes, name] : rows)
     fmt::print("{:9.1f} MB  {}\n", bytes / (1 << 20), name);
 }
+
+namespace {
+/// Equations of one name and line: those of the members of a family together.
+struct Row {
+  double seconds = 0;
+  Work work;
+  int64_t equations = 0;
+};
+} // namespace
 
 void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
                           double seconds, int threads, bool isDouble) const {
@@ -245,33 +269,38 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     spent[note.op] += time->second / runs;
     inKernels += time->second / runs;
   }
-  auto rows = spent.takeVector();
-  llvm::sort(rows,
-             [](const auto &a, const auto &b) { return a.second > b.second; });
+  std::map<std::string, Row> byName;
+  for (auto [op, time] : spent) {
+    Row &row = byName[withoutMembers(nameOf(op)) + "  " + placeOf(op)];
+    row.seconds += time;
+    ++row.equations;
+    if (auto compute = dyn_cast<ComputeOp>(op)) {
+      Work own = counter.of(compute);
+      row.work.flops += own.flops;
+      row.work.bytes += own.bytes;
+    }
+  }
+  std::vector<std::pair<std::string, Row>> rows(byName.begin(), byName.end());
+  llvm::sort(rows, [](const auto &a, const auto &b) {
+    return std::pair(-a.second.seconds, a.first) <
+           std::pair(-b.second.seconds, b.first);
+  });
   auto module = notes.front().op->getParentOfType<ModuleOp>();
   double peak = measurePeak(module, isDouble) * threads;
   fmt::print("\n{:>9} {:>6} {:>8} {:>6} {:>7}  {}\n", "ms", "share", "GFLOP/s",
              "peak", "GB/s", "equation");
-  size_t shown = std::min<size_t>(rows.size(), 40);
-  double others = 0;
-  for (auto [number, row] : llvm::enumerate(rows)) {
-    auto [op, time] = row;
-    if (number >= shown) {
-      others += time;
-      continue;
-    }
-    std::string rates(24, ' ');
-    if (auto compute = dyn_cast<ComputeOp>(op)) {
-      Work work = counter.of(compute);
-      rates = fmt::format("{:8.1f} {:5.0f}% {:7.1f} ", work.flops / time * 1e-9,
-                          peak > 0 ? 100 * work.flops / time / peak : 0,
-                          work.bytes / time * 1e-9);
-    }
-    fmt::print("{:9.3f} {:5.1f}% {} {}  {}\n", time * 1e3, 100 * time / seconds,
-               rates, nameOf(op), placeOf(op));
+  for (const auto &[name, row] : rows) {
+    std::string rates(23, ' ');
+    if (row.work.flops + row.work.bytes > 0)
+      rates = fmt::format(
+          "{:8.1f} {:5.0f}% {:7.1f}", row.work.flops / row.seconds * 1e-9,
+          peak > 0 ? 100 * row.work.flops / row.seconds / peak : 0,
+          row.work.bytes / row.seconds * 1e-9);
+    std::string times =
+        row.equations > 1 ? fmt::format(" x{}", row.equations) : "";
+    fmt::print("{:9.3f} {:5.1f}% {}  {}{}\n", row.seconds * 1e3,
+               100 * row.seconds / seconds, rates, name, times);
   }
-  fmt::print("{:9.3f} {:5.1f}%  {} others\n", others * 1e3,
-             100 * others / seconds, rows.size() - shown);
   fmt::print("{:9.3f} {:5.1f}%  between kernels\n", (seconds - inKernels) * 1e3,
              100 * (seconds - inKernels) / seconds);
   fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
