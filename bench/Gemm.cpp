@@ -9,11 +9,11 @@
 
 #include "codegen/cpu/Gemm.h"
 #include "bench/Measure.h"
+#include "bench/Options.h"
 #include "codegen/Jit.h"
 #include "codegen/Lower.h"
 #include "codegen/Target.h"
 #include "codegen/cpu/Peak.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -21,10 +21,6 @@ namespace cl = llvm::cl;
 using namespace fovea::codegen;
 using namespace mlir;
 
-static cl::opt<std::string> targetName("target",
-                                       cl::desc("native, x86-64-v3 "
-                                                "or x86-64-v4"),
-                                       cl::init("native"));
 static cl::opt<bool> useF64("f64", cl::desc("double precision"));
 static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "bench/Measure.h"
+#include "bench/Options.h"
 #include "codegen/Jit.h"
 #include "codegen/Lower.h"
 #include "codegen/Target.h"
 #include "codegen/cpu/ExpandMath.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -21,10 +21,6 @@ namespace cl = llvm::cl;
 using namespace fovea::codegen;
 using namespace mlir;
 
-static cl::opt<std::string> targetName("target",
-                                       cl::desc("native, x86-64-v3 "
-                                                "or x86-64-v4"),
-                                       cl::init("native"));
 static cl::opt<double> seconds("seconds", cl::init(0.1),
                                cl::desc("CPU time per figure"));
 

@@ -19,6 +19,8 @@ namespace fovea::attn {
 static bool isPlain(ReadOp read, ComputeOp op) {
   if (!read.getAlternatives().empty() || read.getOtherwise())
     return false;
+  if (read.getIndices().empty())
+    return true;
   for (Value index : read.getIndices().drop_back()) {
     AccessIndex access = classify(index, op);
     if (access.kind != AccessIndex::Iterator || access.offset != 0)

@@ -109,8 +109,13 @@ Status Splitter::takeIds() {
     return Status::error(
         fmt::format("'example' is {} {} but has to be I64 [{}]",
                     nameOf(ids->type), shapeText(ids->shape), batch));
-  for (size_t i = 0; i < batch; ++i)
-    examples[i].id = static_cast<int64_t>(ids->at(i));
+  for (size_t i = 0; i < batch; ++i) {
+    double id = ids->at(i);
+    if (std::fabs(id) > 0x1p53)
+      return Status::error(
+          fmt::format("'example' of row {} is {:.0f}, beyond 2^53", i, id));
+    examples[i].id = static_cast<int64_t>(id);
+  }
   return Status::success();
 }
 
@@ -167,11 +172,12 @@ Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
       first *= expected[1];
     }
     for (int64_t i = 0; i < count; ++i) {
-      auto value = static_cast<int64_t>(lengths->at(first + i));
-      if (value < 0 || value > extent)
+      double given = lengths->at(first + i);
+      if (given < 0 || given > static_cast<double>(extent))
         return Status::error(fmt::format(
-            "'{}' of example {} is {}, outside 0..{}, the extent of '{}'", name,
-            example, value, extent, spec.name));
+            "'{}' of example {} is {:.0f}, outside 0..{}, the extent of '{}'",
+            name, example, given, extent, spec.name));
+      auto value = static_cast<int64_t>(given);
       if (value == 0 && !values.nested)
         return Status::error(
             fmt::format("example {} has no '{}': its length {} is 0", example,
@@ -266,17 +272,9 @@ Status Splitter::takeValues(const DataSpec &spec, size_t number) {
     if (!inside)
       continue;
     double value = tensor.at(source);
-    bool fits = spec.kind == DataKind::Real ||
-                (value >= 0 &&
-                 (spec.limit == 0 || value < static_cast<double>(spec.limit)));
-    if (spec.kind == DataKind::Whole && spec.limit == 0)
-      fits = true;
-    if (spec.kind == DataKind::Bit)
-      fits = value == 0 || value == 1;
-    if (!fits)
-      return Status::error(fmt::format(
-          "'{}' of example {} has the value {}, outside 0..{}", spec.name,
-          number, value, spec.kind == DataKind::Bit ? 1 : spec.limit - 1));
+    if (!std::isfinite(value))
+      return Status::error(fmt::format("'{}' of example {} has the value {}",
+                                       spec.name, number, value));
     result.values[offset] = value;
   }
   return Status::success();
@@ -301,10 +299,43 @@ Status Splitter::split() {
       return status;
     if (Status status = checkShape(spec); status.failed())
       return status;
-    for (size_t example = 0; example < batch; ++example)
+    for (size_t example = 0; example < batch; ++example) {
       if (Status status = takeValues(spec, example); status.failed())
         return status;
+      if (Status status = checkLimit(spec, examples[example], example);
+          status.failed())
+        return status;
+    }
   }
+  return Status::success();
+}
+
+std::optional<int64_t> fovea::runtime::limitOf(const DataSpec &spec,
+                                               const Example &example) {
+  if (spec.kind == DataKind::Bit)
+    return 2;
+  if (spec.kind == DataKind::Real ||
+      (spec.limit == 0 && spec.limitLength.empty()))
+    return std::nullopt;
+  if (spec.limitLength.empty())
+    return spec.limit;
+  auto length = example.lengths.find(spec.limitLength);
+  if (length == example.lengths.end() || length->second.values.empty())
+    return std::nullopt;
+  return length->second.values.front() + spec.limit;
+}
+
+Status fovea::runtime::checkLimit(const DataSpec &spec, const Example &example,
+                                  size_t number) {
+  std::optional<int64_t> limit = limitOf(spec, example);
+  auto values = example.data.find(spec.name);
+  if (!limit || values == example.data.end())
+    return Status::success();
+  for (double value : values->second.values)
+    if (!(value >= 0 && value < static_cast<double>(*limit)))
+      return Status::error(
+          fmt::format("'{}' of example {} has the value {:.0f}, outside 0..{}",
+                      spec.name, number, value, *limit - 1));
   return Status::success();
 }
 

@@ -16,6 +16,8 @@
 
 #include "runtime/SafeTensors.h"
 
+#include <optional>
+
 namespace fovea::runtime {
 
 /// One axis of data: a number, a length that comes with the data, or a length
@@ -32,8 +34,10 @@ struct DataSpec {
   std::string name;
   DataKind kind = DataKind::Real;
   std::vector<DataAxis> axes;
-  /// Whole numbers are 0 .. limit-1; 0: any number.
+  /// Whole numbers are 0 .. limit-1; 0: any number. Places of an array are
+  /// 0 .. length+limit-1, with its length `limitLength`.
   int64_t limit = 0;
+  std::string limitLength{};
 };
 
 /// Values of one data name for one example, cut to the example's lengths; an
@@ -59,6 +63,12 @@ struct Example {
   std::map<std::string, DataValues> data;
   std::map<std::string, LengthValues> lengths;
 };
+
+/// What the values of `spec` stay below in an example; none: of anything.
+std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);
+
+/// Whether the values of `spec` stay below its limit in example `number`.
+Status checkLimit(const DataSpec &spec, const Example &example, size_t number);
 
 /// Splits `file` into its examples. Tensors that `specs` does not name are
 /// an error only when they look like a misspelt length (`x.length` of no x).

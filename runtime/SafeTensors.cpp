@@ -62,6 +62,9 @@ std::string fovea::runtime::shapeText(const std::vector<int64_t> &shape) {
 //===----------------------------------------------------------------------===//
 
 int64_t Tensor::numElements() const {
+  // An extent of 0 may stand beside ones whose product no number holds.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;

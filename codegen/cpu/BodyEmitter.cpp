@@ -60,17 +60,8 @@ bool BodyEmitter::emitIndexArithmetic(Operation &op) {
     if (extentOp.getParent()) {
       parent = valueOf(extentOp.getParent());
       if (lanesOf(parent)) {
-        // The values of a nested length are a table like any other.
-        const auto &length = storage.length(extentOp.getLength());
-        Value start = startOfParent(length);
-        auto type = cast<VectorType>(withLanes(builder.getI64Type(), lanes));
-        Value table = builder.at(
-            builder.getI64Type(),
-            builder.pointerSlot(place.frame, length.valuesSlot), start);
-        Value active = builder.both(tail, guard);
-        indexValues[result] = {
-            builder.gather(type, table, parent,
-                           active ? builder.splat(active, lanes) : Value())};
+        indexValues[result] = {nestedLengths(
+            storage.length(extentOp.getLength()), parent, nullptr)};
         return true;
       }
     }
@@ -132,6 +123,19 @@ Value BodyEmitter::parentStep(StringRef length) {
     }
   }
   return result;
+}
+
+/// The values of a nested length at a parent in each lane, where `active`
+/// holds: a table like any other.
+Value BodyEmitter::nestedLengths(const runtime::Program::Length &length,
+                                 Value parent, Value active) {
+  auto type = cast<VectorType>(withLanes(builder.getI64Type(), lanes));
+  Value table = builder.at(builder.getI64Type(),
+                           builder.pointerSlot(place.frame, length.valuesSlot),
+                           startOfParent(length));
+  active = builder.both(active, builder.both(tail, guard));
+  return builder.gather(type, table, parent,
+                        active ? builder.splat(active, lanes) : Value());
 }
 
 /// Where the values of a nested length begin, of the example at hand.
@@ -264,13 +268,23 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
   Value inside;
   for (auto [axis, index] : llvm::enumerate(indices)) {
     Value at = materialise(index);
+    Value inner;
     Value bound = extent(array.type.getExtent(axis), [&](StringRef parent) {
-      for (size_t before = 0; before < axis; ++before)
-        if (extentText(array.type.getExtent(before)) == parent &&
-            indices[before].isUniform())
-          return indices[before].base;
-      return Value();
+      for (size_t before = axis; before-- > 0;)
+        if (extentText(array.type.getExtent(before)) == parent) {
+          inner = materialise(indices[before]);
+          // Where it is outside itself, any place will do.
+          if (inside && !lanesOf(inner) && !lanesOf(inside))
+            inner = builder.select(inside, inner, builder.whole(0));
+          break;
+        }
+      return inner && !lanesOf(inner) ? inner : Value();
     });
+    if (inner && lanesOf(inner))
+      bound = nestedLengths(
+          storage.length(
+              cast<StringAttr>(array.type.getExtent(axis)).getValue()),
+          inner, inside);
     // One comparison: below 0 is very large without a sign.
     Value part = builder.compare(CmpIPredicate::ult, at,
                                  builder.splat(bound, lanesOf(at)));
@@ -285,6 +299,11 @@ bool BodyEmitter::isAlwaysInside(ReadOp op) {
   auto compute = op->getParentOfType<ComputeOp>();
   for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
     Attribute extent = op.getArrayType().getExtent(axis);
+    // A nested length is that of another parent, maybe.
+    auto name = dyn_cast<StringAttr>(extent);
+    if (op.getOtherwise() && name &&
+        !storage.length(name.getValue()).parent.empty())
+      return false;
     if (auto argument = dyn_cast<BlockArgument>(index)) {
       Operation *parent = argument.getOwner()->getParentOp();
       Attribute own = parent == compute

@@ -92,6 +92,8 @@ private:
   Index indexOf(mlir::Value value);
   mlir::Value valueOf(mlir::Value value);
   mlir::Value parentStep(llvm::StringRef length);
+  mlir::Value nestedLengths(const runtime::Program::Length &length,
+                            mlir::Value parent, mlir::Value active);
   mlir::Value startOfParent(const runtime::Program::Length &length);
 
   KernelBuilder &builder;

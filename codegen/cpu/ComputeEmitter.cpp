@@ -24,11 +24,25 @@ static std::optional<Equality> findScattered(ComputeOp op) {
   return std::nullopt;
 }
 
+/// Whether another index of the op has a length of its own for each place of
+/// index `number`: its loop has one end, so `number` has one place.
+static bool hasNested(ComputeOp op, unsigned number,
+                      const StorageMap &storage) {
+  std::string parent = extentText(op.getExtents()[number]);
+  return llvm::any_of(op.getExtents(), [&](Attribute extent) {
+    auto length = dyn_cast<StringAttr>(extent);
+    return length && storage.length(length.getValue()).parent == parent;
+  });
+}
+
 ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                                const StorageMap &storage, ComputeOp op,
                                unsigned lanes)
     : builder(builder), storage(storage), op(op), lanes(lanes),
-      along(vectorIndex(op, lanes)), scattered(findScattered(op)) {
+      along(vectorIndex(
+          op, lanes,
+          [&](unsigned number) { return !hasNested(op, number, storage); })),
+      scattered(findScattered(op)) {
   if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
     along = -1;
   if (along < 0)
@@ -75,7 +89,8 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
 std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
   BodyEmitter values(builder, storage, place, 0);
   Value last = values.extent(op.getExtents()[number], [&](StringRef parent) {
-    for (unsigned before = 0; before < number; ++before)
+    // The nearest one before it is its parent.
+    for (unsigned before = number; before-- > 0;)
       if (extentText(op.getExtents()[before]) == parent &&
           indices[before].base && indices[before].isUniform())
         return indices[before].base;

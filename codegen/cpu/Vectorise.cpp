@@ -73,7 +73,8 @@ static bool combinesVectors(Reducer reducer) {
   }
 }
 
-int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes) {
+int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes,
+                                llvm::function_ref<bool(unsigned)> isAllowed) {
   unsigned numParallel = op.getNumParallel(), numIndices = op.getNumIndices();
   // Ops that LLVM would call the C library for, lane by lane.
   WalkResult walk = op.walk([](Operation *inner) {
@@ -88,7 +89,8 @@ int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes) {
   int best = -1, bestScore = -1;
   auto consider = [&](unsigned number) {
     auto extent = dyn_cast<IntegerAttr>(op.getExtents()[number]);
-    if (extent && extent.getInt() < std::min<int64_t>(lanes, 4))
+    if (!isAllowed(number) ||
+        (extent && extent.getInt() < std::min<int64_t>(lanes, 4)))
       return;
     int score = extent && extent.getInt() < lanes ? -1 : 0;
     op.walk([&](ReadOp read) { score += scoreOf(read, number); });

@@ -11,8 +11,10 @@ namespace fovea::codegen {
 /// -1 when they are better computed one by one. It is the last parallel index,
 /// so that results are stored as vectors, or a reduction index of a reducer
 /// whose partial results can be combined. What decides: how many reads are of
-/// neighbouring elements, and how many would be gathers.
-int vectorIndex(attn::ComputeOp op, unsigned lanes);
+/// neighbouring elements, and how many would be gathers. `isAllowed` says
+/// whether an index may be it.
+int vectorIndex(attn::ComputeOp op, unsigned lanes,
+                llvm::function_ref<bool(unsigned)> isAllowed);
 
 /// A condition `index == value` that holds for every element that counts.
 struct Equality {

@@ -116,6 +116,18 @@ void Checker::disagreements() {
     if (!extent || *extent == *use.var->extent)
       continue;
     seen.insert(use.var);
+    // What follows from a range that follows from itself does so as well: one
+    // error says it.
+    bool isCircular =
+        use.var->extent->unresolved() != nullptr || extent->unresolved();
+    if (isCircular && reported.empty())
+      error(use.loc, "the range of index '" + use.var->name +
+                         "' follows from itself: " + termText(*use.read) +
+                         " has as many places as it, and is computed from it; "
+                         "state a range, " +
+                         use.var->name + " < ...");
+    if (isCircular)
+      continue;
     std::string stated = use.var->name + " < " + use.var->extent->text();
     if (owner != owners.end())
       stated = owner->second->text + "[" + stated + "]";

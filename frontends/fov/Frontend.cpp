@@ -221,6 +221,8 @@ static void describe(const Elaborated &model, Model &result) {
       info.vocabularyLimit = data->vocabulary->limit;
       info.labels = data->vocabulary->labels;
     }
+    if (data->positionOf)
+      info.positionOf = data->positionOf->extents.front().text();
     info.isSentence = data->isSentence;
     info.ends = data->ends;
     info.isChosen = data->generated;

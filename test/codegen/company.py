@@ -6,15 +6,13 @@ The sizes are those of test/models/tiny.py, eight times as large, so that
 matrix products have full and ragged tiles.
 """
 
-import math
 import os
-import random
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "models"), os.path.join(HERE, "..", "golden")]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models"))
 import tiny  # noqa: E402
+from parameters import drawn  # noqa: E402
 from tensors import Tensor, read, write  # noqa: E402
 
 
@@ -27,14 +25,8 @@ def main(model, models, work):
     spec = os.path.join(models, model + ".fov")
     sets = [word for k, v in larger.items() for word in ("--set", f"{k}={v}")]
     os.makedirs(work, exist_ok=True)
-    listed = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
-    draw, parameters = random.Random(1), {}
-    for line in listed.splitlines():
-        name, _, extents = line.split("\t")
-        shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
-        parameters[name] = Tensor("F64", shape, [draw.uniform(-0.3, 0.3) for _ in range(math.prod(shape))])
     weights, batch, result = (os.path.join(work, f) for f in ("w", "b", "r"))
-    write(weights, parameters)
+    write(weights, drawn(spec, sets, 0.3))
     examples = tiny.batch(data, 2, 0)
 
     def run(tensors, threads):

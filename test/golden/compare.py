@@ -1,11 +1,12 @@
-"""Compares `fovea run --reference` with golden values of a published model.
+"""Compares `fovea run` with golden values of a published model: the reference
+interpreter, and compiled code in both precisions.
 
     compare.py MODEL GOLDEN_DIRECTORY SPEC WORK_DIRECTORY
 
 Writes the golden parameters under our names and the batch as our data, runs
 the spec, and compares loss, logits, alignments and every gradient. Prints the
-largest difference of each and fails above 1e-10, and on anything that is not a
-number.
+largest difference of each and fails on one that is too large, and on anything
+that is not a number.
 """
 
 import os
@@ -13,9 +14,17 @@ import subprocess
 import sys
 
 import tensors
-from tensors import Tensor
 
-TOLERANCE = 1e-10
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models"))
+import parameters  # noqa: E402
+
+# How a model is run, and the difference that each number may have: in single
+# precision, relative to the largest of its tensor.
+WAYS = {
+    "reference": (["--reference", "--dtype", "f64"], 1e-10, tensors.difference),
+    "f64": (["--dtype", "f64"], 1e-10, tensors.difference),
+    "f32": (["--dtype", "f32"], 1e-4, tensors.difference_of_largest),
+}
 
 
 def cell(ours, theirs):
@@ -111,23 +120,13 @@ MODELS = {
 }
 
 
-def shapes_of(spec, sets):
-    """The parameters' shapes as the compiler gives them."""
-    lines = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
-    shapes = {}
-    for line in lines.splitlines():
-        name, _, extents = line.split("\t")
-        shapes[name] = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
-    return shapes
-
-
 def main(model, golden_directory, spec, work):
     golden_name, source, sizes, options, table, has_alignments = MODELS[model]
     golden = tensors.read(os.path.join(golden_directory, golden_name + ".safetensors"))
     sets = [word for k, v in {**sizes, **options}.items() for word in ("--set", f"{k}={v}")]
     names = table(sizes)
 
-    shapes = shapes_of(spec, sets)
+    shapes = parameters.shapes(spec, sets)
     ours, theirs = set(shapes), {n.removeprefix("param/") for n in golden if n.startswith("param/")}
     assert ours == set(names), f"parameters differ: {sorted(ours ^ set(names))}"
     assert theirs == set(names.values()), f"golden parameters differ: {sorted(theirs ^ set(names.values()))}"
@@ -145,17 +144,17 @@ def main(model, golden_directory, spec, work):
     if has_alignments:
         wanted["align"] = "output/alpha"
     gets = [word for name in [*wanted, "grads"] for word in ("--get", name)]
-    subprocess.run(["fovea", "run", spec, *sets, "--weights", weights, "--data", batch, "--reference",
-                    "--dtype", "f64", *gets, "-o", result], check=True)
-
-    got = tensors.read(result)
     wanted |= {"grad/" + n: "grad/" + g for n, g in names.items()}
     failed = False
-    for name, golden_tensor in wanted.items():
-        error = tensors.difference(got[name].values, golden[golden_tensor].values)
-        good = error <= TOLERANCE
-        failed |= not good
-        print(f"{'ok' if good else 'WRONG'} {name} {error:.1e}")
+    for way, (how, tolerance, difference) in WAYS.items():
+        subprocess.run(["fovea", "run", spec, *sets, "--weights", weights, "--data", batch, *how, *gets, "-o", result],
+                       check=True)
+        got = tensors.read(result)
+        for name, golden_tensor in wanted.items():
+            error = difference(got[name].values, golden[golden_tensor].values)
+            good = error <= tolerance
+            failed |= not good
+            print(f"{'ok' if good else 'WRONG'} {way} {name} {error:.1e}")
     print(f"{model}: {'differs' if failed else 'agrees'}")
     return failed
 

@@ -57,15 +57,21 @@ def write(path, tensors):
         file.write(struct.pack("<Q", len(text)) + text + body)
 
 
-def difference(got, want):
-    """The largest relative difference of two lists of numbers; infinite when
-    the lengths differ or any number is not finite, so that nothing compares
-    equal to NaN."""
-    if len(got) != len(want):
+def worst(got, want, scale):
+    """The largest difference of two lists of numbers, over the scale that
+    `scale` gives for each number of `want`; infinite when the lengths differ or
+    any number is not finite, so that nothing compares equal to NaN."""
+    if len(got) != len(want) or not all(map(math.isfinite, (*got, *want))):
         return math.inf
-    worst = 0.0
-    for a, b in zip(got, want):
-        if not (math.isfinite(a) and math.isfinite(b)):
-            return math.inf
-        worst = max(worst, abs(a - b) / max(1.0, abs(b)))
-    return worst
+    return max((abs(a - b) / scale(b) for a, b in zip(got, want)), default=0.0)
+
+
+def difference(got, want):
+    """Relative to each number, where that exceeds 1."""
+    return worst(got, want, lambda number: max(1.0, abs(number)))
+
+
+def difference_of_largest(got, want):
+    """Relative to the largest number of all, where that exceeds 1."""
+    scale = max(1.0, *map(abs, want)) if want else 1.0
+    return worst(got, want, lambda number: scale)

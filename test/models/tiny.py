@@ -15,8 +15,8 @@ import random
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
-from tensors import Tensor, read, write  # noqa: E402
+from parameters import drawn
+from tensors import Tensor, read, write  # `parameters` says where it is
 
 # Lengths of the two examples.
 LENGTHS = dict(S=(4, 2), T=(3, 4), P=(3, 3), N=(4, 3), M=(3, 1), Q=(2, 3), U=(3, 2), Y=(5, 4), X=(4, 6), F=(2, 3))
@@ -142,12 +142,7 @@ def main(model, spec, work):
     sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
     os.makedirs(work, exist_ok=True)
     weights, inputs, result = (os.path.join(work, f) for f in ("w.safetensors", "b.safetensors", "r.safetensors"))
-    listed = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
-    draw, parameters = random.Random(1), {}
-    for line in listed.splitlines():
-        name, _, extents = line.split("\t")
-        shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
-        parameters[name] = Tensor("F64", shape, [draw.uniform(-0.6, 0.6) for _ in range(math.prod(shape))])
+    draw, parameters = random.Random(1), drawn(spec, sets, 0.6)
 
     def run(parameters, garbage=0, grads=False, how=("--reference", "--dtype", "f64")):
         write(weights, parameters)

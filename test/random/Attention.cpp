@@ -13,8 +13,7 @@ using std::string;
 const Array *Templates::memory(const Place &place) {
   std::vector<const Array *> found;
   for (const Array &array : arrays)
-    if (array.kind == Array::Real && array.axes.size() == 1 &&
-        !array.dim.empty() && !array.generated && (place.step || !array.causal))
+    if (array.isVectors() && !array.generated && (place.step || !array.causal))
       found.push_back(&array);
   return found.empty() ? nullptr : random.pick(found);
 }

@@ -14,7 +14,6 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace fovea;
@@ -27,25 +26,28 @@ std::unique_ptr<Model> fovea::random::compileText(const std::string &text,
                                                   const Spec &spec,
                                                   MLIRContext &context,
                                                   Failures &failures) {
-  SmallString<128> path;
-  int file;
-  if (llvm::sys::fs::createTemporaryFile("random", "fov", file, path)) {
-    failures.push_back("no temporary file can be written");
+  SmallString<128> folder;
+  if (!spec.included.empty() &&
+      llvm::sys::fs::createUniqueDirectory("random", folder)) {
+    failures.push_back("no temporary folder can be written");
     return nullptr;
   }
-  llvm::FileRemover remover(path);
-  {
-    llvm::raw_fd_ostream out(file, /*shouldClose=*/true);
-    out << text;
+  for (const auto &[name, included] : spec.included) {
+    std::error_code error;
+    llvm::raw_fd_ostream(folder.str().str() + "/" + name + ".fov", error)
+        << included;
   }
   std::string messages;
   llvm::raw_string_ostream out(messages);
   Diagnostics diagnostics(out);
   FrontendOptions options;
   options.sets = spec.sets;
+  options.includeDir = folder.str();
   std::unique_ptr<Model> model =
-      compileSpec(path.str(), options, context, diagnostics);
+      fovea::compileText(text, "random.fov", options, context, diagnostics);
   diagnostics.finish();
+  if (!folder.empty())
+    llvm::sys::fs::remove_directories(folder);
   if (!model || !model->module || diagnostics.failed()) {
     failures.push_back("the front end refuses it: " + messages);
     return nullptr;
@@ -210,21 +212,31 @@ static std::unique_ptr<Subject> makeSubject(const Spec &spec, uint64_t seed,
   return subject;
 }
 
+/// The equations that the pipeline of a spec keeps as outputs. With every
+/// equation nothing is dead; without, most is.
+static std::vector<std::string> getsOf(ModuleOp module, uint64_t seed) {
+  std::vector<std::string> gets;
+  if (Operation *training = findContainer(module, "training"); seed % 2 == 0)
+    training->walk([&](attn::EquationOp equation) {
+      gets.push_back(equation.getTarget().str());
+    });
+  return gets;
+}
+
 /// The whole pipeline, with an evaluation behind every pass.
 static bool runPipeline(const Subject &subject, const Arrays &want,
-                        bool allEquations, Observed &observed,
-                        Failures &failures, Statistics &statistics) {
+                        const std::vector<std::string> &gets, bool everyPass,
+                        Observed &observed, Failures &failures,
+                        Statistics &statistics) {
   ModuleOp module = *subject.model->module;
   attn::PipelineOptions options;
-  if (allEquations)
-    if (Operation *training = findContainer(module, "training"))
-      training->walk([&](attn::EquationOp equation) {
-        options.get.push_back(equation.getTarget().str());
-      });
+  for (const std::string &name : gets)
+    options.get.push_back(name);
   PassManager manager(module.getContext());
   attn::buildPipeline(manager, options);
-  manager.addInstrumentation(std::make_unique<Evaluation>(
-      subject, want, observed, failures, statistics));
+  if (everyPass)
+    manager.addInstrumentation(std::make_unique<Evaluation>(
+        subject, want, observed, failures, statistics));
   return succeeded(manager.run(module));
 }
 
@@ -259,8 +271,8 @@ static void checkRenaming(const Subject &subject, const Spec &renamed,
                          std::string(name));
   Observed otherwise;
   Statistics ignored;
-  if (!runPipeline(*other, got, subject.seed % 2 == 0, otherwise, local,
-                   ignored)) {
+  if (!runPipeline(*other, got, getsOf(*other->model->module, subject.seed),
+                   /*everyPass=*/true, otherwise, local, ignored)) {
     failures.push_back("renamed: the pipeline fails");
     return;
   }
@@ -335,8 +347,8 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
     return failures;
   }
   Observed observed;
-  // With every equation as an output nothing is dead; without, most is.
-  if (!runPipeline(*subject, want, seed % 2 == 0, observed, failures,
+  std::vector<std::string> gets = getsOf(module, seed);
+  if (!runPipeline(*subject, want, gets, options.everyPass, observed, failures,
                    statistics)) {
     failures.push_back("the pipeline fails: " + messages);
     return failures;
@@ -348,6 +360,9 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
                    statistics);
   if (options.decoding)
     checkDecoder(*subject, *original, module, failures, statistics);
+  if (options.compiled)
+    checkCompiled(*subject, *original, module, gets, options.everyProgram,
+                  failures, statistics);
   if (options.renaming && renamed)
     checkRenaming(*subject, *renamed, want, observed, context, failures);
   if (options.formatting)

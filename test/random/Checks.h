@@ -20,7 +20,7 @@ namespace fovea::random {
 
 struct Statistics {
   int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
-          states = 0, unnecessary = 0, passes = 0;
+          states = 0, unnecessary = 0, passes = 0, compiled = 0;
 
   void operator+=(const Statistics &other) {
     specs += other.specs;
@@ -31,12 +31,16 @@ struct Statistics {
     states += other.states;
     unnecessary += other.unnecessary;
     passes += other.passes;
+    compiled += other.compiled;
   }
 };
 
 /// What `checkSpec` looks at.
 struct CheckOptions {
-  bool gradients = true, decoding = true, renaming = true, formatting = true;
+  bool everyPass = true, gradients = true, decoding = true, compiled = true,
+       renaming = true, formatting = true;
+  /// Compiles every program in each precision, instead of one by turns.
+  bool everyProgram = false;
 };
 
 using Failures = std::vector<std::string>;
@@ -85,6 +89,13 @@ void checkGradients(const Subject &subject, mlir::ModuleOp original,
 void checkDecoder(const Subject &subject, mlir::ModuleOp original,
                   mlir::ModuleOp scheduled, Failures &failures,
                   Statistics &statistics);
+
+/// Compiled `@loss` and `@grad` over a ragged batch, with the equations `gets`
+/// as outputs. `scheduled` has the gradients to agree with.
+void checkCompiled(const Subject &subject, mlir::ModuleOp original,
+                   mlir::ModuleOp scheduled,
+                   const std::vector<std::string> &gets, bool everyProgram,
+                   Failures &failures, Statistics &statistics);
 
 /// How the two terms of the objective are weighed in gradients.
 inline constexpr double nllSeed = 1.3, penaltySeed = 0.7;

@@ -44,11 +44,12 @@ static double randomElement(const SpecData &data, bool last, int64_t limit,
   return 0;
 }
 
-Inputs fovea::random::randomExample(const Spec &spec, Rng &random) {
+Inputs fovea::random::randomExample(const Spec &spec, Rng &random,
+                                    int64_t longest) {
   Inputs inputs;
   for (const LengthInfo &length : spec.lengths) {
     if (length.parent.empty()) {
-      inputs.lengths[length.name] = Length::of(random.between(1, 4));
+      inputs.lengths[length.name] = Length::of(random.between(1, longest));
       continue;
     }
     std::vector<int64_t> values(inputs.lengths[length.parent].values[0]);

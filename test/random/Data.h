@@ -1,6 +1,7 @@
 //===- Data.h - random examples and weights of a random spec --------------===//
 //
-// Lengths are 1 to 4 (nested ones from 0), reals lie in [-1, 1], weights in
+// Lengths are 1 to 4 or a limit (nested ones 0 to 3), reals lie in [-1, 1],
+// weights in
 // [-0.7, 0.7].
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +16,8 @@
 namespace fovea::random {
 
 /// One example: every length and every data name, the generated ones too.
-reference::Inputs randomExample(const Spec &spec, Rng &random);
+reference::Inputs randomExample(const Spec &spec, Rng &random,
+                                int64_t longest = 4);
 
 /// The example without what is generated, and without its free lengths.
 reference::Inputs withoutGenerated(const Spec &spec,

@@ -8,8 +8,6 @@
 
 #include "test/random/Expressions.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-
 using namespace fovea::random;
 using std::string;
 
@@ -148,6 +146,15 @@ string Expressions::definedModule(const string &dim, const string &width,
 // Reads
 //===----------------------------------------------------------------------===//
 
+const Array *
+Expressions::latest(llvm::function_ref<bool(const Array &)> is) const {
+  const Array *found = nullptr;
+  for (const Array &array : arrays)
+    if (is(array))
+      found = &array;
+  return found;
+}
+
 static bool usable(const Context &context, const Array &array) {
   return !array.causal || context.step();
 }
@@ -274,6 +281,44 @@ string Expressions::asNum(const Array &array, const string &place) {
   return "";
 }
 
+string Expressions::window(Context &inner, const Index &index) {
+  // Best one over the same extent, else any: it is arithmetic of places.
+  std::vector<string> same, others;
+  for (const Index &candidate : inner.indices)
+    if (candidate.name != index.name)
+      (candidate.extent == index.extent ? same : others)
+          .push_back(candidate.name);
+  if (same.empty())
+    same = others;
+  const string &u = index.name, by = std::to_string(random.between(0, 3));
+  if (random.chance(0.08)) {
+    spec.features.insert("excluded");
+    static const char *never[] = {" < 0", " > 90", " + 1 <= 0"};
+    return u + never[random.below(3)];
+  }
+  if (same.empty() || random.chance(0.4))
+    return random.chance(0.5) ? "(" + u + " + 1) mod 2 == 0"
+                              : "not " + cond(inner, 0);
+  const string t = random.pick(same);
+  if (random.chance(0.15))
+    return u + " != " + t;
+  spec.features.insert("window");
+  switch (random.below(6)) {
+  case 0:
+    return "abs(" + u + " - " + t + ") <= " + by;
+  case 1:
+    return "-" + by + " <= " + t + " - " + u + " <= 2";
+  case 2:
+    return t + " - " + by + " <= " + u + " <= " + t;
+  case 3:
+    return u + " <= " + t;
+  case 4: // the first places see nothing
+    return u + " < " + t + " - " + by;
+  default:
+    return u + " >= " + t + " + " + by;
+  }
+}
+
 string Expressions::where(Context inner, const Index &index, bool allowExtra) {
   std::vector<string> parts;
   const Index *step = inner.step();
@@ -285,21 +330,7 @@ string Expressions::where(Context inner, const Index &index, bool allowExtra) {
                         : index.name + " <= " + step->name + " - 1");
   if (allowExtra && random.chance(0.35)) {
     spec.features.insert("where");
-    const Index *other = nullptr;
-    for (const Index &candidate : inner.indices)
-      if (candidate.name != index.name && candidate.extent == index.extent)
-        other = &candidate;
-    int64_t kind = random.below(5);
-    if (other && kind == 0)
-      parts.push_back("abs(" + index.name + " - " + other->name + ") <= 1");
-    else if (other && kind == 1)
-      parts.push_back("-1 <= " + other->name + " - " + index.name + " <= 2");
-    else if (other && kind == 2)
-      parts.push_back(index.name + " != " + other->name);
-    else if (kind == 3)
-      parts.push_back("(" + index.name + " + 1) mod 2 == 0");
-    else
-      parts.push_back("not " + cond(inner, 0));
+    parts.push_back(window(inner, index));
   }
   if (parts.empty())
     return "";

@@ -11,6 +11,8 @@
 #include "test/random/Generator.h"
 #include "test/random/Rng.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <map>
 
 namespace fovea::random {
@@ -26,12 +28,16 @@ struct Array {
   enum Kind { Real, Token, Bit, Int, Class };
   std::string name;
   Kind kind;
-  std::vector<std::string> axes; // extents of the equation's indices
-  std::string dim;               // the value axis; empty for a number
-  bool causal = false;           // axis 0 is the step; [t] knows output < t
-  bool generated = false;        // an output: [t] is only known behind step t
-  std::string vocab;             // tokens: which vocabulary
-  int64_t classes = 0;
+  std::vector<std::string> axes{}; // extents of the equation's indices
+  std::string dim{};               // the value axis; empty for a number
+  bool causal = false;             // axis 0 is the step; [t] knows output < t
+  bool generated = false;          // an output: [t] is only known behind step t
+  std::string vocab{};             // tokens: which vocabulary
+
+  /// Whether its elements are vectors along one extent.
+  bool isVectors() const {
+    return kind == Real && axes.size() == 1 && !dim.empty();
+  }
 };
 
 struct Index {
@@ -77,13 +83,17 @@ protected:
   /// Some array in the wanted shape (a number when `dim` is empty): missing
   /// axes are reduced.
   std::string leaf(Context &context, const std::string &dim);
+  /// The latest array for which `is` holds; null when there is none.
+  const Array *latest(llvm::function_ref<bool(const Array &)> is) const;
   /// An array of the wanted kinds, from those the context may read.
   const Array *pickArray(const Context &context);
   std::string asVec(const Array &array, const std::string &place,
                     const std::string &dim);
   std::string asNum(const Array &array, const std::string &place);
-  /// Condition of a reduction index of the past, and some other one at random.
+  /// Condition of a reduction index of the past, and some other one at random:
+  /// a window, a part, or none at all.
   std::string where(Context inner, const Index &index, bool allowExtra);
+  std::string window(Context &inner, const Index &index);
 
   /// The parameter of a module call, declared on demand.
   std::string linear(const std::string &out, const std::string &in,

@@ -7,6 +7,8 @@
 
 #include "test/random/Templates.h"
 
+#include <optional>
+
 using namespace fovea::random;
 using std::string;
 
@@ -28,6 +30,28 @@ private:
   /// Outputs that are places in a source: false when there is none.
   bool pointer();
   string stepFeatures(Context &context, string &width);
+  string newLength(const string &parent = "");
+  /// Declares data whose brackets are the extents `axes`, unless `written` says
+  /// them otherwise.
+  SpecData &declare(const string &name, const string &type, SpecData::Kind kind,
+                    std::vector<string> axes,
+                    std::optional<string> written = std::nullopt);
+  /// What is declared for the decoder to generate.
+  SpecData &declareChosen(const string &name, const string &type,
+                          SpecData::Kind kind, std::vector<string> axes) {
+    SpecData &data = declare(name, type, kind, std::move(axes));
+    data.generated = true;
+    return data;
+  }
+  /// A vocabulary of so many symbols, by `--set`.
+  void setVocabulary(const string &name, int64_t size) {
+    string key = name + ".vocab";
+    if (spec.sets.empty() || spec.sets.back().first != key)
+      spec.sets.push_back({key, std::to_string(size)});
+  }
+  /// A file of its own for what was said so far, which the spec includes.
+  void include(const string &name);
+  void print(string &text, const string &name);
 
   int64_t vocabularySize = 3;       // of given tokens
   std::vector<string> lengths;      // of given data, not nested
@@ -59,38 +83,47 @@ void Writer::declareDims() {
   }
 }
 
+string Writer::newLength(const string &parent) {
+  string name = fresh(parent.empty() ? "S" : "W");
+  extents[name].parent = parent;
+  extents[name].mayBeEmpty = !parent.empty();
+  spec.lengths.push_back({name, parent});
+  return name;
+}
+
+SpecData &Writer::declare(const string &name, const string &type,
+                          SpecData::Kind kind, std::vector<string> axes,
+                          std::optional<string> written) {
+  string brackets;
+  for (const string &axis : axes)
+    brackets += (brackets.empty() ? "[" : ", ") + axis;
+  brackets += brackets.empty() ? "" : "]";
+  declarations.push_back("data " + name + written.value_or(brackets) + " : " +
+                         type);
+  spec.data.push_back({name, kind, std::move(axes)});
+  return spec.data.back();
+}
+
 void Writer::declareGiven() {
   string vocab;
   bool shared = random.chance(0.3);
   vocabularySize = random.between(3, 5);
-  auto newLength = [&](const string &parent) {
-    string name = fresh(parent.empty() ? "S" : "W");
-    extents[name].parent = parent;
-    extents[name].mayBeEmpty = !parent.empty();
-    spec.lengths.push_back({name, parent});
-    return name;
-  };
-  auto given = [&](const string &name, SpecData::Kind kind,
-                   std::vector<string> axes) -> SpecData & {
-    spec.data.push_back({name, kind, std::move(axes), 0, "", false, false});
-    return spec.data.back();
-  };
-  auto tokens = [&](const string &name, std::vector<string> axes,
-                    const string &written, bool sentence) {
+  auto tokens = [&](const string &name, const std::vector<string> &axes,
+                    bool sentence,
+                    std::optional<string> written = std::nullopt) {
     if (shared && vocab.empty()) {
       spec.features.insert("shared vocabulary");
       vocab = fresh("v");
       declarations.push_back("vocab " + vocab);
     }
-    string size = std::to_string(vocabularySize),
-           own = (vocab.empty() ? name : vocab) + ".vocab";
-    if (spec.sets.empty() || spec.sets.back().first != own)
-      spec.sets.push_back({own, size});
-    declarations.push_back("data " + name + written + " : " +
-                           (sentence ? "sentence" : "token") +
-                           (vocab.empty() ? "" : " of " + vocab));
-    given(name, SpecData::Token, axes).bound = std::stoll(size);
-    arrays.push_back({name, Array::Token, axes, "", false, false, own, 0});
+    const string &own = vocab.empty() ? name : vocab;
+    setVocabulary(own, vocabularySize);
+    string type = sentence ? "sentence" : "token";
+    declare(name, type + (vocab.empty() ? "" : " of " + vocab), SpecData::Token,
+            axes, written)
+        .bound = vocabularySize;
+    arrays.push_back(
+        {name, Array::Token, axes, "", false, false, own + ".vocab"});
   };
 
   int64_t sources = random.between(1, 2);
@@ -98,32 +131,30 @@ void Writer::declareGiven() {
     switch (random.below(5)) {
     case 0:
     case 1: {
-      string name = fresh("src"), S = newLength("");
-      tokens(name, {S}, "[" + S + "]", random.chance(0.7));
+      string name = fresh("src"), S = newLength();
+      tokens(name, {S}, random.chance(0.7));
       lengths.push_back(S);
       break;
     }
     case 2: {
       spec.features.insert("real data");
-      string name = fresh("x"), S = newLength(""), dim = random.pick(dims);
-      declarations.push_back("data " + name + "[" + S + "] : real(" + dim +
-                             ")");
-      given(name, SpecData::Real, {S, dim});
-      arrays.push_back({name, Array::Real, {S}, dim, false, false, "", 0});
+      string name = fresh("x"), S = newLength(), dim = random.pick(dims);
+      declare(name, "real(" + dim + ")", SpecData::Real, {S, dim},
+              "[" + S + "]");
+      arrays.push_back({name, Array::Real, {S}, dim});
       lengths.push_back(S);
       break;
     }
     case 3: {
       spec.features.insert("nested data");
-      string name = fresh("story"), M = newLength(""), W = newLength(M);
+      string name = fresh("story"), M = newLength(), W = newLength(M);
       string m = freshIndex();
       string written = "[" + m + " < " + M + ", " + W + "[" + m + "]]";
       if (random.chance(0.7)) {
-        tokens(name, {M, W}, written, false);
+        tokens(name, {M, W}, false, written);
       } else {
-        declarations.push_back("data " + name + written + " : real");
-        given(name, SpecData::Real, {M, W});
-        arrays.push_back({name, Array::Real, {M, W}, "", false, false, "", 0});
+        declare(name, "real", SpecData::Real, {M, W}, written);
+        arrays.push_back({name, Array::Real, {M, W}});
       }
       lengths.push_back(M);
       outer.push_back(M);
@@ -132,10 +163,9 @@ void Writer::declareGiven() {
     }
     default: {
       spec.features.insert("grid data");
-      string name = fresh("image"), Y = newLength(""), X = newLength("");
-      declarations.push_back("data " + name + "[" + Y + ", " + X + "] : real");
-      given(name, SpecData::Real, {Y, X});
-      arrays.push_back({name, Array::Real, {Y, X}, "", false, false, "", 0});
+      string name = fresh("image"), Y = newLength(), X = newLength();
+      declare(name, "real", SpecData::Real, {Y, X});
+      arrays.push_back({name, Array::Real, {Y, X}});
       lengths.push_back(Y);
       lengths.push_back(X);
     }
@@ -144,42 +174,36 @@ void Writer::declareGiven() {
   if (random.chance(0.25)) {
     spec.features.insert("bit data");
     string name = fresh("flag"), S = random.pick(lengths);
-    declarations.push_back("data " + name + "[" + S + "] : bit");
-    given(name, SpecData::Bit, {S});
-    arrays.push_back({name, Array::Bit, {S}, "", false, false, "", 0});
+    declare(name, "bit", SpecData::Bit, {S});
+    arrays.push_back({name, Array::Bit, {S}});
   }
   if (random.chance(0.2)) {
     spec.features.insert("int data");
     string name = fresh("count"), S = random.pick(lengths);
-    declarations.push_back("data " + name + "[" + S + "] : int");
-    given(name, SpecData::Int, {S}).bound = 4;
-    arrays.push_back({name, Array::Int, {S}, "", false, false, "", 0});
+    declare(name, "int", SpecData::Int, {S}).bound = 4;
+    arrays.push_back({name, Array::Int, {S}});
   }
   if (random.chance(0.15)) {
     spec.features.insert("class data");
     string name = fresh("kind");
-    declarations.push_back("data " + name + " : class(3)");
-    given(name, SpecData::Class, {}).bound = 3;
-    arrays.push_back({name, Array::Class, {}, "", false, false, "", 3});
+    declare(name, "class(3)", SpecData::Class, {}).bound = 3;
+    arrays.push_back({name, Array::Class});
   }
   if (random.chance(0.2)) {
     // Gathers by data: positions in an array that is given.
-    const Array *target = nullptr;
-    for (const Array &array : arrays)
-      if (array.axes.size() == 1 && array.kind == Array::Token)
-        target = &array;
+    const Array *target = latest([](const Array &array) {
+      return array.axes.size() == 1 && array.kind == Array::Token;
+    });
     if (target) {
       begin("gather");
       Array to = *target;
-      string name = fresh("ptr"), K = newLength(""), dim = random.pick(dims);
-      declarations.push_back("data " + name + "[" + K + "] : position(" +
-                             to.name + ")");
-      SpecData &info = given(name, SpecData::Position, {K});
-      info.boundLength = to.axes[0];
+      string name = fresh("ptr"), K = newLength(), dim = random.pick(dims);
+      declare(name, "position(" + to.name + ")", SpecData::Position, {K})
+          .boundLength = to.axes[0];
       string i = freshIndex(), x = fresh("x");
       say(x + "[" + i + "] = " + embedding(dim, to.vocab) + "(" + to.name +
           "[" + name + "[" + i + "]])");
-      arrays.push_back({x, Array::Real, {K}, dim, false, false, "", 0});
+      arrays.push_back({x, Array::Real, {K}, dim});
       lengths.push_back(K);
     }
   }
@@ -246,11 +270,9 @@ void Writer::encoder() {
 
 string Writer::stepFeatures(Context &context, string &width) {
   // The newest causal array is certainly read, so that the decoder is alive.
-  const Array *newest = nullptr;
-  for (const Array &array : arrays)
-    if (array.causal && array.axes.size() == 1 && !array.dim.empty() &&
-        !array.generated)
-      newest = &array;
+  const Array *newest = latest([](const Array &array) {
+    return array.causal && array.isVectors() && !array.generated;
+  });
   string first = anyVec(context, width, 1);
   if (!newest)
     return first;
@@ -275,19 +297,16 @@ bool Writer::pointer() {
   begin("pointer");
   string S = to.axes[0], name = fresh("ptr"), note = fresh("x"), y = fresh("y"),
          i = freshIndex(), t = freshIndex();
-  stepExtent = fresh("T");
-  extents[stepExtent];
-  spec.lengths.push_back({stepExtent, ""});
-  declarations.push_back("data " + name + "[" + stepExtent + "] : position(" +
-                         to.name + ") ends");
-  spec.data.push_back(
-      {name, SpecData::Position, {stepExtent}, 0, S, true, true});
+  stepExtent = newLength();
+  SpecData &data = declareChosen(name, "position(" + to.name + ") ends",
+                                 SpecData::Position, {stepExtent});
+  data.boundLength = S;
+  data.ends = true;
   say(note + "[" + i + "] = " + memory.name + "[" + i + "]");
   say(note + "[" + S + "] = " + module("vector(" + memory.dim + ")"));
   say(y + "[" + t + "] = " + memory.name + "[" + name + "[" + t + "-1]]");
   say(y + "[0] = " + module("vector(" + memory.dim + ")"));
-  arrays.push_back(
-      {y, Array::Real, {stepExtent}, memory.dim, true, false, "", 0});
+  arrays.push_back({y, Array::Real, {stepExtent}, memory.dim, true});
   Place place{stepExtent, true};
   random.chance(0.5) ? recurrence(place) : attention(place);
 
@@ -314,67 +333,43 @@ void Writer::decoder() {
   bool known = random.chance(0.25);
   int64_t kind = known ? random.between(1, 4) : 0;
   string name = fresh("tgt");
-  if (known) {
-    stepExtent = random.pick(lengths);
-  } else {
-    stepExtent = fresh("T");
-    extents[stepExtent];
-    spec.lengths.push_back({stepExtent, ""});
-  }
-  SpecData data{name, SpecData::Token, {stepExtent}, 0, "", true, false};
-  string type, second;
+  stepExtent = known ? random.pick(lengths) : newLength();
   string vocab = name + ".vocab", dim = random.pick(dims);
   int64_t size = random.between(3, 4);
-  switch (kind) {
-  case 0:
-    spec.features.insert("sentence");
-    data.ends = true;
+  if (kind <= 1) {
+    spec.features.insert(kind == 0 ? "sentence" : "tags");
+    SpecData &data = declareChosen(name, kind == 0 ? "sentence" : "token",
+                                   SpecData::Token, {stepExtent});
+    data.ends = kind == 0;
     data.bound = size;
-    spec.sets.push_back({vocab, std::to_string(size)});
-    type = "sentence";
-    arrays.push_back(
-        {name, Array::Token, {stepExtent}, "", true, true, vocab, 0});
-    break;
-  case 1:
-    spec.features.insert("tags");
-    data.bound = size;
-    spec.sets.push_back({vocab, std::to_string(size)});
-    type = "token";
-    break;
-  case 2:
+    setVocabulary(name, size);
+    if (kind == 0)
+      arrays.push_back(
+          {name, Array::Token, {stepExtent}, "", true, true, vocab});
+  } else if (kind == 2) {
     spec.features.insert("bits");
-    data.kind = SpecData::Bit;
-    type = "bit";
-    arrays.push_back({name, Array::Bit, {stepExtent}, "", true, true, "", 0});
-    break;
-  case 3:
-    spec.features.insert("real output");
-    data.kind = SpecData::Real;
-    data.extents.push_back(dim);
-    type = "real(" + dim + ")";
-    arrays.push_back({name, Array::Real, {stepExtent}, dim, true, true, "", 0});
-    break;
-  default:
-    spec.features.insert("classes");
-    data.kind = SpecData::Class;
-    data.bound = 3;
-    type = "class(3)";
-  }
-  declarations.push_back("data " + name + "[" + stepExtent + "] : " + type);
-  spec.data.push_back(data);
-  if (kind == 2)
+    declareChosen(name, "bit", SpecData::Bit, {stepExtent});
+    arrays.push_back({name, Array::Bit, {stepExtent}, "", true, true});
     say(name + "[-1] = " + (random.chance(0.5) ? "1" : "0"));
-  if (kind == 3)
+  } else if (kind == 3) {
+    spec.features.insert("real output");
+    declare(name, "real(" + dim + ")", SpecData::Real, {stepExtent, dim},
+            "[" + stepExtent + "]")
+        .generated = true;
+    arrays.push_back({name, Array::Real, {stepExtent}, dim, true, true});
     say(name + "[-1] = zeros(" + dim + ")");
+  } else {
+    spec.features.insert("classes");
+    declareChosen(name, "class(3)", SpecData::Class, {stepExtent}).bound = 3;
+  }
   bool hasSecond = kind == 0 && random.chance(0.2);
+  string second;
   if (hasSecond) {
     spec.features.insert("two outputs a step");
     second = fresh("lift");
-    declarations.push_back("data " + second + "[" + stepExtent + "] : bit");
-    spec.data.push_back(
-        {second, SpecData::Bit, {stepExtent}, 0, "", true, false});
+    declareChosen(second, "bit", SpecData::Bit, {stepExtent});
     say(second + "[-1] = 1");
-    arrays.push_back({second, Array::Bit, {stepExtent}, "", true, true, "", 0});
+    arrays.push_back({second, Array::Bit, {stepExtent}, "", true, true});
   }
 
   Place place{stepExtent, true};
@@ -470,18 +465,17 @@ void Writer::label() {
   string width, features = anyVec(none, width, 2);
   if (random.chance(0.5)) {
     string name = fresh("label");
-    declarations.push_back("data " + name + " : class(" +
-                           (random.chance(0.5) ? "3" : "\"a\", \"b\", \"c\"") +
-                           ")");
-    spec.data.push_back({name, SpecData::Class, {}, 3, "", true, false});
+    const char *classes = random.chance(0.5) ? "3" : "\"a\", \"b\", \"c\"";
+    declareChosen(name, string("class(") + classes + ")", SpecData::Class, {})
+        .bound = 3;
     say(name + " ~ categorical(" + module("linear(" + name + ".classes)") +
         "(" + features + "))");
     spec.decodable = true;
     return;
   }
   string name = fresh("y"), dim = random.pick(dims);
-  declarations.push_back("data " + name + " : real(" + dim + ")");
-  spec.data.push_back({name, SpecData::Real, {dim}, 0, "", true, false});
+  declare(name, "real(" + dim + ")", SpecData::Real, {dim}, "").generated =
+      true;
   say(name + " ~ normal(" + linear(dim, width) + "(" + features + "), 0.8)");
 }
 
@@ -521,11 +515,45 @@ void Writer::options() {
     decodeOptions.push_back("beam = " + std::to_string(random.between(1, 3)));
 }
 
+void Writer::print(string &text, const string &name) {
+  // Equations stand in any order; a def stands before its uses for people.
+  if (random.chance(0.4)) {
+    spec.features.insert("shuffled");
+    random.shuffle(statements);
+  }
+  text = "model " + name + "\n\n";
+  for (const string &declaration : declarations)
+    text += declaration + "\n";
+  text += "\n";
+  for (const string &statement : statements)
+    text += statement + "\n";
+}
+
+void Writer::include(const string &name) {
+  spec.features.insert("use");
+  // The includer replaces a boundary.
+  string replaced;
+  for (string &statement : statements)
+    if (size_t at = statement.find("] = zeros(");
+        at != string::npos && replaced.empty()) {
+      replaced = statement;
+      statement.replace(at, 10, "] = ones(");
+      spec.features.insert("replaced equation");
+    }
+  print(spec.included[name], name);
+  declarations = {"use " + name};
+  statements.clear();
+  if (!replaced.empty())
+    statements.push_back(replaced);
+}
+
 Spec Writer::write() {
   string model = fresh("model");
   declareDims();
   declareGiven();
   encoder();
+  if (random.chance(0.15))
+    include(fresh("base"));
   if (random.chance(0.8))
     decoder();
   else
@@ -534,18 +562,8 @@ Spec Writer::write() {
     penalty();
   options();
 
-  // Equations stand in any order; a def stands before its uses for people.
-  if (random.chance(0.4)) {
-    spec.features.insert("shuffled");
-    random.shuffle(statements);
-  }
-  std::string &text = spec.text;
-  text = "model " + model + "\n\n";
-  for (const string &declaration : declarations)
-    text += declaration + "\n";
-  text += "\n";
-  for (const string &statement : statements)
-    text += statement + "\n";
+  string &text = spec.text;
+  print(text, model);
   auto block = [&](const char *name, const std::vector<string> &options) {
     if (options.empty())
       return;

@@ -30,13 +30,14 @@ struct SpecData {
   Kind kind;
   std::vector<std::string> extents; // names of lengths or dims
   int64_t bound = 0;                // tokens, classes: how many
-  std::string boundLength;          // positions: the extent they point into
+  std::string boundLength{};        // positions: the extent they point into
   bool generated = false;           // has a `~`
   bool ends = false;                // a sentence: symbol 1 ends it
 };
 
 struct Spec {
   std::string text;
+  std::map<std::string, std::string> included; // by the name that `use` says
   std::vector<std::pair<std::string, std::string>> sets;
   std::map<std::string, int64_t> sizes; // of dims
   std::vector<LengthInfo> lengths;

@@ -1,6 +1,8 @@
 //===- Harness.cpp - checks many random specs -----------------------------===//
 //
 // fovea-random --seeds 0..499     all checks of each seed; a line per failure
+//     --compiled               of compiled code alone
+//     --every-program          in both precisions, not in one by turns
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -27,6 +29,11 @@ static cl::opt<std::string> features("features",
                                      cl::desc("count features of A..B"));
 static cl::opt<int64_t> print("print", cl::desc("print the spec of a seed"),
                               cl::init(-1));
+static cl::opt<bool> compiledOnly("compiled",
+                                  cl::desc("check compiled code and no more"));
+static cl::opt<bool>
+    everyProgram("every-program",
+                 cl::desc("compile each program of a seed in each precision"));
 static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
 static cl::opt<int64_t> shrink("shrink", cl::desc("shrink a failing seed"),
                                cl::init(-1));
@@ -39,6 +46,8 @@ static bool parseRange(llvm::StringRef text, int64_t &first, int64_t &last) {
 
 /// The text with the options that it needs, as comments.
 static void printSpec(const Spec &spec) {
+  for (const auto &[name, text] : spec.included)
+    llvm::outs() << "# " << name << ".fov\n" << text << "\n";
   llvm::outs() << spec.text;
   for (const auto &[key, value] : spec.sets)
     llvm::outs() << "# --set " << key << "=" << value << "\n";
@@ -166,9 +175,12 @@ static std::string inChild(llvm::function_ref<Failures(Statistics &)> check,
   return text.substr(sizeof(statistics));
 }
 
-static std::string firstFailure(const Spec &spec, int64_t seed) {
+static std::string firstFailure(const Spec &spec, int64_t seed,
+                                bool isCompiled) {
   CheckOptions options;
   options.renaming = options.formatting = false;
+  options.everyProgram = true;
+  options.gradients = options.decoding = !isCompiled;
   Statistics statistics;
   return inChild(
       [&](Statistics &counts) {
@@ -180,7 +192,9 @@ static std::string firstFailure(const Spec &spec, int64_t seed) {
 /// Leaves out whatever can be left out while the first failure stays the same.
 static int shrinkSeed(int64_t seed) {
   Spec spec = generate(seed);
-  const std::string first = firstFailure(spec, seed), kind = kindOf(first);
+  std::string first = firstFailure(spec, seed, /*isCompiled=*/false);
+  const std::string kind = kindOf(first);
+  bool isCompiled = llvm::StringRef(first).starts_with("compiled");
   if (first.empty()) {
     llvm::errs() << "seed " << seed << " does not fail\n";
     return 1;
@@ -195,7 +209,7 @@ static int shrinkSeed(int64_t seed) {
       less.text = withoutUnused(texts[i]);
       if (less.text.size() >= spec.text.size())
         continue;
-      std::string now = firstFailure(less, seed);
+      std::string now = firstFailure(less, seed, isCompiled);
       if (now == "the compiler crashes" && now != first) {
         llvm::errs() << "another mistake: this crashes\n" << less.text;
         continue;
@@ -209,7 +223,7 @@ static int shrinkSeed(int64_t seed) {
       i -= i != 0;
     }
   }
-  std::string last = firstFailure(spec, seed);
+  std::string last = firstFailure(spec, seed, isCompiled);
   printSpec(spec);
   llvm::outs() << "# " << last << "\n";
   return 0;
@@ -228,11 +242,16 @@ static int countFeatures(int64_t first, int64_t last) {
 
 static int checkSeeds(int64_t first, int64_t last) {
   Statistics statistics;
+  CheckOptions options;
+  options.everyProgram = everyProgram;
+  if (compiledOnly)
+    options.gradients = options.decoding = options.renaming =
+        options.formatting = options.everyPass = false;
   int64_t failing = 0;
   for (int64_t seed = first; seed <= last; ++seed) {
-    std::string failure =
-        inChild([&](Statistics &counts) { return checkSeed(seed, {}, counts); },
-                statistics);
+    std::string failure = inChild(
+        [&](Statistics &counts) { return checkSeed(seed, options, counts); },
+        statistics);
     if (failure.empty())
       continue;
     ++failing;
@@ -247,7 +266,8 @@ static int checkSeeds(int64_t first, int64_t last) {
                << " at a kink; " << statistics.steps << " steps decoded, "
                << statistics.bruteForced << " beams against brute force; "
                << statistics.states << " states, " << statistics.unnecessary
-               << " unnecessary\n";
+               << " unnecessary; " << statistics.compiled
+               << " programs compiled\n";
   return failing != 0;
 }
 

@@ -39,10 +39,17 @@ string Templates::left(const string &name, const Context &context) {
 
 void Templates::add(const string &name, const Context &context,
                     const string &dim, bool causal) {
-  Array array{name, Array::Real, {}, dim, causal, false, "", 0};
+  Array array{name, Array::Real, {}, dim, causal};
   for (const Index &index : context.indices)
     array.axes.push_back(index.extent);
   arrays.push_back(array);
+}
+
+const Array *Templates::vectorsAlong(const Place &place) const {
+  return latest([&](const Array &array) {
+    return array.isVectors() && array.axes[0] == place.extent &&
+           array.causal == place.step && !array.generated;
+  });
 }
 
 string Templates::before(const string &index, bool down, int64_t by) {
@@ -332,11 +339,7 @@ void Templates::pairs(Place place) {
   begin("pairs");
   string half = place.extent + "//2", dim = random.pick(dims);
   extents[half].mayBeEmpty = true;
-  const Array *found = nullptr;
-  for (const Array &array : arrays)
-    if (array.kind == Array::Real && array.axes.size() == 1 &&
-        array.axes[0] == place.extent && !array.causal && !array.dim.empty())
-      found = &array;
+  const Array *found = vectorsAlong(place);
   if (!found)
     return;
   string x = found->name, width = found->dim + "+" + found->dim;
@@ -352,11 +355,7 @@ void Templates::pairs(Place place) {
 }
 
 void Templates::pyramid(Place place) {
-  const Array *found = nullptr;
-  for (const Array &array : arrays)
-    if (array.kind == Array::Real && array.axes.size() == 1 &&
-        array.axes[0] == place.extent && !array.causal && !array.dim.empty())
-      found = &array;
+  const Array *found = vectorsAlong(place);
   if (!found)
     return;
   const Array from = *found;
@@ -384,11 +383,7 @@ void Templates::pyramid(Place place) {
 }
 
 void Templates::convolution(Place place) {
-  const Array *found = nullptr;
-  for (const Array &array : arrays)
-    if (array.kind == Array::Real && array.axes.size() == 1 &&
-        array.axes[0] == place.extent && !array.causal && !array.dim.empty())
-      found = &array;
+  const Array *found = vectorsAlong(place);
   if (!found)
     return;
   const Array from = *found;
@@ -425,10 +420,9 @@ void Templates::cuts(Place place) {
 
 void Templates::nested(const string &outer, const string &inner) {
   begin("nested");
-  const Array *source = nullptr;
-  for (const Array &array : arrays)
-    if (array.axes.size() == 2 && array.axes[1] == inner)
-      source = &array;
+  const Array *source = latest([&](const Array &array) {
+    return array.axes.size() == 2 && array.axes[1] == inner;
+  });
   if (!source)
     return;
   const Array from = *source;
@@ -484,12 +478,7 @@ void Templates::pool() {
 }
 
 void Templates::wholeArray(Place place) {
-  const Array *found = nullptr;
-  for (const Array &array : arrays)
-    if (array.kind == Array::Real && array.axes.size() == 1 &&
-        array.axes[0] == place.extent && array.causal == place.step &&
-        !array.generated && !array.dim.empty())
-      found = &array;
+  const Array *found = vectorsAlong(place);
   if (!found)
     return;
   const Array from = *found;

@@ -57,6 +57,8 @@ protected:
   /// The first place outside in a direction: -1, or the extent.
   std::string outside(const std::string &extent, bool down, int64_t by = 1);
   std::string boundary(const Context &rest, const std::string &dim);
+  /// The latest array of vectors along a place's extent, or null.
+  const Array *vectorsAlong(const Place &place) const;
   /// An array of vectors with one axis that attention can look at.
   const Array *memory(const Place &place);
   std::string score(Context &inner, const std::string &query,

@@ -13,6 +13,7 @@
 #include "runtime/ThreadPool.h"
 #include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Files.h"
+#include "tools/fovea/Inputs.h"
 #include "tools/fovea/KernelProfile.h"
 #include "tools/fovea/Session.h"
 #include "tools/fovea/TrainBlock.h"
@@ -55,11 +56,7 @@ static bool drawExamples(Session &session, const Model &model,
                          std::vector<runtime::Example> &examples) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> real(-1, 1);
-  std::vector<runtime::DataSpec> specs = reference::describeData(program);
-  for (runtime::DataSpec &spec : specs)
-    for (const DataInfo &data : model.data)
-      if (data.name == spec.name)
-        spec.limit = std::max<int64_t>(data.vocabularySize, 0);
+  std::vector<runtime::DataSpec> specs = describeData(model, program);
   for (int64_t number = 0; number < batch; ++number) {
     runtime::Example &example = examples.emplace_back();
     example.id = number;
@@ -85,15 +82,16 @@ static bool drawExamples(Session &session, const Model &model,
         values.shape.push_back(extent);
         count *= extent;
       }
-      for (int64_t i = 0; i < count; ++i) {
-        if (spec.kind == runtime::DataKind::Real)
-          values.values.push_back(real(random));
-        else if (spec.kind == runtime::DataKind::Bit)
-          values.values.push_back(random() % 2);
-        else
-          values.values.push_back(
-              spec.limit > 3 ? 2 + random() % (spec.limit - 2) : 0);
-      }
+      values.values.resize(count);
+    }
+    for (const runtime::DataSpec &spec : specs) {
+      // Of symbols none that ends a sentence.
+      uint64_t limit = runtime::limitOf(spec, example).value_or(1);
+      uint64_t least = limit > 3 && spec.limitLength.empty() ? 2 : 0;
+      for (double &value : example.data[spec.name].values)
+        value = spec.kind == runtime::DataKind::Real
+                    ? real(random)
+                    : static_cast<double>(least + random() % (limit - least));
     }
   }
   return true;

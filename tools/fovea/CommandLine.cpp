@@ -117,31 +117,37 @@ private:
     command->add_option("--seed", arguments.seed, what)->type_name("N");
   }
 
+  void addThreads(CLI::App *command, const std::string &what, int least = 1) {
+    command->add_option("--threads", arguments.threads, what)
+        ->check(atLeast(least))
+        ->type_name("N");
+  }
+
+  void addDtype(CLI::App *command, const std::string &what = "f32 or f64") {
+    command->add_option("--dtype", arguments.dtype, what)
+        ->check(CLI::IsMember({"f32", "f64"}));
+  }
+
+  void addCpu(CLI::App *command) {
+    command->add_option("--cpu", arguments.cpu,
+                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+  }
+
+  void addQuiet(CLI::App *command) {
+    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+  }
+
   /// Options of the commands that execute. Until there is compiled code all
   /// of them run by the reference interpreter.
   void addExecution(CLI::App *command) {
     command->add_flag("--reference", arguments.reference,
                       "run by the reference interpreter, in float64");
-    command
-        ->add_option("--threads", arguments.threads,
-                     "of compiled code; the results do not depend on it")
-        ->check(atLeast(1))
-        ->type_name("N");
-    command
-        ->add_option(
-            "--dtype", arguments.dtype,
-            "f32 or f64: what compiled code computes in; the reference "
-            "interpreter always computes in f64")
-        ->check(CLI::IsMember({"f32", "f64"}));
+    addThreads(command, "of compiled code; the results do not depend on it");
+    addDtype(command, "f32 or f64: what compiled code computes in; the "
+                      "reference interpreter always computes in f64");
     addCpu(command);
     addStopAfter(command, "interpret the IR behind this phase");
-    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
-  }
-
-  void addCpu(CLI::App *command) {
-    command->add_option("--cpu", arguments.cpu,
-                        "what code is compiled for: native, x86-64-v3 (AVX2) "
-                        "or x86-64-v4 (AVX-512)");
+    addQuiet(command);
   }
 
   void addStopAfter(CLI::App *command, const std::string &what) {
@@ -166,8 +172,7 @@ private:
     addOutput(command, "where the weights go");
     command->get_option("-o")->required();
     addSeed(command, "of the random numbers (0)");
-    command->add_option("--dtype", arguments.dtype, "f32 or f64")
-        ->check(CLI::IsMember({"f32", "f64"}));
+    addDtype(command);
   }
 
   void addRun() {
@@ -226,17 +231,9 @@ private:
     addCount("--save-every", arguments.saveEvery,
              "updates between two savings (a minute, and an epoch)");
     addSeed(command, "of weights, order, dropout and noise (0)");
-    command
-        ->add_option("--threads", arguments.threads,
-                     "the results do not depend on it")
-        ->check(atLeast(1))
-        ->type_name("N");
-    command
-        ->add_option("--dtype", arguments.dtype,
-                     "f32 or f64: what it computes "
-                     "in")
-        ->check(CLI::IsMember({"f32", "f64"}));
-    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+    addThreads(command, "the results do not depend on it");
+    addDtype(command, "f32 or f64: what it computes in");
+    addQuiet(command);
   }
 
   void addDecode() {
@@ -313,8 +310,7 @@ private:
                         "the same as one object; exe: a program that reads "
                         "lines and prints lines");
     addCpu(command);
-    command->add_option("--dtype", arguments.dtype, "f32 or f64")
-        ->check(CLI::IsMember({"f32", "f64"}));
+    addDtype(command);
     command
         ->add_option("--entry", arguments.entries,
                      "what is wanted: loss, grad, train_step, encode, step, "
@@ -349,10 +345,8 @@ private:
     command->add_option("--batch", arguments.batch, "examples (1)")
         ->check(atLeast(1));
     command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
-    command->add_option("--threads", arguments.threads, "0: one per CPU")
-        ->check(atLeast(0));
-    command->add_option("--dtype", arguments.dtype, "f32 or f64")
-        ->check(CLI::IsMember({"f32", "f64"}));
+    addThreads(command, "0: one per CPU", /*least=*/0);
+    addDtype(command);
     addCpu(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");

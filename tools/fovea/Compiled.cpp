@@ -41,8 +41,11 @@ Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
                                   const CompiledOptions &options,
                                   std::unique_ptr<codegen::Jit> &jit) {
   codegen::JitOptions jitOptions;
-  jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
-      codegen::ObjectCache::defaultFolder());
+  jitOptions.compile.optimisation = options.optimisation;
+  jitOptions.compile.codegen = options.codegen;
+  if (options.isCached)
+    jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
+        codegen::ObjectCache::defaultFolder());
   jitOptions.symbols.push_back(
       {"fovea_parallel", reinterpret_cast<void *>(options.parallel)});
   jitOptions.perf = options.perf;

@@ -29,6 +29,10 @@ struct CompiledOptions {
   /// threads: a caller may take its time.
   std::vector<codegen::KernelNote> *notes = nullptr;
   decltype(&fovea_parallel) parallel = &fovea_parallel;
+  /// How much LLVM does (codegen/Compile.h), and whether objects are kept: what
+  /// runs once on small data wants neither.
+  unsigned optimisation = 1, codegen = 2;
+  bool isCached = true;
 };
 
 /// The target of the options, and an empty module for kernels.

@@ -29,7 +29,7 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
     return false;
   }
   dropSystem(model, system == "training" ? "decoding" : "training");
-  execution.data.known = reference::describeData(kept);
+  execution.data.known = describeData(model, kept);
   return true;
 }
 
@@ -41,7 +41,7 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
     return false;
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
-  execution.data.needed = reference::describeData(op);
+  execution.data.needed = describeData(model, op);
   return readExamples(session, splitData(arguments.data), model, execution.data,
                       execution.vocabularies, execution.examples);
 }

@@ -1,9 +1,11 @@
 //===- Inputs.cpp - weights and data of a command -------------------------===//
 
 #include "tools/fovea/Inputs.h"
+#include "dialect/reference/Batch.h"
 #include "runtime/Initialise.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -43,6 +45,15 @@ static std::string meant(StringRef name, const Model &model) {
   return found.empty() ? "" : "; did you mean '" + found.str() + "'?";
 }
 
+/// Element `flat` of a dense array, as an index for each axis.
+static std::vector<int64_t> indicesOf(int64_t flat,
+                                      const std::vector<int64_t> &shape) {
+  std::vector<int64_t> indices(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0; flat /= shape[axis])
+    indices[axis] = flat % shape[axis];
+  return indices;
+}
+
 bool fovea::cli::takeParameters(Session &session, const Arguments &arguments,
                                 const Model &model,
                                 const runtime::TensorFile &file,
@@ -77,7 +88,14 @@ bool fovea::cli::takeParameters(Session &session, const Arguments &arguments,
                          parameter.path, runtime::nameOf(tensor.type)));
       continue;
     }
-    parameters[parameter.path] = {shape, tensor.toDoubles(), false};
+    reference::Array values{shape, tensor.toDoubles(), false};
+    auto wrong = llvm::find_if_not(
+        values.values, [](double value) { return std::isfinite(value); });
+    if (wrong != values.values.end())
+      report(fmt::format(
+          "'{}' has the value {} at {}", parameter.path, *wrong,
+          runtime::shapeText(indicesOf(wrong - values.values.begin(), shape))));
+    parameters[parameter.path] = std::move(values);
   }
   for (const auto &[name, tensor] : file.tensors)
     if (llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
@@ -168,6 +186,26 @@ bool fovea::cli::drawWeights(Session &session, const Arguments &arguments,
 // Data
 //===----------------------------------------------------------------------===//
 
+std::vector<runtime::DataSpec>
+fovea::cli::describeData(const Model &model, mlir::Operation *container) {
+  std::vector<runtime::DataSpec> specs = reference::describeData(container);
+  for (runtime::DataSpec &spec : specs)
+    for (const DataInfo &info : model.data) {
+      if (info.name != spec.name)
+        continue;
+      if (info.kind == DataInfo::Token || info.kind == DataInfo::Class)
+        spec.limit = std::max<int64_t>(info.vocabularySize, 0);
+      if (info.positionOf.empty())
+        continue;
+      spec.limit = info.ends ? 1 : 0;
+      if (int64_t number = 0; llvm::to_integer(info.positionOf, number))
+        spec.limit += number;
+      else
+        spec.limitLength = info.positionOf;
+    }
+  return specs;
+}
+
 namespace {
 
 /// Gathers the examples of one command.
@@ -192,6 +230,7 @@ private:
   bool addValues(const std::string &path, const runtime::DataSpec &spec,
                  std::vector<runtime::DataValues> values);
   bool checkNeeded();
+  bool checkLimits();
 
   const runtime::DataSpec *specOf(StringRef name) {
     for (const auto *list : {&wanted.needed, &wanted.known})
@@ -325,7 +364,17 @@ bool ExampleReader::run() {
   }
   for (const auto &[name, path] : texts)
     good &= addText(name, path);
-  return good && checkNeeded();
+  return good && checkNeeded() && (texts.empty() || checkLimits());
+}
+
+/// Places of an array, which a line alone does not judge.
+bool ExampleReader::checkLimits() {
+  for (const runtime::DataSpec &spec : wanted.needed)
+    for (auto [number, example] : llvm::enumerate(examples))
+      if (runtime::Status status = checkLimit(spec, example, number + 1);
+          status.failed())
+        return fail(status.text());
+  return true;
 }
 
 std::vector<GivenData>

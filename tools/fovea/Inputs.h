@@ -36,6 +36,11 @@ struct WantedData {
   std::vector<runtime::DataSpec> known;
 };
 
+/// The data that a system or program of the model reads, with the limits that
+/// the model gives.
+std::vector<runtime::DataSpec> describeData(const Model &model,
+                                            mlir::Operation *container);
+
 /// One `--data`: NAME=FILE, or a batch file without a name.
 struct GivenData {
   std::string name, path;

@@ -207,7 +207,7 @@ bool TrainCommand::readData(const std::vector<std::string> &given,
                             TrainData &data) {
   WantedData wanted;
   mlir::Operation *loss = reference::findContainer(*model->module, "loss");
-  wanted.needed = wanted.known = reference::describeData(loss);
+  wanted.needed = wanted.known = describeData(*model, loss);
   if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
                     data.examples))
     return false;

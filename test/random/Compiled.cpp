@@ -1,0 +1,317 @@
+//===- Compiled.cpp - compiled code against the interpreter ---------------===//
+//
+// A ragged batch goes through code, in every company and on several threads.
+// The oracle is the interpreter: of `@training` as the front end gave it, and
+// of the gradients that central differences judged. Weights and data are
+// floats, so that both precisions mean the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fovea/Compiled.h"
+#include "dialect/reference/Compare.h"
+#include "passes/Pipeline.h"
+#include "test/random/Checks.h"
+#include "test/random/Data.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace fovea;
+using namespace fovea::random;
+using namespace fovea::reference;
+using fovea::cli::CompiledProgram;
+using fovea::runtime::Program;
+using fovea::runtime::Status;
+
+namespace {
+
+struct DestroyPool {
+  void operator()(FoveaPool *pool) const { fovea_pool_destroy(pool); }
+};
+
+class CompiledCheck {
+public:
+  CompiledCheck(const Subject &subject, mlir::ModuleOp original,
+                mlir::ModuleOp scheduled, Failures &failures,
+                Statistics &statistics)
+      : subject(subject), original(original), scheduled(scheduled),
+        failures(failures), statistics(statistics) {}
+
+  void run(const std::vector<std::string> &gets, bool everyProgram);
+
+private:
+  void drawBatch();
+  bool interpret();
+  bool lower(const std::vector<std::string> &gets);
+  void judge(llvm::StringRef entry, bool isDouble);
+  void judgeValues(const CompiledProgram &program, const std::string &what,
+                   bool isDouble);
+  void judgeCompany(CompiledProgram &program, const std::string &what);
+  /// Runs over `batch`, on one thread or on those of the pool.
+  bool compute(CompiledProgram &program, const runtime::Batch &batch,
+               FoveaPool *pool);
+  void fail(const std::string &text) { failures.push_back(text); }
+
+  const Subject &subject;
+  mlir::ModuleOp original, scheduled;
+  Failures &failures;
+  Statistics &statistics;
+
+  std::vector<Inputs> inputs; // of the examples, for the interpreter
+  std::vector<runtime::Example> examples;
+  Arrays parameters;
+  std::vector<Arrays> values; // by example
+  Arrays gradients;           // summed over the examples
+  mlir::OwningOpRef<mlir::ModuleOp> batched;
+};
+
+} // namespace
+
+static void roundToFloats(Array &array) {
+  for (double &value : array.values)
+    value = static_cast<float>(value);
+}
+
+//===----------------------------------------------------------------------===//
+// The batch and what it gives
+//===----------------------------------------------------------------------===//
+
+void CompiledCheck::drawBatch() {
+  parameters = subject.parameters;
+  for (auto &[path, array] : parameters)
+    roundToFloats(array);
+  // Lengths of one place, of a few, and of more than a vector has lanes.
+  const int64_t longest[] = {4, 1, 19, 3, 9};
+  for (auto [number, limit] : llvm::enumerate(longest)) {
+    Rng random(subject.seed, 20 + number);
+    Inputs one = randomExample(*subject.spec, random, limit);
+    one.parameters = &parameters;
+    one.seed = subject.example.seed;
+    one.update = subject.example.update;
+    one.example = 7 * number;
+    runtime::Example &example = examples.emplace_back();
+    example.id = static_cast<int64_t>(one.example);
+    example.lengths = one.lengths;
+    for (auto &[name, array] : one.data) {
+      roundToFloats(array);
+      example.data[name] = {array.shape, array.values};
+    }
+    inputs.push_back(std::move(one));
+  }
+}
+
+bool CompiledCheck::interpret() {
+  mlir::Operation *grad = findContainer(scheduled, "grad");
+  for (Inputs &one : inputs) {
+    Status status =
+        objective(original, one, values.emplace_back(), /*equations=*/true);
+    if (status.failed()) {
+      fail("an example of the batch: " + status.text());
+      return false;
+    }
+    Inputs seeded = one;
+    seeded.data["seed.nll"] = Array::scalar(nllSeed);
+    seeded.data["seed.penalty"] = Array::scalar(penaltySeed);
+    Arrays own;
+    status = grad ? evaluate(grad, seeded, own) : Status::success();
+    if (status.failed()) {
+      fail("an example of the batch, @grad: " + status.text());
+      return false;
+    }
+    for (const auto &[name, array] : own) {
+      if (!llvm::StringRef(name).starts_with("grad/"))
+        continue;
+      auto [sum, isNew] = gradients.try_emplace(name, array);
+      for (size_t i = 0; !isNew && i < array.values.size(); ++i)
+        sum->second.values[i] += array.values[i];
+    }
+  }
+  return true;
+}
+
+bool CompiledCheck::lower(const std::vector<std::string> &gets) {
+  batched = mlir::cast<mlir::ModuleOp>(original->clone());
+  if (mlir::Operation *decoding = batched->lookupSymbol("decoding"))
+    decoding->erase();
+  attn::PipelineOptions options;
+  options.stopAfter = attn::Phase::fuse;
+  for (const std::string &name : gets)
+    options.get.push_back(name);
+  mlir::PassManager manager(batched->getContext());
+  attn::buildPipeline(manager, options);
+  if (mlir::succeeded(manager.run(*batched)))
+    return true;
+  fail("the pipeline fails up to 'fuse'");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Compiled code
+//===----------------------------------------------------------------------===//
+
+bool CompiledCheck::compute(CompiledProgram &program,
+                            const runtime::Batch &batch, FoveaPool *pool) {
+  runtime::ParameterValues weights;
+  for (const auto &[path, array] : parameters)
+    weights[path] = array.values;
+  runtime::Binding binding;
+  binding.values = &weights;
+  binding.numbers = {{"seed.nll", nllSeed}, {"seed.penalty", penaltySeed}};
+  binding.seed = subject.example.seed;
+  binding.update = subject.example.update;
+  binding.pool = pool;
+  Status status = program.run(batch, binding);
+  if (status.failed())
+    fail("compiled: " + status.text());
+  return status.succeeded();
+}
+
+/// A name that each example has a value of its own of.
+static bool isPerExample(const Program::Array &array) {
+  return array.role == Program::Role::Output &&
+         !llvm::StringRef(array.name).starts_with("grad/");
+}
+
+/// Whether `got` is what code of a precision may give for `want`: a NaN never
+/// is.
+static bool isClose(const Array &want, const runtime::DataValues &got,
+                    bool isDouble) {
+  if (want.shape != got.shape)
+    return false;
+  if (isDouble)
+    return maxDifference(want, {got.shape, got.values}) <= tolerance;
+  double largest = 1;
+  for (double value : want.values)
+    largest = std::max(largest, std::fabs(value));
+  for (auto [expected, value] : llvm::zip_equal(want.values, got.values))
+    if (!(std::fabs(expected - value) <= 1e-4 * largest))
+      return false;
+  return true;
+}
+
+void CompiledCheck::judgeValues(const CompiledProgram &program,
+                                const std::string &what, bool isDouble) {
+  for (const Program::Array &array : program.program().arrays) {
+    if (array.role != Program::Role::Output)
+      continue;
+    if (!isPerExample(array)) {
+      auto want = gradients.find(array.name);
+      if (want == gradients.end()) {
+        fail(what + " gives '" + array.name + "', the interpreter does not");
+        continue;
+      }
+      runtime::DataValues sum{want->second.shape, {}};
+      sum.values.resize(want->second.values.size());
+      program.workspace().addOutput(array.name, sum.values.data());
+      if (!isClose(want->second, sum, isDouble))
+        fail(what + " is wrong in '" + array.name + "': " +
+             explainDifference({{"the sum", want->second}},
+                               {{"the sum", {sum.shape, sum.values}}},
+                               isDouble ? tolerance : 1e-4));
+      continue;
+    }
+    for (size_t number = 0; number < values.size(); ++number) {
+      auto want = values[number].find(array.name);
+      if (want == values[number].end())
+        continue;
+      runtime::DataValues got = program.workspace().output(array.name, number);
+      if (isClose(want->second, got, isDouble))
+        continue;
+      fail(what + " is wrong in '" + array.name + "' of example " +
+           std::to_string(number) + ": " +
+           explainDifference({{"it", want->second}},
+                             {{"it", {got.shape, got.values}}},
+                             isDouble ? tolerance : 1e-4));
+      break;
+    }
+  }
+}
+
+/// All that a run gave, by name and example.
+static std::map<std::string, std::vector<double>>
+resultsOf(const CompiledProgram &program, size_t examples, bool gradients) {
+  std::map<std::string, std::vector<double>> results;
+  for (const Program::Array &array : program.program().arrays) {
+    if (array.role != Program::Role::Output ||
+        (!gradients && !isPerExample(array)))
+      continue;
+    for (size_t number = 0; number < examples; ++number)
+      results[array.name + " of example " + std::to_string(number)] =
+          program.workspace().output(array.name, number).values;
+  }
+  return results;
+}
+
+void CompiledCheck::judgeCompany(CompiledProgram &program,
+                                 const std::string &what) {
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  auto together = resultsOf(program, batch.size(), /*gradients=*/true);
+  for (int threads = 2; threads <= 3; ++threads) {
+    std::unique_ptr<FoveaPool, DestroyPool> pool(fovea_pool_create(threads));
+    if (!compute(program, batch, pool.get()))
+      return;
+    for (const auto &[name, got] :
+         resultsOf(program, batch.size(), /*gradients=*/true))
+      if (got != together[name])
+        return fail(what + " depends on the number of threads in " + name);
+  }
+  for (size_t number = 0; number < batch.size(); ++number) {
+    if (!compute(program, {batch[number]}, nullptr))
+      return;
+    for (const auto &[name, got] : resultsOf(program, 1, /*gradients=*/false)) {
+      std::string inBatch = name.substr(0, name.rfind(' ') + 1);
+      if (got != together[inBatch + std::to_string(number)])
+        return fail(what + " depends on the batch in " + inBatch +
+                    std::to_string(number));
+    }
+  }
+}
+
+void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
+  std::string what =
+      "compiled @" + entry.str() + (isDouble ? ", f64" : ", f32");
+  cli::CompiledOptions options;
+  options.isDouble = isDouble;
+  options.optimisation = options.codegen = 0;
+  options.isCached = false;
+  std::unique_ptr<CompiledProgram> program;
+  Status status = CompiledProgram::create(*batched, entry, options, program);
+  if (status.failed())
+    return fail(what + ": " + status.text());
+  ++statistics.compiled;
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  if (!compute(*program, batch, nullptr))
+    return;
+  judgeValues(*program, what, isDouble);
+  if (failures.empty())
+    judgeCompany(*program, what);
+}
+
+void CompiledCheck::run(const std::vector<std::string> &gets,
+                        bool everyProgram) {
+  drawBatch();
+  if (!lower(gets) || !interpret())
+    return;
+  // Gradients compute the loss too; alone it is fused otherwise.
+  const std::pair<const char *, bool> programs[] = {
+      {"grad", true}, {"grad", false}, {"loss", true}, {"loss", false}};
+  for (auto [number, program] : llvm::enumerate(programs))
+    if (everyProgram || subject.seed % std::size(programs) == number)
+      judge(program.first, program.second);
+}
+
+void fovea::random::checkCompiled(const Subject &subject,
+                                  mlir::ModuleOp original,
+                                  mlir::ModuleOp scheduled,
+                                  const std::vector<std::string> &gets,
+                                  bool everyProgram, Failures &failures,
+                                  Statistics &statistics) {
+  CompiledCheck(subject, original, scheduled, failures, statistics)
+      .run(gets, everyProgram);
+}
