@@ -275,7 +275,7 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
           inner = materialise(indices[before]);
           // Where it is outside itself, any place will do.
           if (inside && !lanesOf(inner) && !lanesOf(inside))
-            inner = builder.select(inside, inner, builder.whole(0));
+            inner = builder.select(inside, inner, builder.number(0));
           break;
         }
       return inner && !lanesOf(inner) ? inner : Value();
