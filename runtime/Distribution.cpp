@@ -23,8 +23,8 @@ static void takeAs(const std::byte *memory, std::vector<double> &numbers) {
   }
 }
 
-void Distribution::add(const std::string &name, const std::byte *memory,
-                       Program::Element element, int64_t count) {
+static std::vector<double> numbersOf(const std::byte *memory,
+                                     Program::Element element, int64_t count) {
   std::vector<double> numbers(count);
   if (element == Program::Element::F32)
     takeAs<float>(memory, numbers);
@@ -34,10 +34,56 @@ void Distribution::add(const std::string &name, const std::byte *memory,
     takeAs<int64_t>(memory, numbers);
   else
     takeAs<uint8_t>(memory, numbers);
-  if (name == "logp")
-    values = std::move(numbers);
+  return numbers;
+}
+
+void Distribution::add(const std::string &name, const std::byte *from,
+                       Program::Element type, int64_t size) {
+  if (name != "logp") {
+    parameters.emplace_back(name, numbersOf(from, type, size));
+    return;
+  }
+  memory = from;
+  element = type;
+  count = size;
+}
+
+void Distribution::load() const {
+  if (memory && values.empty())
+    values = numbersOf(memory, element, count);
+}
+
+/// Symbols are passed over by the block: most of them are improbable.
+template <typename T>
+static void eachAboveIn(const T *logps, int64_t count,
+                        const std::function<double()> &bound,
+                        const std::function<void(int64_t, double)> &use) {
+  constexpr int64_t block = 64;
+  for (int64_t first = 0; first < count; first += block) {
+    int64_t end = std::min(count, first + block);
+    // A little lower, so that rounding passes nothing over.
+    T limit = std::nextafter(static_cast<T>(bound()),
+                             -std::numeric_limits<T>::infinity());
+    int some = 0;
+    for (int64_t symbol = first; symbol < end; ++symbol)
+      some |= !(logps[symbol] <= limit);
+    if (some == 0)
+      continue;
+    for (int64_t symbol = first; symbol < end; ++symbol)
+      if (!(logps[symbol] <= limit))
+        use(symbol, static_cast<double>(logps[symbol]));
+  }
+}
+
+void Distribution::eachAbove(
+    const std::function<double()> &bound,
+    const std::function<void(int64_t, double)> &use) const {
+  if (!memory)
+    eachAboveIn(values.data(), values.size(), bound, use);
+  else if (element == Program::Element::F32)
+    eachAboveIn(reinterpret_cast<const float *>(memory), count, bound, use);
   else
-    parameters.emplace_back(name, std::move(numbers));
+    eachAboveIn(reinterpret_cast<const double *>(memory), count, bound, use);
 }
 
 const std::vector<double> &Distribution::parameter(const char *name) const {
@@ -56,7 +102,7 @@ bool Distribution::finish() {
   if (kind == Kind::Categorical) {
     for (double probability : parameter("probs"))
       values.push_back(std::log(probability));
-    return !values.empty();
+    return memory ? count > 0 : !values.empty();
   }
   for (const auto &[name, numbers] : parameters)
     if (numbers.empty())
@@ -82,14 +128,20 @@ bool Distribution::finish() {
   return true;
 }
 
-void Distribution::exclude(int64_t symbol) { values[symbol] = -infinity; }
+void Distribution::exclude(int64_t symbol) {
+  load();
+  memory = nullptr;
+  values[symbol] = -infinity;
+}
 
 bool Distribution::hasNoNumber() const {
+  load();
   return std::any_of(values.begin(), values.end(),
                      [](double logp) { return std::isnan(logp); });
 }
 
 bool Distribution::isPossible() const {
+  load();
   return std::any_of(values.begin(), values.end(),
                      [](double logp) { return logp > -infinity; });
 }
@@ -108,6 +160,7 @@ Distribution::componentLogDensity(size_t number,
 }
 
 double Distribution::logp(const std::vector<double> &value) const {
+  load();
   if (isDiscrete())
     return values[static_cast<size_t>(value[0])];
   if (kind == Kind::Normal) {
@@ -137,6 +190,7 @@ static size_t largestOf(const std::vector<double> &values) {
 }
 
 std::vector<double> Distribution::mode() const {
+  load();
   if (isDiscrete())
     return {static_cast<double>(largestOf(values))};
   if (kind == Kind::Normal)
@@ -200,6 +254,7 @@ static std::vector<double> tempered(const std::vector<double> &logps,
 std::vector<double> Distribution::draw(const std::array<double, 3> &uniform,
                                        double temperature, int64_t topK,
                                        double topP) const {
+  load();
   if (isDiscrete())
     return {static_cast<double>(
         symbolAt(tempered(values, temperature, topK, topP), uniform[0]))};

@@ -10,6 +10,7 @@
 #include "runtime/Decoder.h"
 
 #include <array>
+#include <functional>
 #include <utility>
 
 namespace fovea::runtime {
@@ -20,7 +21,9 @@ public:
 
   explicit Distribution(Kind kind = Kind::Categorical) : kind(kind) {}
 
-  /// A parameter of the distribution, with the numbers of this choice.
+  /// A parameter of the distribution, with the numbers of this choice. Of
+  /// `logp`, log p of each symbol, the memory stays where it is while it is
+  /// asked about.
   void add(const std::string &name, const std::byte *memory,
            Program::Element element, int64_t count);
   /// Behind all parameters. False: there is nothing to choose from.
@@ -32,7 +35,14 @@ public:
   int64_t valueSize() const { return kind == Kind::Mixture ? 2 : 1; }
   /// log p of each symbol of a discrete choice, or the logarithms of the
   /// weights of a mixture.
-  const std::vector<double> &logps() const { return values; }
+  const std::vector<double> &logps() const {
+    load();
+    return values;
+  }
+  /// Calls `use(symbol, log p)`, in order, for the symbols whose log p is above
+  /// `bound()` or no number, and maybe for others.
+  void eachAbove(const std::function<double()> &bound,
+                 const std::function<void(int64_t, double)> &use) const;
   void exclude(int64_t symbol);
   /// Whether any symbol is possible.
   bool isPossible() const;
@@ -54,9 +64,15 @@ private:
   double componentLogDensity(size_t number,
                              const std::vector<double> &value) const;
 
+  void load() const;
+
   Kind kind;
   std::vector<std::pair<std::string, std::vector<double>>> parameters;
-  std::vector<double> values;
+  /// Where log p of each symbol lies, while `values` does not have it.
+  const std::byte *memory = nullptr;
+  Program::Element element = Program::Element::F64;
+  int64_t count = 0;
+  mutable std::vector<double> values;
 };
 
 } // namespace fovea::runtime

@@ -152,18 +152,21 @@ Status SearchRun::findCandidates(int number, int64_t element,
     int64_t end = choice.hasEnd && step < options.shortest
                       ? lengthAt(choice.end, from.example)
                       : -1;
-    double base = byScore && from.score ? *from.score : from.logp;
-    const std::vector<double> &logps = distribution.logps();
-    for (size_t symbol = 0; symbol < logps.size(); ++symbol) {
-      double logp = logps[symbol];
-      double rank = byScore && from.score ? base : base + logp;
-      if (candidates.size() == most && rank <= bound)
-        continue;
-      if (std::isnan(logp))
-        return isNoNumber(number);
+    bool isRanked = byScore && from.score;
+    bool isNumber = true;
+    // With room for rounding: what is passed over is certainly no better.
+    auto least = [&] {
+      bool isFull = candidates.size() == most && !isRanked;
+      return isFull ? bound - from.logp - 1e-12 * (1 + std::abs(bound))
+                    : -infinity;
+    };
+    distribution.eachAbove(least, [&](int64_t symbol, double logp) {
+      double rank = isRanked ? *from.score : from.logp + logp;
+      isNumber &= !std::isnan(logp);
       // What is impossible is no candidate.
-      if (logp == -infinity || static_cast<int64_t>(symbol) == end)
-        continue;
+      if (!(logp > -infinity) || symbol == end ||
+          (candidates.size() == most && rank <= bound))
+        return;
       if (candidates.size() == most) {
         std::pop_heap(candidates.begin(), candidates.end(), isBetter);
         candidates.pop_back();
@@ -172,7 +175,9 @@ Status SearchRun::findCandidates(int number, int64_t element,
       std::push_heap(candidates.begin(), candidates.end(), isBetter);
       if (candidates.size() == most)
         bound = candidates.front().rank;
-    }
+    });
+    if (!isNumber)
+      return isNoNumber(number);
   }
   std::sort(candidates.begin(), candidates.end(), isBetter);
   return Status::success();
