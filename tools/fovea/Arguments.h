@@ -64,6 +64,11 @@ struct Arguments {
   std::optional<double> smoothValue;
   int64_t digits = 1;
 
+  // plot
+  std::vector<std::string> plots, names;
+  std::string plotOver = "step";
+  std::string title;
+
   // compile
   std::string emit = "mlir";
   std::vector<std::string> entries;
@@ -98,6 +103,7 @@ int runEval(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
 int runInit(const Arguments &arguments);
 int runParams(const Arguments &arguments);
+int runPlot(const Arguments &arguments);
 int runRun(const Arguments &arguments);
 int runScore(const Arguments &arguments);
 int runTrain(const Arguments &arguments);

@@ -34,6 +34,7 @@ public:
     addDecode();
     addScore();
     addEval();
+    addPlot();
     addCompile();
     addBench();
     addFmt();
@@ -245,8 +246,8 @@ private:
     addSearchFlags(*command, arguments.search);
     command
         ->add_option("--show", arguments.shows,
-                     "stores an equation of the best hypothesis, in a "
-                     "safetensors file")
+                     "draws an equation of the best hypothesis of each example "
+                     "(.html, .svg, .png), or stores it (.safetensors)")
         ->type_name("NAME=FILE");
     addExecution(command);
   }
@@ -294,6 +295,29 @@ private:
         ->check(positive());
     command->add_option("--digits", arguments.digits, "behind the point (1)")
         ->check(CLI::Range(0, 15));
+  }
+
+  void addPlot() {
+    CLI::App *command = addCommand(
+        "plot", "draw the curves of trainings, or arrays that are stored");
+    command
+        ->add_option("FILE", arguments.plots,
+                     "folders of trainings or their log.jsonl; or "
+                     "safetensors, of 'fovea decode --show' or 'fovea run'")
+        ->required();
+    addOutput(command, "the picture: .html, .svg or .png");
+    command->get_option("-o")->required();
+    command
+        ->add_option("--name", arguments.names,
+                     "draws this array, or this entry of the log (all arrays; "
+                     "loss, perplexity and metrics)")
+        ->type_name("NAME");
+    command
+        ->add_option("--over", arguments.plotOver,
+                     "what curves are drawn over: step, epoch or seconds "
+                     "(step)")
+        ->check(CLI::IsMember({"step", "epoch", "seconds"}));
+    command->add_option("--title", arguments.title, "stands above the picture");
   }
 
   void addCompile() {
@@ -393,12 +417,8 @@ static CLI::App *findCommand(CLI::App &app, const std::string &name) {
   return nullptr;
 }
 
-static bool isPlanned(const std::string &name) { return name == "plot"; }
-
 /// The error for a word that is no command, with the nearest that is.
 static int explainCommand(CLI::App &app, const std::string &name) {
-  if (isPlanned(name))
-    return explain("'fovea " + name + "' does not exist yet");
   std::vector<std::string> names;
   for (CLI::App *command : app.get_subcommands(nullptr))
     names.push_back(command->get_name());

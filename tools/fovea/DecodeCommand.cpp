@@ -9,8 +9,7 @@
 #include "dialect/reference/Search.h"
 #include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Execution.h"
-#include "tools/fovea/Files.h"
-#include "tools/fovea/TextData.h"
+#include "tools/fovea/Shows.h"
 
 #include <fmt/format.h>
 
@@ -19,60 +18,11 @@ using namespace fovea::cli;
 using llvm::StringRef;
 
 namespace {
-
-/// `--show NAME=FILE`: the equations of one name, and the best hypothesis's
-/// value of each, one per example.
-struct Show {
-  std::string name, path;
-  std::vector<std::string> equations;
-  std::map<std::string, std::vector<runtime::DataValues>> values;
-};
-
-} // namespace
-
-static bool readShows(Session &session, const Arguments &arguments,
-                      Model &model, std::vector<Show> &shows) {
-  for (const std::string &text : arguments.shows) {
-    Show &show = shows.emplace_back();
-    if (!splitPair(text, show.name, show.path)) {
-      session.error("'--show' takes NAME=FILE, not '" + text + "'");
-      continue;
-    }
-    if (!StringRef(show.path).ends_with(".safetensors")) {
-      session.error("'" + show.path +
-                    "' has to end in .safetensors: nothing is drawn yet");
-      continue;
-    }
-    show.equations = equationsNamed(session, model, "decoding", show.name);
-  }
-  return !session.diagnostics().failed();
-}
-
-/// Stores what is shown as a batch file: padded arrays with their lengths.
-static int writeShow(const Show &show) {
-  runtime::TensorFile file;
-  for (const auto &[name, values] : show.values) {
-    file.tensors[name] = runtime::joinPadded(runtime::DType::F64, values);
-    size_t rank = values.empty() ? 0 : values.front().shape.size();
-    for (size_t axis = 0; axis < rank; ++axis) {
-      std::vector<double> lengths;
-      for (const runtime::DataValues &value : values)
-        lengths.push_back(static_cast<double>(value.shape[axis]));
-      std::string suffix = axis == 0 ? "" : "." + std::to_string(axis + 1);
-      file.tensors[name + ".length" + suffix] = runtime::Tensor::of(
-          runtime::DType::I64, {static_cast<int64_t>(values.size())}, lengths);
-    }
-  }
-  return writeTensors(show.path, file);
-}
-
-namespace {
 /// Prints hypotheses as they come, example after example, and keeps what is
 /// shown of the best of each.
 class Printer {
 public:
-  Printer(const Arguments &arguments, const Execution &execution,
-          std::vector<Show> &shows)
+  Printer(const Arguments &arguments, const Execution &execution, Shows &shows)
       : arguments(arguments), execution(execution), shows(shows) {}
 
   void print(size_t example, const std::vector<reference::Hypothesis> &best);
@@ -82,7 +32,7 @@ private:
 
   const Arguments &arguments;
   const Execution &execution;
-  std::vector<Show> &shows;
+  Shows &shows;
 };
 } // namespace
 
@@ -110,11 +60,7 @@ void Printer::print(size_t example,
       llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
     llvm::outs() << lineOf(hypothesis) << '\n';
   }
-  for (Show &show : shows)
-    for (const std::string &name : show.equations) {
-      const reference::Array &array = best.front().outputs.at(name);
-      show.values[name].push_back({array.shape, array.values});
-    }
+  shows.add(execution, execution.examples[example], best.front());
 }
 
 static runtime::Status inExample(size_t example, runtime::Status status) {
@@ -205,9 +151,9 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
-  std::vector<Show> shows;
+  Shows shows;
   if (!openExecution(session, arguments, "decoding", execution) ||
-      !readShows(session, arguments, *execution.model, shows))
+      !shows.read(session, arguments, *execution.model))
     return session.finish();
   mlir::ModuleOp module = *execution.model->module;
   reference::SearchOptions options;
@@ -219,8 +165,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   if (runtime::Status status = applyFlags(arguments.search, options);
       status.failed())
     return wrongUsage(status.text());
-  for (const Show &show : shows)
-    llvm::append_range(request.shows, show.equations);
+  request.shows = shows.equations();
   if (!lowerAndRead(session, arguments, request,
                     isReference ? "decode" : "encode", execution))
     return session.finish();
@@ -234,7 +179,5 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     return session.finish();
   }
   int code = session.finish();
-  for (const Show &show : shows)
-    code = std::max(code, writeShow(show));
-  return code;
+  return std::max(code, shows.write());
 }

@@ -1,0 +1,225 @@
+//===- Page.cpp - pictures on one page ------------------------------------===//
+
+#include "pictures/Page.h"
+#include "pictures/Color.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+using namespace fovea::pictures;
+
+/// Panels stand beside one another up to this width.
+static constexpr double pageWidth = 1500, margin = 16;
+
+std::string Axis::label(int64_t place) const {
+  return place < static_cast<int64_t>(labels.size()) ? labels[place]
+                                                     : std::to_string(place);
+}
+
+double Scale::share(double value) const {
+  return value / std::max(most, -least);
+}
+
+std::string fovea::pictures::textOf(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+//===----------------------------------------------------------------------===//
+// Panels
+//===----------------------------------------------------------------------===//
+
+using Scales = std::map<std::string, Scale>;
+
+/// Of each group 0 to 1 as long as all its values lie there, else from the
+/// least, or 0, to the most.
+static Scales scalesOf(const Page &page) {
+  Scales scales;
+  auto add = [&](const auto &panel) {
+    Scale &scale = scales.try_emplace(panel.group, Scale{0, 0}).first->second;
+    for (double value : panel.values)
+      if (std::isfinite(value)) {
+        scale.least = std::min(scale.least, value);
+        scale.most = std::max(scale.most, value);
+      }
+  };
+  for (const Panel &panel : page.panels) {
+    if (const auto *matrix = std::get_if<Matrix>(&panel))
+      add(*matrix);
+    else if (const auto *bars = std::get_if<Bars>(&panel))
+      add(*bars);
+  }
+  for (auto &[group, scale] : scales)
+    if (scale.least == 0 && scale.most <= 1)
+      scale.most = 1;
+  return scales;
+}
+
+static Canvas drawPanel(const Panel &panel, const Scales &scales) {
+  if (const auto *matrix = std::get_if<Matrix>(&panel))
+    return drawMatrix(*matrix, scales.at(matrix->group));
+  if (const auto *bars = std::get_if<Bars>(&panel))
+    return drawBars(*bars, scales.at(bars->group));
+  return drawChart(std::get<Chart>(panel));
+}
+
+/// What the colours of a group stand for.
+static Canvas drawLegend(const std::string &name, const Scale &scale) {
+  Canvas canvas;
+  constexpr int steps = 40;
+  constexpr double step = 5, height = 12, top = 16;
+  TextStyle style;
+  style.size = 10;
+  canvas.text(4, 11, name, style);
+  double span = scale.most - scale.least;
+  for (int i = 0; i < steps; ++i)
+    canvas.rectangle(
+        4 + i * step, top, step + 0.3, height,
+        colorOf(scale.share(scale.least + span * (i + 0.5) / steps)).hex);
+  canvas.rectangle(4, top, steps * step, height, "none", "#444444");
+  canvas.text(4, top + 24, textOf(scale.least), style);
+  style.anchor = Anchor::Middle;
+  canvas.text(4 + steps * step / 2, top + 24, textOf(scale.least + span / 2),
+              style);
+  style.anchor = Anchor::End;
+  canvas.text(4 + steps * step, top + 24, textOf(scale.most), style);
+  canvas.width = steps * step + 8;
+  canvas.height = top + 28;
+  return canvas;
+}
+
+/// One legend for each group that has colours.
+static std::vector<Canvas> drawLegends(const Page &page, const Scales &scales) {
+  std::vector<Canvas> legends;
+  std::set<std::string> drawn;
+  for (const Panel &panel : page.panels)
+    if (const auto *matrix = std::get_if<Matrix>(&panel);
+        matrix && drawn.insert(matrix->group).second)
+      legends.push_back(drawLegend(matrix->group, scales.at(matrix->group)));
+  return legends;
+}
+
+static std::string elementOf(const Canvas &canvas, const std::string &title,
+                             bool isAlone) {
+  return fmt::format(
+      R"(<svg {}width="{:.0f}" height="{:.0f}" viewBox="0 0 {:.0f} {:.0f}" )"
+      R"(font-family="DejaVu Sans, Verdana, Arial, sans-serif" role="img" )"
+      R"(fill="#222222" aria-label="{}">)"
+      "\n{}</svg>\n",
+      isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "",
+      std::ceil(canvas.width), std::ceil(canvas.height),
+      std::ceil(canvas.width), std::ceil(canvas.height), escape(visible(title)),
+      canvas.body());
+}
+
+static std::string titleOf(const Panel &panel) {
+  return std::visit([](const auto &one) { return one.title; }, panel);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+std::string fovea::pictures::drawSvg(const Page &page) {
+  Scales scales = scalesOf(page);
+  Canvas whole;
+  std::string body;
+  double x = margin, y = margin, rowHeight = 0;
+  TextStyle title;
+  title.size = 15;
+  title.isBold = true;
+  if (!page.title.empty()) {
+    whole.text(x, y + 12, page.title, title);
+    body += whole.body();
+    whole.width = 2 * margin + widthOf(page.title, 16);
+    y += 26;
+  }
+  auto place = [&](const Canvas &canvas) {
+    if (x > margin && x + canvas.width > pageWidth) {
+      x = margin;
+      y += rowHeight + margin;
+      rowHeight = 0;
+    }
+    body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n",
+                        x, y, canvas.body());
+    x += std::ceil(canvas.width) + margin;
+    rowHeight = std::max(rowHeight, std::ceil(canvas.height));
+    whole.width = std::max(whole.width, x);
+  };
+  for (const Canvas &legend : drawLegends(page, scales))
+    place(legend);
+  if (x > margin) {
+    x = margin;
+    y += rowHeight + margin;
+    rowHeight = 0;
+  }
+  for (const Panel &panel : page.panels)
+    place(drawPanel(panel, scales));
+  whole.height = y + rowHeight + margin;
+  Canvas paper;
+  paper.rectangle(0, 0, std::ceil(whole.width), std::ceil(whole.height),
+                  "#ffffff");
+  paper.width = whole.width;
+  paper.height = whole.height;
+  std::string element = elementOf(paper, page.title, /*isAlone=*/true);
+  element.insert(element.rfind("</svg>"), body);
+  return R"(<?xml version="1.0" encoding="UTF-8"?>)"
+         "\n" +
+         element;
+}
+
+/// Shows the tips at once, where a browser would wait, and marks what is
+/// pointed at.
+static constexpr char script[] = R"(
+const tip = document.getElementById('tip');
+for (const title of document.querySelectorAll('svg rect > title, svg circle > title')) {
+  title.parentNode.dataset.tip = title.textContent;
+  title.remove();
+}
+let marked = null;
+function show(event) {
+  const text = event.target.dataset && event.target.dataset.tip;
+  if (marked) marked.classList.remove('marked');
+  marked = text ? event.target : null;
+  tip.hidden = !text;
+  if (!text) return;
+  marked.classList.add('marked');
+  tip.textContent = text;
+  const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+  tip.style.left = Math.min(event.clientX + 14, room) + 'px';
+  tip.style.top = event.clientY + 18 + 'px';
+}
+document.addEventListener('pointermove', show);
+document.addEventListener('pointerdown', show);
+)";
+
+static constexpr char style[] = R"(
+body { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; margin: 1.2rem; color: #222; background: #fff; }
+h1 { font-size: 1.1rem; }
+figure { display: inline-block; margin: 0 1rem 1rem 0; vertical-align: top; max-width: 100%; overflow-x: auto; break-inside: avoid; }
+.marked { stroke: #d55e00; stroke-width: 2; }
+#tip { position: fixed; background: #222; color: #fff; padding: .2rem .5rem; border-radius: 3px; font-size: .85rem; pointer-events: none; white-space: pre; }
+@media print { body { print-color-adjust: exact; -webkit-print-color-adjust: exact; } figure { overflow: visible; } }
+)";
+
+std::string fovea::pictures::drawHtml(const Page &page) {
+  Scales scales = scalesOf(page);
+  std::string title = escape(visible(page.title));
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+      title, style, title);
+  for (const Canvas &legend : drawLegends(page, scales))
+    text += elementOf(legend, "scale", /*isAlone=*/false);
+  text += "<div></div>\n";
+  for (const Panel &panel : page.panels)
+    text += "<figure>" +
+            elementOf(drawPanel(panel, scales), titleOf(panel),
+                      /*isAlone=*/false) +
+            "</figure>\n";
+  return text + "<div id=\"tip\" hidden></div>\n<script>" + script +
+         "</script>\n</body>\n</html>\n";
+}

@@ -1,0 +1,87 @@
+//===- Page.h - pictures on one page --------------------------------------===//
+//
+// What can be drawn, and how it becomes a file: SVG, HTML (the same, with
+// values for who points at them), or PNG (the same SVG, in pixels).
+//
+// A value never stands in a colour alone: large cells have it as a number, in
+// small ones it is also the area of a square.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PICTURES_PAGE_H
+#define FOVEA_PICTURES_PAGE_H
+
+#include "pictures/Canvas.h"
+
+#include <cstdint>
+#include <variant>
+
+namespace fovea::pictures {
+
+struct Axis {
+  std::string name;
+  std::vector<std::string> labels; // empty: places are numbers from 0
+  int64_t size = 0;
+  std::string label(int64_t place) const;
+};
+
+/// Rows by columns, or rows alone as bars.
+struct Matrix {
+  std::string title;
+  Axis rows, columns;
+  std::vector<double> values; // row by row
+  std::string group;          // panels of one group have one scale
+};
+struct Bars {
+  std::string title;
+  Axis rows;
+  std::vector<double> values;
+  std::string group;
+};
+
+struct Curve {
+  std::string name;
+  std::vector<std::pair<double, double>> points; // x grows
+  bool isDashed = false;
+  size_t color = 0; // curves of one number have one colour
+};
+struct Chart {
+  std::string title, xName;
+  std::vector<Curve> curves;
+  bool isLogarithmic = false; // the values
+};
+
+using Panel = std::variant<Matrix, Bars, Chart>;
+
+struct Page {
+  std::string title;
+  std::vector<Panel> panels;
+};
+
+std::string drawSvg(const Page &page);
+std::string drawHtml(const Page &page);
+/// The bytes of a file. Empty, and `problem` says why, when it cannot be drawn.
+std::string drawPng(const Page &page, std::string &problem);
+
+//===----------------------------------------------------------------------===//
+// What the files of this folder share
+//===----------------------------------------------------------------------===//
+
+/// What the values of a group lie within: colours and lengths compare across
+/// its panels.
+struct Scale {
+  double least = 0, most = 1;
+  /// -1 .. 1.
+  double share(double value) const;
+};
+
+/// A value as people read it.
+std::string textOf(double value);
+
+Canvas drawMatrix(const Matrix &matrix, const Scale &scale);
+Canvas drawBars(const Bars &bars, const Scale &scale);
+Canvas drawChart(const Chart &chart);
+
+} // namespace fovea::pictures
+
+#endif // FOVEA_PICTURES_PAGE_H

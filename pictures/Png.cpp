@@ -1,0 +1,70 @@
+//===- Png.cpp - an SVG in pixels -----------------------------------------===//
+//
+// librsvg draws what Page.cpp wrote, text of any script included.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pictures/Page.h"
+
+#include <fmt/format.h>
+#include <librsvg/rsvg.h>
+
+using namespace fovea::pictures;
+
+/// Twice the pixels of CSS: sharp in print and on dense screens.
+static constexpr double density = 2;
+/// What cairo takes.
+static constexpr double mostPixels = 32767;
+
+static cairo_status_t append(void *to, const unsigned char *data,
+                             unsigned size) {
+  static_cast<std::string *>(to)->append(reinterpret_cast<const char *>(data),
+                                         size);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/// Draws `handle` and appends the file to `png`.
+static cairo_status_t paint(RsvgHandle *handle, double width, double height,
+                            std::string &png) {
+  cairo_surface_t *surface = cairo_image_surface_create(
+      CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height));
+  cairo_t *cairo = cairo_create(surface);
+  RsvgRectangle place{0, 0, width, height};
+  rsvg_handle_render_document(handle, cairo, &place, nullptr);
+  cairo_status_t status = cairo_status(cairo);
+  cairo_destroy(cairo);
+  if (status == CAIRO_STATUS_SUCCESS)
+    status = cairo_surface_write_to_png_stream(surface, append, &png);
+  cairo_surface_destroy(surface);
+  return status;
+}
+
+std::string fovea::pictures::drawPng(const Page &page, std::string &problem) {
+  std::string svg = drawSvg(page), png;
+  GError *error = nullptr;
+  RsvgHandle *handle = rsvg_handle_new_from_data(
+      reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error);
+  if (!handle) {
+    problem = fmt::format("the picture is too much for a PNG ({}); draw fewer "
+                          "examples, or HTML",
+                          error->message);
+    g_error_free(error);
+    return png;
+  }
+  double width = 0, height = 0;
+  rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
+  width *= density;
+  height *= density;
+  if (width > mostPixels || height > mostPixels) {
+    problem = fmt::format("a PNG has at most {:.0f} pixels in each direction, "
+                          "but this picture has {:.0f} by {:.0f}; draw fewer "
+                          "examples, or HTML",
+                          mostPixels, width, height);
+  } else if (cairo_status_t status = paint(handle, width, height, png);
+             status != CAIRO_STATUS_SUCCESS) {
+    problem = cairo_status_to_string(status);
+    png.clear();
+  }
+  g_object_unref(handle);
+  return png;
+}
