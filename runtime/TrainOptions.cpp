@@ -308,6 +308,11 @@ Status Reader::readEarlyStop(const std::string &text) {
     o.metric = "loss";
   }
   // What is measured comes first, where anything is named.
+  for (const Call::Argument &argument : call.arguments)
+    if (argument.name.empty() && !numberOf(argument.text)) {
+      o.metric += "(" + argument.text + ")";
+      break;
+    }
   std::erase_if(call.arguments, [&](const Call::Argument &argument) {
     return argument.name.empty() && !numberOf(argument.text);
   });
@@ -317,13 +322,6 @@ Status Reader::readEarlyStop(const std::string &text) {
       status.failed())
     return status;
   o.patience = static_cast<int64_t>(patience);
-  if (o.metric != "loss" && o.metric != "perplexity") {
-    options.notes.push_back(
-        fmt::format("'{}' is not measured in training yet: the loss of the "
-                    "validation decides when to stop",
-                    o.metric));
-    o.metric = "loss";
-  }
   return Status::success();
 }
 

@@ -65,7 +65,8 @@ struct RateOptions {
 double rateAt(const RateOptions &options, int64_t update);
 
 struct EarlyStop {
-  std::string metric; // loss, perplexity; empty: never
+  /// loss, perplexity, or a metric: bleu, bleu(tgt). Empty: never.
+  std::string metric;
   /// Validations in a row without a new best.
   int64_t patience = 5;
 };

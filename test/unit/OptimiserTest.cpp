@@ -171,12 +171,11 @@ TEST(TrainOptions, Entries) {
   EXPECT_EQ(options.earlyStop.patience, 3);
   EXPECT_FALSE(optionsOf({{"bucket", "none"}}).buckets);
   EXPECT_EQ(optionsOf({{"early_stop", "none"}}).earlyStop.metric, "");
-  // What cannot be measured yet is said.
-  options = optionsOf({{"early_stop", "bleu(tgt)"}});
-  EXPECT_EQ(options.earlyStop.metric, "loss");
-  ASSERT_EQ(options.notes.size(), 1u);
-  EXPECT_NE(options.notes[0].find("'bleu' is not measured in training yet"),
-            std::string::npos);
+  // A metric, of what it is said to be.
+  options = optionsOf({{"early_stop", "bleu(tgt, patience = 2)"}});
+  EXPECT_EQ(options.earlyStop.metric, "bleu(tgt)");
+  EXPECT_EQ(options.earlyStop.patience, 2);
+  EXPECT_EQ(optionsOf({{"early_stop", "exact"}}).earlyStop.metric, "exact");
 }
 
 TEST(TrainOptions, Mistakes) {

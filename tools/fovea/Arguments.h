@@ -51,6 +51,9 @@ struct Arguments {
   std::optional<double> minutes;
   int64_t reportEvery = 100;
   std::optional<int64_t> validEvery, saveEvery;
+  std::vector<std::string> metrics; // of validations
+  std::string bestBy;
+  std::optional<int64_t> patience;
 
   // decode
   runtime::SearchFlags search;

@@ -118,12 +118,28 @@ static int64_t endOfLines(int file, int64_t lines) {
   return end;
 }
 
+/// What the lines before `end` last say of "seconds"; 0 where they do not.
+static double secondsIn(int file, int64_t end) {
+  std::string text(std::min<int64_t>(end, 4096), ' ');
+  if (pread(file, text.data(), text.size(),
+            end - static_cast<int64_t>(text.size())) < 0)
+    return 0;
+  constexpr std::string_view key = "\"seconds\":";
+  size_t place = text.rfind(key);
+  return place == std::string::npos
+             ? 0
+             : std::strtod(text.c_str() + place + key.size(), nullptr);
+}
+
 Status TrainingFolder::openLog(int64_t lines) {
   std::string name = path + "/log.jsonl";
   log = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (log < 0 || ftruncate(log, endOfLines(log, lines)) != 0 ||
-      lseek(log, 0, SEEK_END) < 0)
+  if (log < 0)
     return systemError("write", name);
+  int64_t end = endOfLines(log, lines);
+  if (ftruncate(log, end) != 0 || lseek(log, 0, SEEK_END) < 0)
+    return systemError("write", name);
+  secondsLogged = secondsIn(log, end);
   written = lines;
   return Status::success();
 }

@@ -65,12 +65,15 @@ public:
   runtime::Status openLog(int64_t lines);
   runtime::Status addToLog(const std::string &line);
   int64_t logLines() const { return written; }
+  /// What the log says that the training has taken before.
+  double secondsBefore() const { return secondsLogged; }
 
 private:
   std::string statePath() const { return path + "/last/state.safetensors"; }
   std::string path;
   int lock = -1, log = -1;
   int64_t written = 0;
+  double secondsLogged = 0;
 };
 
 } // namespace fovea::cli

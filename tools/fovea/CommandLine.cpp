@@ -229,6 +229,18 @@ private:
              "updates between two lines of the log (100)");
     addCount("--valid-every", arguments.validEvery,
              "updates between two validations (an epoch)");
+    command
+        ->add_option(
+            "--metric", arguments.metrics,
+            "measured in each validation, by greedy decoding: bleu, "
+            "chrf, accuracy, exact, per, wer, edit, rouge-l; bleu(tgt) "
+            "where several names are generated")
+        ->type_name("METRIC");
+    command->add_option("--best-by", arguments.bestBy,
+                        "which weights are the best: by loss (without it), "
+                        "perplexity or a metric");
+    addCount("--patience", arguments.patience,
+             "ends behind N validations without a new best");
     addCount("--save-every", arguments.saveEvery,
              "updates between two savings (a minute, and an epoch)");
     addSeed(command, "of weights, order, dropout and noise (0)");

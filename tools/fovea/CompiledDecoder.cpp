@@ -37,9 +37,22 @@ CompiledDecoder::store(const runtime::ParameterValues &parameters,
   return result;
 }
 
+void CompiledDecoder::setParameters(runtime::OwnedMemory parameters) {
+  searcher = std::make_unique<runtime::Search>(
+      decoder, code, std::move(parameters), pool.get());
+}
+
 Status CompiledDecoder::create(ModuleOp module,
                                const runtime::ParameterValues &parameters,
                                const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  if (Status status = create(module, options, result); status.failed())
+    return status;
+  result->setParameters(result->store(parameters, options.isDouble));
+  return Status::success();
+}
+
+Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,
                                std::unique_ptr<CompiledDecoder> &result) {
   std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
   codegen::EmitOptions emit;
@@ -53,9 +66,8 @@ Status CompiledDecoder::create(ModuleOp module,
           compileKernels(std::move(kernels), emit.target, options, made->jit);
       status.failed())
     return status;
-  std::vector<runtime::ProgramCode> code;
   for (const Program &program : made->decoder.programs) {
-    runtime::ProgramCode &own = code.emplace_back();
+    runtime::ProgramCode &own = made->code.emplace_back();
     for (auto [name, function] : {std::pair(&program.entry, &own.run),
                                   std::pair(&program.prepare, &own.prepare)}) {
       if (name->empty())
@@ -66,9 +78,6 @@ Status CompiledDecoder::create(ModuleOp module,
       *function = reinterpret_cast<void (*)(void *)>(*address);
     }
   }
-  made->searcher = std::make_unique<runtime::Search>(
-      made->decoder, std::move(code), made->store(parameters, options.isDouble),
-      made->pool.get());
   result = std::move(made);
   return Status::success();
 }

@@ -16,6 +16,14 @@ public:
                                 const runtime::ParameterValues &parameters,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
+  /// Without parameters: `setParameters` comes before the first search.
+  static runtime::Status create(mlir::ModuleOp module,
+                                const CompiledOptions &options,
+                                std::unique_ptr<CompiledDecoder> &result);
+
+  /// Begins anew with parameters that stay where they are, in the element type
+  /// of the code.
+  void setParameters(runtime::OwnedMemory parameters);
 
   runtime::Search &search() { return *searcher; }
   const runtime::Decoder &description() const { return decoder; }
@@ -28,6 +36,7 @@ private:
                              bool isDouble);
 
   std::unique_ptr<codegen::Jit> jit;
+  std::vector<runtime::ProgramCode> code;
   runtime::Decoder decoder;
   runtime::Arena memory; // of the parameters
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;

@@ -35,6 +35,8 @@ private:
   bool readAllData();
   bool readData(const std::vector<std::string> &given, TrainData &data);
   bool compile();
+  bool readStopping();
+  bool prepareMetrics();
   bool beginOrResume();
   bool openLog(int64_t lines);
   std::map<std::string, std::string> identity() const;
@@ -147,6 +149,47 @@ bool TrainCommand::openModel() {
   return !session.diagnostics().failed();
 }
 
+/// What decides which weights are the best, and when to stop: the command line
+/// says it over the spec.
+bool TrainCommand::readStopping() {
+  runtime::EarlyStop &stop = training.options.earlyStop;
+  if (!stop.metric.empty())
+    training.bestBy = stop.metric;
+  if (!arguments.bestBy.empty())
+    training.bestBy = arguments.bestBy;
+  if (arguments.patience) {
+    stop.patience = *arguments.patience;
+    stop.metric = training.bestBy;
+  }
+  if (!arguments.valid.empty())
+    return true;
+  for (auto [option, isGiven] :
+       {std::pair("--metric", !arguments.metrics.empty()),
+        std::pair("--best-by", !arguments.bestBy.empty()),
+        std::pair("--patience", arguments.patience.has_value())})
+    if (isGiven) {
+      session.error(fmt::format("'{}' needs a validation; add '--valid "
+                                "NAME=FILE'",
+                                option));
+      return false;
+    }
+  return true;
+}
+
+/// What is measured in validations, and what decides.
+bool TrainCommand::prepareMetrics() {
+  if (arguments.valid.empty())
+    return true;
+  std::vector<std::string> names = arguments.metrics;
+  if (training.bestBy != "loss" && training.bestBy != "perplexity")
+    names.push_back(training.bestBy);
+  if (names.empty())
+    return true;
+  training.metrics = ValidMetrics::create(session, arguments, vocabularies,
+                                          names, training.valid.examples);
+  return training.metrics != nullptr;
+}
+
 bool TrainCommand::readOptions() {
   TrainBlock block = readTrainBlock(*model);
   std::map<std::string, std::string> &entries = block.entries;
@@ -193,6 +236,8 @@ bool TrainCommand::readOptions() {
   limits.reportEvery = arguments.reportEvery;
   limits.validEvery = arguments.validEvery.value_or(0);
   limits.saveEvery = arguments.saveEvery.value_or(0);
+  if (!readStopping())
+    return false;
   bool stops = !arguments.valid.empty() && !options.earlyStop.metric.empty();
   if (limits.steps == 0 && limits.epochs == 0 && limits.minutes == 0 && !stops)
     limits.epochs = 10;
@@ -310,6 +355,7 @@ std::map<std::string, std::string> TrainCommand::identity() const {
                  : options.bucketLength.empty() ? "all"
                                                 : options.bucketLength},
       {"accumulate", std::to_string(options.accumulate)},
+      {"best-by", training.bestBy},
       {"optimiser", std::to_string(static_cast<int>(options.optimiser.rule))}};
 }
 
@@ -448,7 +494,7 @@ int TrainCommand::finish(const TrainEnd &end) {
 
 int TrainCommand::run() {
   if (!openFolder() || !openModel() || !readOptions() || !readAllData() ||
-      !beginOrResume() || !compile()) {
+      !beginOrResume() || !compile() || !prepareMetrics()) {
     session.finish();
     return failureCode;
   }

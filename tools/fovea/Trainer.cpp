@@ -197,6 +197,7 @@ bool Trainer::report() {
   line["rate"] = runtime::rateAt(training.options.rate, position.update);
   line["gradient_norm"] = position.norm;
   line["tokens_per_second"] = std::round(speed);
+  line["seconds"] = seconds();
   if (Status status = folder.addToLog(line.dump()); status.failed())
     return fail(TrainEnd::CannotWrite, status.text());
   progress.note(fmt::format("update {}  epoch {}  {}  {:.0f} tokens/s",
@@ -207,6 +208,24 @@ bool Trainer::report() {
   lastReport = Clock::now();
   choicesSinceReport = 0;
   return true;
+}
+
+/// Of all runs of the training, as far as the log knows.
+double Trainer::seconds() const {
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  return std::round((folder.secondsBefore() + spent.count()) * 100) / 100;
+}
+
+/// What decides which weights are the best: less is better.
+double Trainer::scoreOf(const Sums &sums,
+                        const std::vector<double> &values) const {
+  if (training.bestBy == "loss")
+    return lossOf(sums);
+  if (training.bestBy == "perplexity")
+    return sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
+  size_t number = training.metrics->numberOf(training.bestBy);
+  return training.metrics->isHigherBetter(number) ? -values[number]
+                                                  : values[number];
 }
 
 bool Trainer::validate() {
@@ -228,8 +247,12 @@ bool Trainer::validate() {
   }
   double perplexity =
       sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
-  bool byPerplexity = training.options.earlyStop.metric == "perplexity";
-  double score = byPerplexity ? perplexity : lossOf(sums);
+  std::vector<double> values;
+  if (training.metrics)
+    if (Status status = training.metrics->measure(weights, values);
+        status.failed())
+      return fail(TrainEnd::Failed, status.text());
+  double score = scoreOf(sums, values);
   // What is not a number is never best.
   bool isBest = !position.best ? !std::isnan(score) : score < *position.best;
   position.withoutBest = isBest ? 0 : position.withoutBest + 1;
@@ -242,11 +265,19 @@ bool Trainer::validate() {
                        {"valid_loss", lossOf(sums)}};
   if (sums.choices > 0)
     line["valid_perplexity"] = perplexity;
+  std::string measured;
+  for (auto [number, value] : llvm::enumerate(values)) {
+    line["valid_" + training.metrics->name(number)] = value;
+    measured +=
+        fmt::format("  {} {:.2f}", training.metrics->name(number), value);
+  }
   line["best"] = isBest;
+  line["seconds"] = seconds();
   if (Status status = folder.addToLog(line.dump()); status.failed())
     return fail(TrainEnd::CannotWrite, status.text());
-  progress.note(fmt::format("update {}  validation  {}{}", position.update,
-                            describe(sums), isBest ? "  best so far" : ""));
+  progress.note(fmt::format("update {}  validation  {}{}{}", position.update,
+                            describe(sums), measured,
+                            isBest ? "  best so far" : ""));
   if (isBest && !save(/*withModel=*/true))
     return false;
   lastReport = Clock::now();

@@ -14,6 +14,7 @@
 #include "tools/fovea/Checkpoint.h"
 #include "tools/fovea/Compiled.h"
 #include "tools/fovea/Progress.h"
+#include "tools/fovea/ValidMetrics.h"
 
 namespace fovea::cli {
 
@@ -41,6 +42,8 @@ struct Training {
   bool averagesExamples = false;
   TrainData data, valid;
   std::unique_ptr<CompiledProgram> grad, loss; // loss: with validation only
+  std::unique_ptr<ValidMetrics> metrics;       // null: none
+  std::string bestBy = "loss"; // or perplexity, or one of the metrics
   std::map<std::string, std::string> metadata; // of all weights
   FoveaPool *pool = nullptr;
 };
@@ -73,6 +76,8 @@ private:
   bool fail(TrainEnd::Kind kind, const std::string &text);
   double lossOf(const Sums &sums) const;
   double shareDone() const;
+  double seconds() const;
+  double scoreOf(const Sums &sums, const std::vector<double> &values) const;
   std::string describe(const Sums &sums) const;
 
   Training &training;
