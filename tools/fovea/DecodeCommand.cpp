@@ -143,12 +143,9 @@ static runtime::Status runCompiled(const Arguments &arguments,
 
 int fovea::cli::runDecode(const Arguments &arguments) {
   Request request;
-  if (!readPhase(arguments.stopAfter, request.stopAfter))
+  bool isReference;
+  if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
-  // A phase before the last is one that only the interpreter executes.
-  bool isReference = arguments.reference || !arguments.stopAfter.empty();
-  if (!isReference)
-    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   Shows shows;

@@ -6,6 +6,16 @@
 using namespace fovea;
 using namespace fovea::cli;
 
+bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
+                                bool &isReference) {
+  if (!readPhase(arguments.stopAfter, request.stopAfter))
+    return false;
+  isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::fuse;
+  return true;
+}
+
 bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
                                llvm::StringRef system, Execution &execution) {
   runtime::TensorFile weights;

@@ -1,4 +1,4 @@
-//===- Execution.h - from a command line to an interpreted model ----------===//
+//===- Execution.h - from a command line to a model and its data ----------===//
 //
 // What run, decode and score share: weights, the model, its passes, its data.
 //
@@ -11,7 +11,7 @@
 
 namespace fovea::cli {
 
-/// A model that is ready to be interpreted.
+/// A model with its weights and data.
 struct Execution {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
@@ -19,6 +19,11 @@ struct Execution {
   std::vector<runtime::Example> examples;
   WantedData data;
 };
+
+/// What executes: compiled code, behind the last phase, or the interpreter,
+/// behind any. False after an explanation of wrong usage.
+bool chooseExecutor(const Arguments &arguments, Request &request,
+                    bool &isReference);
 
 /// Reads the weights and compiles the spec for one of its systems, "training"
 /// or "decoding"; the other is dropped. False when something is wrong.

@@ -42,12 +42,9 @@ static void addZeroGradients(const Model &model,
 
 int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
-  if (!readPhase(arguments.stopAfter, request.stopAfter))
+  bool isReference;
+  if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
-  // A phase before the last is one that only the interpreter executes.
-  bool isReference = arguments.reference || !arguments.stopAfter.empty();
-  if (!isReference)
-    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;

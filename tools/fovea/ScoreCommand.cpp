@@ -11,12 +11,9 @@ using namespace fovea::cli;
 
 int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
-  if (!readPhase(arguments.stopAfter, request.stopAfter))
+  bool isReference;
+  if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
-  // A phase before the last is one that only the interpreter executes.
-  bool isReference = arguments.reference || !arguments.stopAfter.empty();
-  if (!isReference)
-    request.stopAfter = attn::Phase::fuse;
   Session session(arguments);
   Execution execution;
   if (!openExecution(session, arguments, "training", execution) ||
