@@ -37,10 +37,11 @@ bool Elaborator::isTooMuch(SMLoc loc) {
 }
 
 bool Elaborator::isTooDeep(SMLoc loc) {
-  if (depth <= maxDepth)
-    return false;
+  if (isFull || depth <= maxDepth)
+    return isFull;
   error(loc, "this is nested too deep, or is defined by itself");
-  return true;
+  // What is defined by itself twice would go on in every branch.
+  return isFull = true;
 }
 
 Term *Elaborator::make(TermKind kind, SMLoc loc, ArrayRef<Term *> args) {
