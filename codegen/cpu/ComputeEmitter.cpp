@@ -129,7 +129,9 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
     first = builder.max(first, at);
     last = builder.min(last, builder.add(at, builder.number(1)));
   }
-  return {first, last};
+  // Nothing may be left: vectors count on a range that does not end before it
+  // begins.
+  return {first, builder.max(first, last)};
 }
 
 /// Calls `step` for every element `first` .. `last`-1 of index `number`, in

@@ -127,9 +127,15 @@ Value KernelBuilder::rem(Value lhs, Value rhs) {
   return arith::RemUIOp::create(*this, lhs, rhs);
 }
 Value KernelBuilder::min(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(std::min(*left, *right));
   return arith::MinSIOp::create(*this, lhs, rhs);
 }
 Value KernelBuilder::max(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(std::max(*left, *right));
   return arith::MaxSIOp::create(*this, lhs, rhs);
 }
 
