@@ -130,7 +130,7 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
   own.id = examples[example]->id;
   own.lengths = examples[example]->lengths;
   for (const Program::Length &length : program.lengths) {
-    const Workspace::Table *given = encoded.lengthNamed(length.name);
+    const Tables::Length *given = encoded.lengthNamed(length.name);
     if (given && length.parent.empty())
       own.lengths[length.name] = LengthValues::of(given->extents[example]);
   }

@@ -155,7 +155,7 @@ private:
   std::vector<Node> nodes;
   std::vector<int64_t> longest; // by example
 
-  std::vector<const Workspace::Table *> lengths; // by Decoder::lengths
+  std::vector<const Tables::Length *> lengths; // by Decoder::lengths
   int openLength = -1;
   std::map<std::string, ValueSource> sources;
   std::vector<RowArray> states, nextStates;

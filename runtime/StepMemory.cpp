@@ -4,15 +4,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 
 using namespace fovea::runtime;
 using Role = Program::Role;
 using Layout = Program::Layout;
-
-static int64_t addressOf(const std::vector<int64_t> &table) {
-  return reinterpret_cast<int64_t>(table.data());
-}
 
 //===----------------------------------------------------------------------===//
 // Once per batch
@@ -69,9 +64,9 @@ Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
 //===----------------------------------------------------------------------===//
 
 void StepMemory::computeLengths(const StepRows &rows) {
-  lengths.resize(program.lengths.size());
-  for (size_t number = 0; number < lengths.size(); ++number) {
-    Workspace::Table &table = lengths[number];
+  tables.lengths.resize(program.lengths.size());
+  for (size_t number = 0; number < tables.lengths.size(); ++number) {
+    Tables::Length &table = tables.lengths[number];
     table.extents.clear();
     table.values.clear();
     table.starts.clear();
@@ -96,22 +91,16 @@ void StepMemory::computeLengths(const StepRows &rows) {
   }
 }
 
-int64_t StepMemory::placesOf(int layout, int64_t row) const {
-  int64_t count = 1;
-  for (int length : program.layouts[layout].lengths)
-    count *= lengths[length].extents[row];
-  return count;
-}
-
 void StepMemory::computeLayouts(const StepRows &rows) {
   int64_t count = rows.examples.size();
-  offsets.resize(program.layouts.size());
-  for (size_t number = 0; number < offsets.size(); ++number) {
-    std::vector<int64_t> &table = offsets[number];
+  tables.offsets.resize(program.layouts.size());
+  for (size_t number = 0; number < tables.offsets.size(); ++number) {
+    std::vector<int64_t> &table = tables.offsets[number];
     table.assign(count + 1, 0);
     if (program.layouts[number].kind == Layout::Packed) {
       for (int64_t row = 0; row < count; ++row)
-        table[row + 1] = table[row] + placesOf(number, row);
+        table[row + 1] =
+            table[row] + tables.placesOf(program.layouts[number], row);
       continue;
     }
     for (const Program::Array &array : program.arrays)
@@ -121,25 +110,6 @@ void StepMemory::computeLayouts(const StepRows &rows) {
           table[row] = encoded->placeOf(array.name, rows.examples[row]);
         break;
       }
-  }
-}
-
-void StepMemory::computeOrders() {
-  ranks.resize(program.orders.size());
-  active.resize(program.orders.size());
-  for (size_t number = 0; number < program.orders.size(); ++number) {
-    const Workspace::Table &length = lengths[program.orders[number].length];
-    std::vector<int64_t> &order = ranks[number];
-    order.resize(length.extents.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      int64_t left = length.extents[a], right = length.extents[b];
-      return left != right ? left > right : a < b;
-    });
-    active[number].assign(length.maximum, 0);
-    for (int64_t extent : length.extents)
-      for (int64_t step = 0; step < extent; ++step)
-        ++active[number][step];
   }
 }
 
@@ -185,30 +155,18 @@ Status StepMemory::setRows(const StepRows &rows) {
       return status;
   if (program.stepSlot != 0)
     slots[program.stepSlot] = rows.step;
-  bool isSame = rows.examples == present.examples && !lengths.empty() &&
+  bool isSame = rows.examples == present.examples && !tables.lengths.empty() &&
                 (openLength.empty() || rows.length == present.length);
   present = rows;
   if (isSame)
     return Status::success();
   computeLengths(rows);
   computeLayouts(rows);
-  computeOrders();
+  tables.computeOrders(program);
   ids.assign(count, 0);
   slots[Program::batchSlot] = count;
   slots[Program::examplesSlot] = addressOf(ids);
-  for (size_t number = 0; number < lengths.size(); ++number) {
-    const Program::Length &length = program.lengths[number];
-    slots[length.slot] = addressOf(lengths[number].extents);
-    slots[length.maximumSlot] = lengths[number].maximum;
-    if (length.valuesSlot != 0)
-      slots[length.valuesSlot] = addressOf(lengths[number].values);
-  }
-  for (size_t number = 1; number < offsets.size(); ++number)
-    slots[program.layouts[number].slot] = addressOf(offsets[number]);
-  for (size_t number = 0; number < ranks.size(); ++number) {
-    slots[program.orders[number].orderSlot] = addressOf(ranks[number]);
-    slots[program.orders[number].activeSlot] = addressOf(active[number]);
-  }
+  tables.enter(program, slots);
   return Status::success();
 }
 
@@ -223,7 +181,7 @@ void StepMemory::setBuffers(const std::string &name, const void *memory,
   if (!array)
     return;
   slots[array->slot] = reinterpret_cast<int64_t>(memory);
-  std::vector<int64_t> &table = offsets[array->layout];
+  std::vector<int64_t> &table = tables.offsets[array->layout];
   std::copy(places.begin(), places.end(), table.begin());
 }
 
@@ -255,6 +213,6 @@ const std::byte *StepMemory::row(const Program::Array &output, int64_t row,
     bytes = width;
     return memory;
   }
-  bytes = placesOf(output.layout, row) * width;
-  return memory + offsets[output.layout][row] * width;
+  bytes = tables.placesOf(program.layouts[output.layout], row) * width;
+  return memory + tables.offsets[output.layout][row] * width;
 }

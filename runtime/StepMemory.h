@@ -75,20 +75,16 @@ public:
 private:
   void computeLengths(const StepRows &rows);
   void computeLayouts(const StepRows &rows);
-  void computeOrders();
   Status allocate(int64_t rows);
   int64_t mostPlaces(int layout, int64_t rows) const;
-  int64_t placesOf(int layout, int64_t row) const;
 
   const Program &program;
   ProgramCode code;
   std::string openLength;
   const Workspace *encoded = nullptr;
   std::vector<int64_t> slots;
-  std::vector<Workspace::Table> lengths;
+  Tables tables;
   std::vector<int64_t> mostOf; // by length: the room that there is for it
-  std::vector<std::vector<int64_t>> offsets;
-  std::vector<std::vector<int64_t>> ranks, active;
   std::vector<int64_t> ids;
   StepRows present;
   int64_t capacity = 0; // rows

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 using namespace fovea::runtime;
@@ -51,7 +50,7 @@ static int64_t evaluate(const std::vector<Program::Term> &formula,
 /// A length that is given: by the examples, or as an axis of their data.
 Status Workspace::takeLength(size_t number, const Batch &examples) {
   const Program::Length &length = program.lengths[number];
-  Table &table = lengths[number];
+  Tables::Length &table = tables.lengths[number];
   for (const Example *example : examples) {
     table.starts.push_back(table.values.size());
     if (auto given = example->lengths.find(length.name);
@@ -90,12 +89,12 @@ Status Workspace::takeLength(size_t number, const Batch &examples) {
 
 void Workspace::computeLength(size_t number) {
   const Program::Length &length = program.lengths[number];
-  Table &table = lengths[number];
-  std::vector<int64_t> now(lengths.size());
+  Tables::Length &table = tables.lengths[number];
+  std::vector<int64_t> now(tables.lengths.size());
   for (int64_t example = 0; example < batch; ++example) {
     table.starts.push_back(table.values.size());
     for (size_t other = 0; other < number; ++other)
-      now[other] = lengths[other].extents[example];
+      now[other] = tables.lengths[other].extents[example];
     if (length.parent.empty()) {
       table.extents.push_back(evaluate(length.formula, now));
       continue;
@@ -103,12 +102,12 @@ void Workspace::computeLength(size_t number) {
     int64_t count = length.parentExtent, largest = 0;
     for (size_t other = 0; other < number; ++other)
       if (program.lengths[other].name == length.parent)
-        count = lengths[other].extents[example];
+        count = tables.lengths[other].extents[example];
     for (int64_t i = 0; i < count; ++i) {
       for (size_t other = 0; other < number; ++other)
         if (!program.lengths[other].parent.empty())
-          now[other] =
-              lengths[other].values[lengths[other].starts[example] + i];
+          now[other] = tables.lengths[other]
+                           .values[tables.lengths[other].starts[example] + i];
       table.values.push_back(evaluate(length.formula, now));
       largest = std::max(largest, table.values.back());
     }
@@ -117,46 +116,25 @@ void Workspace::computeLength(size_t number) {
 }
 
 Status Workspace::takeLengths(const Batch &examples) {
-  lengths.assign(program.lengths.size(), {});
-  for (size_t number = 0; number < lengths.size(); ++number) {
+  tables.lengths.assign(program.lengths.size(), {});
+  for (size_t number = 0; number < tables.lengths.size(); ++number) {
     if (!program.lengths[number].formula.empty())
       computeLength(number);
     else if (Status status = takeLength(number, examples); status.failed())
       return status;
-    for (int64_t extent : lengths[number].extents)
-      lengths[number].maximum = std::max(lengths[number].maximum, extent);
+    for (int64_t extent : tables.lengths[number].extents)
+      tables.lengths[number].maximum =
+          std::max(tables.lengths[number].maximum, extent);
   }
   return Status::success();
 }
 
 void Workspace::computeLayout(size_t number) {
-  std::vector<int64_t> &table = offsets[number];
+  std::vector<int64_t> &table = tables.offsets[number];
   table.assign(batch + 1, 0);
-  for (int64_t example = 0; example < batch; ++example) {
-    int64_t count = 1;
-    for (int length : program.layouts[number].lengths)
-      count *= lengths[length].extents[example];
-    table[example + 1] = table[example] + count;
-  }
-}
-
-void Workspace::computeOrders() {
-  ranks.assign(program.orders.size(), {});
-  active.assign(program.orders.size(), {});
-  for (size_t number = 0; number < program.orders.size(); ++number) {
-    const Table &length = lengths[program.orders[number].length];
-    std::vector<int64_t> &order = ranks[number];
-    order.resize(batch);
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      int64_t left = length.extents[a], right = length.extents[b];
-      return left != right ? left > right : a < b;
-    });
-    active[number].assign(length.maximum, 0);
-    for (int64_t extent : length.extents)
-      for (int64_t step = 0; step < extent; ++step)
-        ++active[number][step];
-  }
+  for (int64_t example = 0; example < batch; ++example)
+    table[example + 1] =
+        table[example] + tables.placesOf(program.layouts[number], example);
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,7 +142,7 @@ void Workspace::computeOrders() {
 //===----------------------------------------------------------------------===//
 
 int64_t Workspace::places(int layout) const {
-  return layout < 0 ? 1 : offsets[layout][batch];
+  return layout < 0 ? 1 : tables.offsets[layout][batch];
 }
 
 int64_t Workspace::bytesOf(const Program::Array &array) const {
@@ -224,7 +202,7 @@ Status Workspace::allocate(const Binding &binding) {
 
 std::byte *Workspace::place(const Program::Array &array,
                             int64_t example) const {
-  int64_t start = array.layout < 0 ? 0 : offsets[array.layout][example];
+  int64_t start = array.layout < 0 ? 0 : tables.offsets[array.layout][example];
   return reinterpret_cast<std::byte *>(slots[array.slot]) +
          start * array.count * sizeOf(array.element);
 }
@@ -234,7 +212,7 @@ std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
   std::vector<int64_t> shape;
   for (int64_t extent : array.shape)
     shape.push_back(extent >= 0 ? extent
-                                : lengths[-1 - extent].extents[example]);
+                                : tables.lengths[-1 - extent].extents[example]);
   return shape;
 }
 
@@ -328,34 +306,19 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
   slots.assign(program.numSlots, 0);
   if (Status status = takeLengths(examples); status.failed())
     return status;
-  offsets.assign(program.layouts.size(), {});
-  for (size_t number = 0; number < offsets.size(); ++number)
+  tables.offsets.assign(program.layouts.size(), {});
+  for (size_t number = 0; number < tables.offsets.size(); ++number)
     computeLayout(number);
-  computeOrders();
+  tables.computeOrders(program);
   if (Status status = allocate(binding); status.failed())
     return status;
-  auto address = [](const std::vector<int64_t> &table) {
-    return reinterpret_cast<int64_t>(table.data());
-  };
   slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
   slots[Program::batchSlot] = batch;
   slots[Program::seedSlot] =
       binding.seed ? int64_t(uint32_t(*binding.seed)) : int64_t(-1);
   slots[Program::updateSlot] = uint32_t(binding.update);
-  slots[Program::examplesSlot] = address(ids);
-  for (size_t number = 0; number < lengths.size(); ++number) {
-    const Program::Length &length = program.lengths[number];
-    slots[length.slot] = address(lengths[number].extents);
-    slots[length.maximumSlot] = lengths[number].maximum;
-    if (length.valuesSlot != 0)
-      slots[length.valuesSlot] = address(lengths[number].values);
-  }
-  for (size_t number = 1; number < offsets.size(); ++number)
-    slots[program.layouts[number].slot] = address(offsets[number]);
-  for (size_t number = 0; number < ranks.size(); ++number) {
-    slots[program.orders[number].orderSlot] = address(ranks[number]);
-    slots[program.orders[number].activeSlot] = address(active[number]);
-  }
+  slots[Program::examplesSlot] = addressOf(ids);
+  tables.enter(program, slots);
   return fill(examples, binding);
 }
 
@@ -380,16 +343,17 @@ void *Workspace::memoryOf(const std::string &name) const {
   return array ? reinterpret_cast<void *>(slots[array->slot]) : nullptr;
 }
 
-const Workspace::Table *Workspace::lengthNamed(const std::string &name) const {
+const Tables::Length *Workspace::lengthNamed(const std::string &name) const {
   for (size_t number = 0; number < program.lengths.size(); ++number)
     if (program.lengths[number].name == name)
-      return &lengths[number];
+      return &tables.lengths[number];
   return nullptr;
 }
 
 int64_t Workspace::placeOf(const std::string &name, int64_t example) const {
   const Program::Array *array = findOutput(program, name);
-  return !array || array->layout < 0 ? 0 : offsets[array->layout][example];
+  return !array || array->layout < 0 ? 0
+                                     : tables.offsets[array->layout][example];
 }
 
 bool Workspace::isInside(const Program::Array &array, int64_t example,
@@ -406,7 +370,7 @@ bool Workspace::isInside(const Program::Array &array, int64_t example,
       bool isParent = array.shape[before] >= 0
                           ? length.parentExtent == array.shape[before]
                           : program.lengths[other].name == length.parent;
-      const Table &table = lengths[id];
+      const Tables::Length &table = tables.lengths[id];
       if (isParent && indices[axis] >=
                           table.values[table.starts[example] + indices[before]])
         return false;

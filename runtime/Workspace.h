@@ -12,6 +12,7 @@
 #include "runtime/Batch.h"
 #include "runtime/Placement.h"
 #include "runtime/Status.h"
+#include "runtime/Tables.h"
 
 #include <optional>
 
@@ -64,20 +65,12 @@ public:
   void addOutput(const std::string &name, float *sum) const;
   void addOutput(const std::string &name, double *sum) const;
 
-  /// The values of a length, of the examples one behind the other.
-  struct Table {
-    std::vector<int64_t> extents; // one per example
-    std::vector<int64_t> values;  // of a nested length
-    std::vector<int64_t> starts;  // where those of each example begin
-    int64_t maximum = 0;
-  };
-
   // What a search reads where it lies (runtime/StepMemory.h).
   /// An output; null when there is none of the name.
   void *memoryOf(const std::string &name) const;
   /// How many places of an output stand before those of an example.
   int64_t placeOf(const std::string &name, int64_t example) const;
-  const Table *lengthNamed(const std::string &name) const;
+  const Tables::Length *lengthNamed(const std::string &name) const;
   int64_t numExamples() const { return batch; }
 
 private:
@@ -85,7 +78,6 @@ private:
   Status takeLength(size_t number, const Batch &examples);
   void computeLength(size_t number);
   void computeLayout(size_t number);
-  void computeOrders();
   Status allocate(const Binding &binding);
   Status allocatePacked();
   Status fill(const Batch &examples, const Binding &binding);
@@ -105,9 +97,7 @@ private:
   int64_t batch = 0;
   std::vector<int64_t> slots;
   std::vector<int64_t> ids; // of the examples
-  std::vector<Table> lengths;
-  std::vector<std::vector<int64_t>> offsets;       // by layout
-  std::vector<std::vector<int64_t>> ranks, active; // by order
+  Tables tables;
   Arena arena;
   int64_t numBytes = 0;
   std::optional<Arena> kept; // what is packed

@@ -1,0 +1,50 @@
+//===- Tables.cpp - what a frame says of the rows of a batch --------------===//
+
+#include "runtime/Tables.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace fovea::runtime;
+
+int64_t Tables::placesOf(const Program::Layout &layout, int64_t row) const {
+  int64_t count = 1;
+  for (int length : layout.lengths)
+    count *= lengths[length].extents[row];
+  return count;
+}
+
+void Tables::computeOrders(const Program &program) {
+  ranks.resize(program.orders.size());
+  active.resize(program.orders.size());
+  for (size_t number = 0; number < program.orders.size(); ++number) {
+    const Length &length = lengths[program.orders[number].length];
+    std::vector<int64_t> &order = ranks[number];
+    order.resize(length.extents.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      int64_t left = length.extents[a], right = length.extents[b];
+      return left != right ? left > right : a < b;
+    });
+    active[number].assign(length.maximum, 0);
+    for (int64_t extent : length.extents)
+      for (int64_t step = 0; step < extent; ++step)
+        ++active[number][step];
+  }
+}
+
+void Tables::enter(const Program &program, std::vector<int64_t> &slots) const {
+  for (size_t number = 0; number < lengths.size(); ++number) {
+    const Program::Length &length = program.lengths[number];
+    slots[length.slot] = addressOf(lengths[number].extents);
+    slots[length.maximumSlot] = lengths[number].maximum;
+    if (length.valuesSlot != 0)
+      slots[length.valuesSlot] = addressOf(lengths[number].values);
+  }
+  for (size_t number = 1; number < offsets.size(); ++number)
+    slots[program.layouts[number].slot] = addressOf(offsets[number]);
+  for (size_t number = 0; number < ranks.size(); ++number) {
+    slots[program.orders[number].orderSlot] = addressOf(ranks[number]);
+    slots[program.orders[number].activeSlot] = addressOf(active[number]);
+  }
+}
