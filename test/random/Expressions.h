@@ -85,6 +85,10 @@ protected:
   std::string leaf(Context &context, const std::string &dim);
   /// The latest array for which `is` holds; null when there is none.
   const Array *latest(llvm::function_ref<bool(const Array &)> is) const;
+  /// Whether the context may read an array.
+  static bool isUsable(const Context &context, const Array &array) {
+    return !array.causal || context.step();
+  }
   /// An array of the wanted kinds, from those the context may read.
   const Array *pickArray(const Context &context);
   std::string asVec(const Array &array, const std::string &place,

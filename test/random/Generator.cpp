@@ -20,6 +20,19 @@ public:
   Spec write();
 
 private:
+  /// A statement to write at a place, or sometimes another one.
+  struct Choice {
+    void (Writer::*first)(Place);
+    void (Writer::*second)(Place) = nullptr;
+    double probability = 0.5; // of the first
+  };
+  /// Writes one of the choices.
+  void grow(const Place &place, llvm::ArrayRef<Choice> choices);
+  void planeOfData(Place place);
+  void planeOfDims(Place place) { plane(place, random.pick(dims)); }
+  void neighbours(Place place);
+  void poolOfAll(Place) { pool(); }
+
   void declareDims();
   void declareGiven();
   void encoder();
@@ -209,63 +222,52 @@ void Writer::declareGiven() {
   }
 }
 
+void Writer::planeOfData(Place place) {
+  plane(place, random.pick(lengths) == place.extent ? random.pick(dims)
+                                                    : random.pick(lengths));
+}
+
+void Writer::neighbours(Place place) {
+  switch (random.below(3)) {
+  case 0:
+    return convolution(place);
+  case 1:
+    return pyramid(place);
+  default:
+    return pairs(place);
+  }
+}
+
+void Writer::grow(const Place &place, llvm::ArrayRef<Choice> choices) {
+  auto count = static_cast<int64_t>(choices.size());
+  const Choice &choice = choices[random.below(count)];
+  bool isFirst = !choice.second || random.chance(choice.probability);
+  (this->*(isFirst ? choice.first : choice.second))(place);
+}
+
 void Writer::encoder() {
+  static const Choice choices[] = {
+      {&Writer::recurrence},
+      {&Writer::recurrence},
+      {&Writer::secondOrder, &Writer::mutual},
+      {&Writer::shifted},
+      {&Writer::planeOfData},
+      {&Writer::family, &Writer::labels, 0.7},
+      {&Writer::attention},
+      {&Writer::attention},
+      {&Writer::attendingRecurrence, &Writer::hops},
+      {&Writer::heads},
+      {&Writer::running},
+      {&Writer::neighbours},
+      {&Writer::cuts, &Writer::wholeArray},
+      {&Writer::poolOfAll},
+  };
   for (size_t i = 0; i < inner.size(); ++i)
     nested(outer[i], inner[i]);
   map({random.pick(lengths)});
   int64_t count = random.between(1, 3);
-  for (int64_t i = 0; i < count; ++i) {
-    Place place{random.pick(lengths)};
-    switch (random.below(14)) {
-    case 0:
-    case 1:
-      recurrence(place);
-      break;
-    case 2:
-      random.chance(0.5) ? secondOrder(place) : mutual(place);
-      break;
-    case 3:
-      shifted(place);
-      break;
-    case 4:
-      plane(place, random.pick(lengths) == place.extent ? random.pick(dims)
-                                                        : random.pick(lengths));
-      break;
-    case 5:
-      random.chance(0.7) ? family(place) : labels(place);
-      break;
-    case 6:
-    case 7:
-      attention(place);
-      break;
-    case 8:
-      random.chance(0.5) ? attendingRecurrence(place) : hops(place);
-      break;
-    case 9:
-      heads(place);
-      break;
-    case 10:
-      running(place);
-      break;
-    case 11:
-      switch (random.below(3)) {
-      case 0:
-        convolution(place);
-        break;
-      case 1:
-        pyramid(place);
-        break;
-      default:
-        pairs(place);
-      }
-      break;
-    case 12:
-      random.chance(0.5) ? cuts(place) : wholeArray(place);
-      break;
-    default:
-      pool();
-    }
-  }
+  for (int64_t i = 0; i < count; ++i)
+    grow({random.pick(lengths)}, choices);
 }
 
 string Writer::stepFeatures(Context &context, string &width) {
@@ -328,6 +330,20 @@ bool Writer::pointer() {
 }
 
 void Writer::decoder() {
+  static const Choice choices[] = {
+      {&Writer::recurrence},
+      {&Writer::recurrence},
+      {&Writer::secondOrder, &Writer::mutual},
+      {&Writer::family},
+      {&Writer::attention},
+      {&Writer::attention},
+      {&Writer::attendingRecurrence},
+      {&Writer::attendingRecurrence},
+      {&Writer::heads, &Writer::hops},
+      {&Writer::running, &Writer::cuts},
+      {&Writer::planeOfDims},
+      {&Writer::wholeArray},
+  };
   if (random.chance(0.3) && pointer())
     return;
   bool known = random.chance(0.25);
@@ -376,37 +392,7 @@ void Writer::decoder() {
   map(place);
   int64_t count = random.between(1, 3);
   for (int64_t i = 0; i < count; ++i)
-    switch (random.below(12)) {
-    case 0:
-    case 1:
-      recurrence(place);
-      break;
-    case 2:
-      random.chance(0.5) ? secondOrder(place) : mutual(place);
-      break;
-    case 3:
-      family(place);
-      break;
-    case 4:
-    case 5:
-      attention(place);
-      break;
-    case 6:
-    case 7:
-      attendingRecurrence(place);
-      break;
-    case 8:
-      random.chance(0.5) ? heads(place) : hops(place);
-      break;
-    case 9:
-      random.chance(0.5) ? running(place) : cuts(place);
-      break;
-    case 10:
-      plane(place, random.pick(dims));
-      break;
-    default:
-      wholeArray(place);
-    }
+    grow(place, choices);
 
   begin("output");
   Context context = at(place);
