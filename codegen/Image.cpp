@@ -2,6 +2,7 @@
 
 #include "codegen/Image.h"
 #include "codegen/Emit.h"
+#include "runtime/Checksum.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -158,7 +159,10 @@ void ImageEmitter::run() {
       llvm::ConstantStruct::getAnon(
           {bytes(image.description, "description"), size(image.description),
            image.weights.empty() ? none : bytes(image.weights, "weights"),
-           size(image.weights), functionTable(),
+           size(image.weights),
+           llvm::ConstantInt::get(number,
+                                  fovea::runtime::checksum(image.weights)),
+           functionTable(),
            llvm::ConstantInt::get(number, image.functions.size())}),
       "image");
   for (const CFunction &function : cFunctions())

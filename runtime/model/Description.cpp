@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/model/Description.h"
+#include "runtime/Checksum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 1;
+static constexpr int formatVersion = 2;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -365,14 +366,6 @@ static bool isWhole(const Description &description) {
 //===----------------------------------------------------------------------===//
 // Whole descriptions
 //===----------------------------------------------------------------------===//
-
-/// FNV-1a (Fowler, Noll and Vo).
-static uint64_t checksum(std::string_view bytes) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (char byte : bytes)
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
-  return hash;
-}
 
 static std::string firstLine(std::string_view body) {
   return fmt::format("fovea {} {:016x}\n", formatVersion, checksum(body));

@@ -1,6 +1,7 @@
 //===- Model.cpp - a compiled model with its weights ----------------------===//
 
 #include "runtime/model/Model.h"
+#include "runtime/Checksum.h"
 #include "runtime/model/Cpu.h"
 
 #include <algorithm>
@@ -65,6 +66,13 @@ Status Model::takeWeights(const TensorFile &file, const std::string &name) {
   return Status::success();
 }
 
+static Status readWeightsInside(const FoveaImage &image, TensorFile &file) {
+  std::string_view bytes(image.weights, static_cast<size_t>(image.weightsSize));
+  if (checksum(bytes) != image.weightsChecksum)
+    return Status::error("the weights of the model are damaged");
+  return parseSafeTensors(bytes, "the weights inside", file);
+}
+
 Status Model::create(const FoveaImage &image, const std::string &weights,
                      int threads, std::unique_ptr<Model> &result) {
   std::unique_ptr<Model> model(new Model);
@@ -95,9 +103,7 @@ Status Model::create(const FoveaImage &image, const std::string &weights,
   if (!weights.empty())
     status = readSafeTensors(weights, file);
   else if (image.weights)
-    status = parseSafeTensors(
-        {image.weights, static_cast<size_t>(image.weightsSize)},
-        "the weights inside", file);
+    status = readWeightsInside(image, file);
   else if (!description.parameters.empty())
     return Status::error(fmt::format(
         "'{}' carries no weights; give a file of weights", description.model));

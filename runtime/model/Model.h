@@ -20,6 +20,8 @@ extern "C" struct FoveaImage {
   /// A safetensors file, or null.
   const char *weights;
   int64_t weightsSize;
+  /// Of the weights (runtime/Checksum.h).
+  uint64_t weightsChecksum;
   /// Of each program of the description, and then of the decoder, the function
   /// that runs it and the one that prepares it, or null.
   void (*const *functions)(void *frame);
