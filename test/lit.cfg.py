@@ -7,6 +7,7 @@ The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
+`sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
 import os
@@ -14,7 +15,7 @@ import sys
 
 import lit.formats
 
-config.name = "fovea"
+config.name = "-".join(["fovea", *filter(None, [config.fovea_sanitize])])
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".fov", ".test"]
 config.excludes = ["Inputs"]
@@ -52,6 +53,23 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 # Built where the compiler has the thread sanitizer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
+
+# LLVM and MLIR are not instrumented. The address sanitizer cannot know what
+# they do with containers, and with arenas that both of us fill; the thread
+# sanitizer, what they do with atomics.
+if config.fovea_sanitize:
+    config.available_features.add("sanitizer")
+    config.environment["ASAN_OPTIONS"] = ":".join(
+        [
+            "detect_container_overflow=0",
+            "allow_user_poisoning=0",
+            "detect_stack_use_after_return=0",
+        ]
+    )
+    config.environment["TSAN_OPTIONS"] = ":".join(
+        ["ignore_noninstrumented_modules=1", "halt_on_error=1"]
+    )
+    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
 
 # Every run of fovea-opt also prints what it read and reads it again.
 if lit_config.params.get("roundtrip", "1") != "0":

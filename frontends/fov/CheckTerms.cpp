@@ -41,7 +41,7 @@ bool Checker::isNumbers(const Term &term) {
 }
 
 bool Checker::isVector(const Term &term, const std::string &what) {
-  if (!term.shape || term.shape->size() >= 1)
+  if (!term.shape || !term.shape->empty())
     return true;
   error(term.loc,
         what + " takes a vector, but " + termText(term) + " is a number");

@@ -102,7 +102,7 @@ Formatter::Formatter(StringRef text, Diagnostics &diagnostics) {
     if (token.is(Token::EndOfFile))
       return;
     pieces.push_back({token, column, column - (newlines ? 0 : endOfLast),
-                      newlines > 1 && pieces.size() > 0});
+                      newlines > 1 && !pieces.empty()});
     newlines = 0;
     column += characters(textOf(token));
     at = token.end();

@@ -1,5 +1,6 @@
 """Compares `fovea run` with golden values of a published model: the reference
-interpreter, and compiled code in both precisions.
+interpreter, and compiled code in both precisions, for this CPU and with vectors
+of 256 bits.
 
     compare.py MODEL GOLDEN_DIRECTORY SPEC WORK_DIRECTORY
 
@@ -24,6 +25,8 @@ WAYS = {
     "reference": (["--reference", "--dtype", "f64"], 1e-10, tensors.difference),
     "f64": (["--dtype", "f64"], 1e-10, tensors.difference),
     "f32": (["--dtype", "f32"], 1e-4, tensors.difference_of_largest),
+    "f64 with AVX2": (["--dtype", "f64", "--cpu", "x86-64-v3"], 1e-10, tensors.difference),
+    "f32 with AVX2": (["--dtype", "f32", "--cpu", "x86-64-v3"], 1e-4, tensors.difference_of_largest),
 }
 
 

@@ -3,12 +3,12 @@
     tiny.py MODEL SPEC WORK_DIRECTORY
 
 Two examples of different lengths, garbage behind the lengths: the loss is a
-number, the garbage does not matter, compiled code agrees with the interpreter,
-and the gradients of a few entries of every parameter agree with central
-differences. The models' sizes and data
-stand in the table.
+number, the garbage does not matter, compiled code for two CPUs agrees with the
+interpreter, and the gradients of a few entries of every parameter agree with
+central differences. The models' sizes and data stand in the table.
 """
 
+import itertools
 import math
 import os
 import random
@@ -81,6 +81,8 @@ MODELS = {
 }
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
 BATCH = 2
+TOLERANCES = {"f64": 1e-10, "f32": 1e-4}
+CPUS = ("native", "x86-64-v3")  # the second has vectors of half the length
 
 
 def element(kind, draw, example, place, end):
@@ -153,14 +155,14 @@ def main(model, spec, work):
         return read(result)
 
     base = run(parameters, grads=True)
-    for dtype, tolerance in ("f64", 1e-10), ("f32", 1e-4):
-        compiled = run(parameters, garbage=3, grads=True, how=("--dtype", dtype))
+    for (dtype, tolerance), cpu in itertools.product(TOLERANCES.items(), CPUS):
+        compiled = run(parameters, garbage=3, grads=True, how=("--dtype", dtype, "--cpu", cpu))
         assert set(compiled) == set(base)
         for name, tensor in base.items():
             scale = max(1, *map(abs, tensor.values))
             for ours, wanted in zip(compiled[name].values, tensor.values, strict=True):
                 # A NaN is never close.
-                assert abs(ours - wanted) <= tolerance * scale, f"{dtype} {name}: {ours}, not {wanted}"
+                assert abs(ours - wanted) <= tolerance * scale, f"{dtype} {cpu} {name}: {ours}, not {wanted}"
     loss = base["loss"].values[0]
     assert math.isfinite(loss), loss
     assert run(parameters, garbage=3)["loss"].values[0] == loss, "what stands behind a length matters"

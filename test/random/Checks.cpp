@@ -361,8 +361,8 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
   if (options.decoding)
     checkDecoder(*subject, *original, module, failures, statistics);
   if (options.compiled)
-    checkCompiled(*subject, *original, module, gets, options.everyProgram,
-                  failures, statistics);
+    checkCompiled(*subject, *original, module, gets, options, failures,
+                  statistics);
   if (options.renaming && renamed)
     checkRenaming(*subject, *renamed, want, observed, context, failures);
   if (options.formatting)

@@ -41,6 +41,8 @@ struct CheckOptions {
        renaming = true, formatting = true;
   /// Compiles every program in each precision, instead of one by turns.
   bool everyProgram = false;
+  /// What it compiles for, as `fovea --cpu` names it.
+  std::string cpu = "native";
 };
 
 using Failures = std::vector<std::string>;
@@ -94,8 +96,9 @@ void checkDecoder(const Subject &subject, mlir::ModuleOp original,
 /// as outputs. `scheduled` has the gradients to agree with.
 void checkCompiled(const Subject &subject, mlir::ModuleOp original,
                    mlir::ModuleOp scheduled,
-                   const std::vector<std::string> &gets, bool everyProgram,
-                   Failures &failures, Statistics &statistics);
+                   const std::vector<std::string> &gets,
+                   const CheckOptions &options, Failures &failures,
+                   Statistics &statistics);
 
 /// How the two terms of the objective are weighed in gradients.
 inline constexpr double nllSeed = 1.3, penaltySeed = 0.7;

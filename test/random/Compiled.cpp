@@ -34,12 +34,12 @@ struct DestroyPool {
 class CompiledCheck {
 public:
   CompiledCheck(const Subject &subject, mlir::ModuleOp original,
-                mlir::ModuleOp scheduled, Failures &failures,
-                Statistics &statistics)
+                mlir::ModuleOp scheduled, const CheckOptions &options,
+                Failures &failures, Statistics &statistics)
       : subject(subject), original(original), scheduled(scheduled),
-        failures(failures), statistics(statistics) {}
+        options(options), failures(failures), statistics(statistics) {}
 
-  void run(const std::vector<std::string> &gets, bool everyProgram);
+  void run(const std::vector<std::string> &gets);
 
 private:
   void drawBatch();
@@ -56,6 +56,7 @@ private:
 
   const Subject &subject;
   mlir::ModuleOp original, scheduled;
+  const CheckOptions &options;
   Failures &failures;
   Statistics &statistics;
 
@@ -135,12 +136,12 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
   batched = mlir::cast<mlir::ModuleOp>(original->clone());
   if (mlir::Operation *decoding = batched->lookupSymbol("decoding"))
     decoding->erase();
-  attn::PipelineOptions options;
-  options.stopAfter = attn::Phase::fuse;
+  attn::PipelineOptions pipeline;
+  pipeline.stopAfter = attn::Phase::fuse;
   for (const std::string &name : gets)
-    options.get.push_back(name);
+    pipeline.get.push_back(name);
   mlir::PassManager manager(batched->getContext());
-  attn::buildPipeline(manager, options);
+  attn::buildPipeline(manager, pipeline);
   if (mlir::succeeded(manager.run(*batched)))
     return true;
   fail("the pipeline fails up to 'fuse'");
@@ -274,12 +275,13 @@ void CompiledCheck::judgeCompany(CompiledProgram &program,
 void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
   std::string what =
       "compiled @" + entry.str() + (isDouble ? ", f64" : ", f32");
-  cli::CompiledOptions options;
-  options.isDouble = isDouble;
-  options.optimisation = options.codegen = 0;
-  options.isCached = false;
+  cli::CompiledOptions how;
+  how.isDouble = isDouble;
+  how.cpu = options.cpu;
+  how.optimisation = how.codegen = 0;
+  how.isCached = false;
   std::unique_ptr<CompiledProgram> program;
-  Status status = CompiledProgram::create(*batched, entry, options, program);
+  Status status = CompiledProgram::create(*batched, entry, how, program);
   if (status.failed())
     return fail(what + ": " + status.text());
   ++statistics.compiled;
@@ -293,8 +295,7 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
     judgeCompany(*program, what);
 }
 
-void CompiledCheck::run(const std::vector<std::string> &gets,
-                        bool everyProgram) {
+void CompiledCheck::run(const std::vector<std::string> &gets) {
   drawBatch();
   if (!lower(gets) || !interpret())
     return;
@@ -302,7 +303,7 @@ void CompiledCheck::run(const std::vector<std::string> &gets,
   const std::pair<const char *, bool> programs[] = {
       {"grad", true}, {"grad", false}, {"loss", true}, {"loss", false}};
   for (auto [number, program] : llvm::enumerate(programs))
-    if (everyProgram || subject.seed % std::size(programs) == number)
+    if (options.everyProgram || subject.seed % std::size(programs) == number)
       judge(program.first, program.second);
 }
 
@@ -310,8 +311,8 @@ void fovea::random::checkCompiled(const Subject &subject,
                                   mlir::ModuleOp original,
                                   mlir::ModuleOp scheduled,
                                   const std::vector<std::string> &gets,
-                                  bool everyProgram, Failures &failures,
-                                  Statistics &statistics) {
-  CompiledCheck(subject, original, scheduled, failures, statistics)
-      .run(gets, everyProgram);
+                                  const CheckOptions &options,
+                                  Failures &failures, Statistics &statistics) {
+  CompiledCheck(subject, original, scheduled, options, failures, statistics)
+      .run(gets);
 }

@@ -3,6 +3,7 @@
 // fovea-random --seeds 0..499     all checks of each seed; a line per failure
 //     --compiled               of compiled code alone
 //     --every-program          in both precisions, not in one by turns
+//     --cpu x86-64-v3          for another CPU than this one
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -34,6 +35,8 @@ static cl::opt<bool> compiledOnly("compiled",
 static cl::opt<bool>
     everyProgram("every-program",
                  cl::desc("compile each program of a seed in each precision"));
+static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
+                                cl::init("native"));
 static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
 static cl::opt<int64_t> shrink("shrink", cl::desc("shrink a failing seed"),
                                cl::init(-1));
@@ -180,6 +183,7 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
   CheckOptions options;
   options.renaming = options.formatting = false;
   options.everyProgram = true;
+  options.cpu = cpu;
   options.gradients = options.decoding = !isCompiled;
   Statistics statistics;
   return inChild(
@@ -244,6 +248,7 @@ static int checkSeeds(int64_t first, int64_t last) {
   Statistics statistics;
   CheckOptions options;
   options.everyProgram = everyProgram;
+  options.cpu = cpu;
   if (compiledOnly)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
