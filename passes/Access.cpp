@@ -48,7 +48,7 @@ bool LinearForm::add(Value value, int64_t factor) {
         return add(op->getOperand(1 - i), factor * number.getSExtValue());
   if (isa_and_nonnull<arith::IndexCastOp>(op)) {
     // An index that was used as a number in between is still an index.
-    auto inner = op->getOperand(0).getDefiningOp();
+    Operation *inner = op->getOperand(0).getDefiningOp();
     if (isa<BlockArgument>(op->getOperand(0)) ||
         isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
                         arith::IndexCastOp, ExtentOp>(inner))

@@ -259,7 +259,7 @@ void Splitter::findSegments() {
       Operation *def = operand.getDefiningOp();
       if (auto *choice = llvm::find(choices, def); choice != choices.end())
         segment = std::max<unsigned>(segment, choice - choices.begin() + 1);
-      else if (auto known = segmentOf.find(def); known != segmentOf.end())
+      else if (auto *known = segmentOf.find(def); known != segmentOf.end())
         segment = std::max(segment, known->second);
     });
     if (!isMade(&op))

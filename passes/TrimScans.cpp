@@ -15,7 +15,7 @@ struct TrimScans : fovea::attn::impl::TrimScansBase<TrimScans> {
   void trim(ScanOp op) {
     SmallVector<unsigned> kept;
     for (unsigned i = 0; i < op.getNumStacked(); ++i) {
-      auto same = llvm::find_if(kept, [&](unsigned other) {
+      auto *same = llvm::find_if(kept, [&](unsigned other) {
         return op.getStackedValue(other) == op.getStackedValue(i) &&
                op.getAxes()[other] == op.getAxes()[i];
       });

@@ -358,9 +358,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
       return false;
     Extent last = *var->extent + Extent(shift - 1);
     std::optional<Extent::Linear> room = (last - place).linear();
-    if (room && room->coefficients.empty() && room->constant < 0)
-      return false;
-    return true;
+    return !room || !room->coefficients.empty() || room->constant >= 0;
   };
   auto placeAttribute = [&](const Extent &place) -> Attribute {
     if (std::optional<int64_t> value = place.value())
