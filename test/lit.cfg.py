@@ -63,6 +63,7 @@ if config.fovea_sanitize:
         [
             "detect_container_overflow=0",
             "allow_user_poisoning=0",
+            "allocator_may_return_null=1",
             "detect_stack_use_after_return=0",
         ]
     )

@@ -63,7 +63,7 @@ bool Aligner::readsFit(Operation *op, int64_t shift) const {
   bool isLong = longOps.contains(op);
   unsigned time = isLong ? longOps.lookup(op) : *indexOver(op, small);
   for (const Edge &edge : graph.getReads(op)) {
-    auto target = longOps.find(edge.target);
+    const auto *target = longOps.find(edge.target);
     if (target == longOps.end())
       continue;
     const AccessIndex &index = edge.access->indices[target->second];
