@@ -72,7 +72,7 @@ void Vocabulary::add(std::string_view symbol) {
 }
 
 bool Vocabularies::isKey(std::string_view key) {
-  return key.substr(0, keyPrefix.size()) == keyPrefix;
+  return key.starts_with(keyPrefix);
 }
 
 std::string Vocabularies::nameIn(std::string_view key) {

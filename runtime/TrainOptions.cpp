@@ -344,7 +344,7 @@ Status Reader::run() {
     if (status.failed())
       return status;
   for (const auto &[entry, text] : entries) {
-    if (entry.rfind("clip_value", 0) != 0)
+    if (!entry.starts_with("clip_value"))
       continue;
     double value = 0;
     if (Status status = readNumber(entry, 0, value); status.failed())

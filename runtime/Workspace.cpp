@@ -210,6 +210,7 @@ std::byte *Workspace::place(const Program::Array &array,
 std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
                                         int64_t example) const {
   std::vector<int64_t> shape;
+  shape.reserve(array.shape.size());
   for (int64_t extent : array.shape)
     shape.push_back(extent >= 0 ? extent
                                 : tables.lengths[-1 - extent].extents[example]);
@@ -430,21 +431,18 @@ void Workspace::addOutputTo(const std::string &name, T *sum) const {
   const Program::Array *array = findOutput(program, name);
   if (!array)
     return;
-  auto add = [&](auto zero) {
-    using From = decltype(zero);
-    for (int64_t part = 0; part < places(array->layout); ++part) {
-      auto source = reinterpret_cast<const From *>(slots[array->slot]) +
-                    part * array->count;
+  auto add = [&](const auto *source) {
+    for (int64_t part = 0; part < places(array->layout); ++part)
       for (int64_t i = 0; i < array->count; ++i)
-        sum[i] += static_cast<T>(source[i]);
-    }
+        sum[i] += static_cast<T>(*source++);
   };
+  int64_t from = slots[array->slot];
   if (array->element == Element::F32)
-    add(float());
+    add(reinterpret_cast<const float *>(from));
   else if (array->element == Element::F64)
-    add(double());
+    add(reinterpret_cast<const double *>(from));
   else
-    add(int64_t());
+    add(reinterpret_cast<const int64_t *>(from));
 }
 
 void Workspace::addOutput(const std::string &name, float *sum) const {

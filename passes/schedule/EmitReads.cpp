@@ -189,7 +189,9 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
       continue;
     }
     const AccessIndex &index = access.indices[axis];
-    Value at = scopes[1 + *loopOf(run, index)].index;
+    auto loop = loopOf(run, index);
+    assert(loop && "another axis is read as a whole");
+    Value at = scopes[1 + *loop].index;
     if (index.offset != 0) {
       Value offset = arith::ConstantIndexOp::create(inside, loc, index.offset);
       at = arith::AddIOp::create(inside, loc, at, offset);

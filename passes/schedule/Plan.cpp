@@ -213,10 +213,11 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
       SmallVector<const Loop *> inner(enclosing);
       inner.push_back(loop.get());
       auto body = planOps(graph, ops, inner, /*report=*/false);
-      if (failed == nullptr && mlir::failed(body))
-        failed = std::move(loop);
-      if (mlir::failed(body))
+      if (mlir::failed(body)) {
+        if (!failed)
+          failed = std::move(loop);
         continue;
+      }
       loop->body = std::move(*body);
       bool parallelInside = !hasLoop(loop->body);
       if (parallelInside || !found)

@@ -3,6 +3,7 @@
 #include "runtime/model/CBatch.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -77,9 +78,10 @@ Status BatchReader::add(TensorFile &file, const std::string &name, DType type,
   tensor.type = type;
   tensor.shape = std::move(shape);
   tensor.bytes.resize(bytes);
+  const auto *source = reinterpret_cast<const void *>(address);
+  assert(source && "what is given lies somewhere");
   if (bytes > 0)
-    std::memcpy(tensor.bytes.data(), reinterpret_cast<const void *>(address),
-                bytes);
+    std::memcpy(tensor.bytes.data(), source, bytes);
   return Status::success();
 }
 

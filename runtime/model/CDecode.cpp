@@ -135,7 +135,7 @@ int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
   auto *to = static_cast<std::byte *>(hypothesis);
   auto put = [&](const auto &value) {
     static_assert(sizeof(value) == 8);
-    std::memcpy(to, &value, sizeof(value));
+    std::memcpy(to, static_cast<const void *>(&value), sizeof(value));
     to += sizeof(value);
   };
   put(own.logp);

@@ -36,7 +36,7 @@ Status fovea::runtime::checkCpu(std::string_view wanted) {
     std::string_view one = wanted.substr(0, wanted.find(','));
     wanted.remove_prefix(std::min(one.size() + 1, wanted.size()));
     for (auto [name, isThere] : known)
-      if (one.substr(0, 1) == "+" && one.substr(1) == name && !isThere)
+      if (one.starts_with('+') && one.substr(1) == name && !isThere)
         return Status::error("this code needs a CPU with '" +
                              std::string(name) +
                              "'; compile it with another '--cpu'");

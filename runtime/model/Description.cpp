@@ -386,9 +386,9 @@ Status fovea::runtime::readDescription(std::string_view bytes,
   std::string_view body =
       end == bytes.npos ? std::string_view() : bytes.substr(end + 1);
   std::string version = fmt::format("fovea {} ", formatVersion);
-  if (bytes.substr(0, 6) != "fovea " || body.empty())
+  if (!bytes.starts_with("fovea ") || body.empty())
     return Status::error("this is no compiled model");
-  if (bytes.substr(0, version.size()) != version)
+  if (!bytes.starts_with(version))
     return Status::error(
         "the model was compiled by another version of fovea than its runtime");
   json array = json::parse(body, nullptr, /*allow_exceptions=*/false);

@@ -18,7 +18,7 @@ static bool readNormalise(std::string_view text, SearchOptions &options) {
     return true;
   }
   constexpr std::string_view gnmt = "gnmt(";
-  if (text.substr(0, gnmt.size()) != gnmt || text.back() != ')')
+  if (!text.starts_with(gnmt) || text.back() != ')')
     return false;
   const char *begin = text.data() + gnmt.size();
   const char *end = text.data() + text.size() - 1;
