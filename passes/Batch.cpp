@@ -197,7 +197,6 @@ struct Batch : fovea::attn::impl::BatchBase<Batch> {
         Value value = output.getValue();
         if (!output.getTarget().starts_with("grad/") || !isPerExample(value))
           continue;
-        ++numSums;
         output.getValueMutable().set(canSum(value) ? sumOf(value)
                                                    : addExamples(value));
       }

@@ -45,7 +45,6 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
     auto builder = OpBuilder::atBlockEnd(choice->getBlock());
     OutputOp::create(builder, choice.getLoc(), choice.getTarget(),
                      choice.getResult());
-    ++numGenerated;
   }
 };
 

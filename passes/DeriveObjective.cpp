@@ -391,7 +391,6 @@ struct DeriveObjective
     for (auto choice : llvm::make_early_inc_range(system.getOps<ChoiceOp>())) {
       objective.addChoice(choice);
       choice.erase();
-      ++numChoices;
     }
     for (auto penalty :
          llvm::make_early_inc_range(system.getOps<PenaltyOp>())) {

@@ -109,7 +109,6 @@ struct ExposeContractions
       Value plain = ReadOp::create(builder, read.getLoc(), array, at);
       read.replaceAllUsesWith(plain);
       read.erase();
-      ++numExposed;
     }
   }
 

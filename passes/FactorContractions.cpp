@@ -184,7 +184,6 @@ struct FactorContractions
     op.getResult().replaceAllUsesWith(
         makeSum(op, *found, products).getResult());
     op.erase();
-    ++numFactored;
   }
 
   void runOnOperation() override {

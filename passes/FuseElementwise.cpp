@@ -74,7 +74,6 @@ struct FuseElementwise
     if (Value source = copiedBy(op)) {
       op.getResult().replaceAllUsesWith(source);
       op.erase();
-      ++numCopies;
       return;
     }
     ReadOp read = isElementwise(op) ? onlyRead(op) : ReadOp();
@@ -85,7 +84,6 @@ struct FuseElementwise
         inlineRegion(builder, op.getBody(), read.getIndices()));
     read.erase();
     op.erase();
-    ++numFused;
   }
 
   void runOnOperation() override {

@@ -192,7 +192,6 @@ struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
   }
 
   void inherit(ComputeOp op) {
-    bool changed = false;
     for (ReadOp read : factorsOf(op)) {
       auto weights = read.getArray().getDefiningOp<ComputeOp>();
       std::optional<SmallVector<unsigned>> indices = indicesOf(read, op);
@@ -216,9 +215,7 @@ struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
       if (parts.empty() || isRequired(op, parts, *indices))
         continue;
       require(op, weights, parts, *indices);
-      changed = true;
     }
-    numBounded += changed;
   }
 };
 } // namespace

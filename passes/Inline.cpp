@@ -235,6 +235,5 @@ void Inline::runOnOperation() {
       worklist.insert(reader);
     }
     producer.erase();
-    ++numInlined;
   }
 }

@@ -48,9 +48,6 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"
   ];
-  let statistics = [
-    Statistic<"numChoices", "choices", "observed choices that joined the objective">
-  ];
 }
 
 def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
@@ -67,9 +64,6 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"show", "show", "std::string", "names of equations that become outputs">
   ];
-  let statistics = [
-    Statistic<"numGenerated", "generated", "choices whose result is generated">
-  ];
 }
 
 def ShareArrays : Pass<"attn-share-arrays", "::mlir::ModuleOp"> {
@@ -83,10 +77,6 @@ def ShareArrays : Pass<"attn-share-arrays", "::mlir::ModuleOp"> {
 
     Example: `key(h[i])`, written in two equations, is one array afterwards.
   }];
-  let statistics = [
-    Statistic<"numArrays", "arrays", "arrays that another one gave as well">,
-    Statistic<"numScalars", "scalars", "scalars of a body that it had already">
-  ];
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,7 +110,6 @@ def SplitConcat : Pass<"attn-split-concat", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"numSplit", "split", "sums that were split">];
 }
 
 def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
@@ -161,7 +150,6 @@ def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];
-  let statistics = [Statistic<"numInlined", "inlined", "computes inlined">];
 }
 
 def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
@@ -188,7 +176,6 @@ def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"numBounded", "bounded", "sums that got a condition">];
 }
 
 def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
@@ -226,9 +213,6 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::fovea::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"
-  ];
-  let statistics = [
-    Statistic<"numAdjoints", "adjoints", "arrays that got an adjoint">
   ];
 }
 
@@ -277,10 +261,6 @@ def Schedule : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     "::fovea::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::scf::SCFDialect"
   ];
-  let statistics = [
-    Statistic<"numScans", "scans", "recurrences that became scans">,
-    Statistic<"numDead", "dead", "arrays that nobody needs">
-  ];
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,9 +290,6 @@ def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
     %dw = attn.compute "d w" (%d: 512, %k: 256) sum (%t: "T") { .. } {attn.batch = "sum"}
     ```
   }];
-  let statistics = [
-    Statistic<"numSums", "sums", "outputs that are summed over the examples">
-  ];
 }
 
 def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
@@ -354,9 +331,6 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let statistics = [
-    Statistic<"numSplit", "split", "programs that were taken apart">
-  ];
 }
 
 //===----------------------------------------------------------------------===//
@@ -382,9 +356,6 @@ def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
     %last, %a = attn.scan "T" (%t) carries (..) axes [0] { .. attn.yield %next, %row }
     ```
   }];
-  let statistics = [
-    Statistic<"numTrimmed", "trimmed", "rows that are not kept">
-  ];
 }
 
 def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
@@ -410,9 +381,6 @@ def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
     %dx = attn.compute (%i: "S") sum (%r: 201) where { 0 <= %i - %r } { %p[%i - %r, %r] }
     ```
   }];
-  let statistics = [
-    Statistic<"numFactored", "factored", "sums with a product inside">
-  ];
 }
 
 def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
@@ -437,10 +405,6 @@ def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
     %z = attn.compute (%k: 512) { sigmoid(%x[%k] + %y[%k]) }
     ```
   }];
-  let statistics = [
-    Statistic<"numFused", "fused", "equations computed inside another">,
-    Statistic<"numCopies", "copies", "copies that are gone">
-  ];
 }
 
 def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
@@ -466,9 +430,6 @@ def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
     %dw = attn.compute (%d: 512, %k: 512) sum (%t: "T") { %g[%t, %d] * %before[%t, %k] } {attn.batch = "sum"}
     ```
   }];
-  let statistics = [
-    Statistic<"numExposed", "exposed", "factors that became arrays">
-  ];
 }
 
 //===----------------------------------------------------------------------===//

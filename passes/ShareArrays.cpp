@@ -85,7 +85,7 @@ static bool maySwap(Operation &from, Operation &to) {
 }
 
 /// Shares the ops of one block; true when something changed.
-static bool shareBlock(Block &block, int64_t &shared) {
+static bool shareBlock(Block &block) {
   DenseMap<uint64_t, SmallVector<Operation *, 1>> known;
   SmallVector<Operation *> dead;
   for (Operation &op : block) {
@@ -105,7 +105,6 @@ static bool shareBlock(Block &block, int64_t &shared) {
   }
   for (Operation *op : dead)
     op->erase();
-  shared += dead.size();
   return !dead.empty();
 }
 
@@ -114,17 +113,14 @@ namespace {
 struct ShareArrays : fovea::attn::impl::ShareArraysBase<ShareArrays> {
   void runOnOperation() override {
     for (SystemOp system : getOperation().getOps<SystemOp>()) {
-      int64_t scalars = 0, arrays = 0;
       // Bodies first: arrays whose bodies repeat themselves are then equal.
       system.getBody().walk([&](Block *block) {
         if (block->getParentOp() != system)
-          shareBlock(*block, scalars);
+          shareBlock(*block);
       });
       // An array that was shared may make its readers equal.
-      while (shareBlock(system.getBody().front(), arrays))
+      while (shareBlock(system.getBody().front()))
         ;
-      numScalars += scalars;
-      numArrays += arrays;
     }
   }
 };

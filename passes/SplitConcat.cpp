@@ -199,9 +199,7 @@ struct SplitConcat : fovea::attn::impl::SplitConcatBase<SplitConcat> {
       llvm::append_range(worklist, system.getOps<ComputeOp>());
     while (!worklist.empty()) {
       // A part may itself be a concatenation, so new sums are looked at again.
-      SmallVector<ComputeOp> parts = split(worklist.pop_back_val());
-      llvm::append_range(worklist, parts);
-      numSplit += parts.size() > 1;
+      llvm::append_range(worklist, split(worklist.pop_back_val()));
     }
   }
 };

@@ -588,8 +588,7 @@ struct SplitDecoder : fovea::attn::impl::SplitDecoderBase<SplitDecoder> {
     if (!program)
       return;
     if (failed(Splitter(getOperation(), program).split()))
-      return signalPassFailure();
-    ++numSplit;
+      signalPassFailure();
   }
 };
 } // namespace

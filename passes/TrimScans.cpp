@@ -28,7 +28,6 @@ struct TrimScans : fovea::attn::impl::TrimScansBase<TrimScans> {
                    [&](unsigned i) { return op.getStacked(i).use_empty(); });
     if (kept.size() == op.getNumStacked())
       return;
-    numTrimmed += op.getNumStacked() - kept.size();
     unsigned numCarries = op.getNumCarries();
     SmallVector<int64_t> axes;
     SmallVector<Type> types =

@@ -210,7 +210,6 @@ std::byte *Workspace::place(const Program::Array &array,
 std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
                                         int64_t example) const {
   std::vector<int64_t> shape;
-  shape.reserve(array.shape.size());
   for (int64_t extent : array.shape)
     shape.push_back(extent >= 0 ? extent
                                 : tables.lengths[-1 - extent].extents[example]);

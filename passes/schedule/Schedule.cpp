@@ -40,8 +40,6 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
       program->setDiscardableAttrs(system->getDiscardableAttrDictionary());
       program.getBody().emplaceBlock();
       schedule::Emitter(*graph, plan, program).run();
-      program.walk([&](ScanOp) { ++numScans; });
-      numDead += graph->getDead().size();
       system.erase();
     }
     if (failedOnce)

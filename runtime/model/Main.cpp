@@ -227,7 +227,6 @@ int Runner::runTensors(const std::string &path) {
   TensorFile tensors;
   std::vector<Example> examples;
   std::vector<DataSpec> specs;
-  specs.reserve(inputs.size());
   for (const DataDescription *data : inputs)
     specs.push_back(data->spec);
   Status status = readSafeTensors(path, tensors);

@@ -161,8 +161,7 @@ Status CompiledBatch::evaluateGradients(double seedNll, double seedPenalty,
       status.failed())
     return status;
   for (const Program::Array &array : compiled->program().arrays) {
-    if (array.role != Program::Role::Output ||
-        array.name.compare(0, 5, "grad/") != 0)
+    if (array.role != Program::Role::Output || !array.name.starts_with("grad/"))
       continue;
     reference::Array sum =
         arrayOf(array, compiled->workspace().output(array.name, 0));

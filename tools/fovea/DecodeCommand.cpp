@@ -15,7 +15,6 @@
 
 using namespace fovea;
 using namespace fovea::cli;
-using llvm::StringRef;
 
 namespace {
 /// Prints hypotheses as they come, example after example, and keeps what is
