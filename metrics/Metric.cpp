@@ -134,14 +134,15 @@ public:
     assert(!references.empty() && "every line has a reference");
     numReferences = references.size();
     Tokens tokens = tokenise(hypothesis, tokeniser);
-    std::optional<Parts> best;
-    for (const Tokens &reference : tokeniseAll(references, tokeniser)) {
-      Parts parts = compare(tokens, reference);
-      if (!best || isBetter(parts, *best))
+    std::vector<Tokens> all = tokeniseAll(references, tokeniser);
+    Parts best = compare(tokens, all.front());
+    for (size_t i = 1; i < all.size(); ++i) {
+      Parts parts = compare(tokens, all[i]);
+      if (isBetter(parts, best))
         best = parts;
     }
-    sums.counted += best->counted;
-    sums.all += best->all;
+    sums.counted += best.counted;
+    sums.all += best.all;
   }
   double value() const override {
     return sums.all == 0 ? 0 : factor() * sums.counted / sums.all;

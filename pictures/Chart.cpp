@@ -33,8 +33,8 @@ struct Range {
 static void addMarks(Range &range) {
   if (range.isLogarithmic) {
     double decades = std::log10(range.most / range.least);
-    for (double power = std::floor(std::log10(range.least));
-         power <= std::log10(range.most); ++power)
+    auto first = static_cast<int>(std::floor(std::log10(range.least)));
+    for (int power = first; power <= std::log10(range.most); ++power)
       for (double factor : {1.0, 2.0, 5.0}) {
         double mark = factor * std::pow(10, power);
         bool isWanted = decades < 2 || factor == 1;
@@ -47,9 +47,10 @@ static void addMarks(Range &range) {
   double step = std::pow(10, std::floor(std::log10(range.most - range.least)));
   while ((range.most - range.least) / step < 5)
     step /= std::fmod(std::log10(step) + 100, 1) < 0.5 ? 2 : 2.5;
-  for (double k = std::ceil(range.least / step - 1e-9);
-       k * step <= range.most * (1 + 1e-12) + step * 1e-9; ++k)
-    range.marks.push_back(k == 0 ? 0 : k * step);
+  double first = std::ceil(range.least / step - 1e-9);
+  double last = range.most * (1 + 1e-12) + step * 1e-9;
+  for (int i = 0; (first + i) * step <= last; ++i)
+    range.marks.push_back(first + i == 0 ? 0 : (first + i) * step);
 }
 
 static Range rangeOf(const Chart &chart, bool ofX) {

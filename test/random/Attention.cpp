@@ -85,8 +85,7 @@ void Templates::attention(Place place) {
     index.hasRange = true;
   if (named && !over.causal) {
     string energy = fresh("e");
-    Context both = inner;
-    say(left(energy, both) + " = " + e);
+    say(left(energy, inner) + " = " + e);
     e = energy + "[" + (at.empty() ? "" : context.indices[0].name + ",") +
         look.name + "]";
   }

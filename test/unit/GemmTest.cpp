@@ -85,7 +85,8 @@ private:
 template <typename T>
 bool same(const std::vector<T> &lhs, const std::vector<T> &rhs) {
   return lhs.size() == rhs.size() &&
-         std::memcmp(lhs.data(), rhs.data(), lhs.size() * sizeof(T)) == 0;
+         (lhs.empty() ||
+          std::memcmp(lhs.data(), rhs.data(), lhs.size() * sizeof(T)) == 0);
 }
 
 /// The chain of every element, as Gemm.h states it.
