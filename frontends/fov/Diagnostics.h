@@ -47,6 +47,7 @@ public:
   void finish();
 
   unsigned numErrors() const { return errors; }
+  unsigned numWarnings() const { return warnings; }
   /// Whether further errors are only counted: finding a suggestion for one
   /// would be in vain.
   bool isFull() const { return errors >= limit; }

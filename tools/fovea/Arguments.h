@@ -82,6 +82,7 @@ struct Arguments {
   std::string lengths, json;
   std::string cpu = "native";
   double seconds = 2;
+  int64_t runs = 9; // at least
   bool perf = false;
 
   // check

@@ -11,11 +11,9 @@
 #include "dialect/reference/Search.h"
 #include "runtime/Learner.h"
 #include "runtime/ThreadPool.h"
-#include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Files.h"
-#include "tools/fovea/Inputs.h"
 #include "tools/fovea/KernelProfile.h"
-#include "tools/fovea/Session.h"
+#include "tools/fovea/Programs.h"
 #include "tools/fovea/TrainBlock.h"
 
 #include <algorithm>
@@ -23,6 +21,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -49,14 +49,13 @@ static bool readLengths(const std::string &text,
 
 /// Random data for every data name, tokens from the whole vocabulary. False
 /// when a length is not given.
-static bool drawExamples(Session &session, const Model &model,
-                         mlir::Operation *program,
+static bool drawExamples(Session &session,
+                         const std::vector<runtime::DataSpec> &specs,
                          const std::map<std::string, int64_t> &lengths,
                          int64_t batch,
                          std::vector<runtime::Example> &examples) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> real(-1, 1);
-  std::vector<runtime::DataSpec> specs = describeData(model, program);
   for (int64_t number = 0; number < batch; ++number) {
     runtime::Example &example = examples.emplace_back();
     example.id = number;
@@ -97,30 +96,67 @@ static bool drawExamples(Session &session, const Model &model,
   return true;
 }
 
-static runtime::ParameterValues drawParameters(const Model &model) {
-  std::mt19937_64 random(0);
-  std::uniform_real_distribution<double> real(-0.08, 0.08);
-  runtime::ParameterValues parameters;
-  for (const ParameterInfo &parameter : model.parameters) {
-    int64_t count = 1;
-    for (int64_t extent : parameter.shape)
-      count *= extent;
-    std::vector<double> &values = parameters[parameter.path];
-    values.reserve(count);
-    for (int64_t i = 0; i < count; ++i)
-      values.push_back(real(random));
+/// Numbers of [-0.08, 0.08), quickly: SplitMix64 (Steele, Lea and Flood, 2014).
+template <typename T>
+static void drawNumbers(uint64_t seed, int64_t count, std::vector<T> &values) {
+  values.resize(count);
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bits = (seed += 0x9e3779b97f4a7c15);
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    auto whole = static_cast<int64_t>((bits ^ bits >> 31) >> 40);
+    values[i] = static_cast<T>(static_cast<double>(whole) * (0.16 / (1 << 24)) -
+                               0.08);
   }
+}
+
+static int64_t sizeOf(const ParameterInfo &parameter) {
+  int64_t count = 1;
+  for (int64_t extent : parameter.shape)
+    count *= extent;
+  return count;
+}
+
+static runtime::ParameterValues drawParameters(const Model &model) {
+  runtime::ParameterValues parameters;
+  uint64_t seed = 0;
+  for (const ParameterInfo &parameter : model.parameters)
+    drawNumbers(++seed << 32, sizeOf(parameter), parameters[parameter.path]);
   return parameters;
+}
+
+/// Seconds since this process was started, to 10 ms, its loading included.
+static double secondsSinceStart() {
+  auto file = llvm::MemoryBuffer::getFileAsStream("/proc/self/stat");
+  llvm::SmallVector<llvm::StringRef> fields;
+  if (file)
+    (*file)->getBuffer().rsplit(')').second.split(fields, ' ', -1,
+                                                  /*KeepEmpty=*/false);
+  double ticks = 0;
+  timespec now{};
+  if (fields.size() < 20 || fields[19].getAsDouble(ticks) ||
+      clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+    return 0;
+  return static_cast<double>(now.tv_sec) + double(now.tv_nsec) * 1e-9 -
+         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+static int64_t mostResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) << 10;
 }
 
 namespace {
 struct Timing {
   double first = 0, median = 0, smallest = 0, spread = 0;
+  double started = 0; // from the start of the process to the end of the first
   int64_t runs = 0;
 };
 } // namespace
 
-static Timing timeRuns(llvm::function_ref<void()> run, double seconds) {
+static Timing timeRuns(llvm::function_ref<void()> run,
+                       const Arguments &arguments) {
   Timing timing;
   auto timed = [&] {
     Clock::time_point start = Clock::now();
@@ -128,9 +164,11 @@ static Timing timeRuns(llvm::function_ref<void()> run, double seconds) {
     return secondsSince(start);
   };
   timing.first = timed();
+  timing.started = secondsSinceStart();
   std::vector<double> runs;
   Clock::time_point start = Clock::now();
-  while (runs.size() < 9 || secondsSince(start) < seconds)
+  while (static_cast<int64_t>(runs.size()) < arguments.runs ||
+         secondsSince(start) < arguments.seconds)
     runs.push_back(timed());
   std::sort(runs.begin(), runs.end());
   size_t count = runs.size();
@@ -157,9 +195,11 @@ public:
   nlohmann::json reports = nlohmann::json::array();
 
 private:
-  std::unique_ptr<Model> open(llvm::StringRef dropped, bool gradients);
-  bool makeLearner(Model &model, const runtime::ParameterValues &values,
-                   FoveaPool *pool, std::unique_ptr<runtime::Learner> &learner);
+  std::unique_ptr<Model> open(llvm::StringRef dropped);
+  std::unique_ptr<Programs> programsOf(Model &model, bool gradients,
+                                       CompiledOptions options);
+  bool makeLearner(Model &model, FoveaPool *pool,
+                   std::unique_ptr<runtime::Learner> &learner);
   CompiledOptions options() const;
   bool failWith(const std::string &text) {
     session.error(text);
@@ -184,15 +224,20 @@ CompiledOptions Bench::options() const {
   return result;
 }
 
-std::unique_ptr<Model> Bench::open(llvm::StringRef dropped, bool gradients) {
+std::unique_ptr<Model> Bench::open(llvm::StringRef dropped) {
   std::unique_ptr<Model> model = session.openToExecute();
-  if (!model)
-    return nullptr;
+  if (model)
+    dropSystem(*model, dropped);
+  return model;
+}
+
+std::unique_ptr<Programs> Bench::programsOf(Model &model, bool gradients,
+                                            CompiledOptions options) {
   Request request;
   request.gradients = gradients;
   request.stopAfter = attn::Phase::fuse;
-  dropSystem(*model, dropped);
-  return session.lower(*model, request) ? std::move(model) : nullptr;
+  return std::make_unique<Programs>(session, model, request,
+                                    std::move(options));
 }
 
 void Bench::report(const Model &model, const std::string &entry,
@@ -215,12 +260,13 @@ void Bench::report(const Model &model, const std::string &entry,
                      {"first_ms", timing.first * 1e3},
                      {"runs", timing.runs},
                      {"ready_s", ready},
+                     {"started_s", timing.started},
+                     {"max_rss_bytes", mostResidentBytes()},
                      {"arena_bytes", bytes}});
 }
 
 /// The optimiser of the spec, with these weights.
-bool Bench::makeLearner(Model &model, const runtime::ParameterValues &values,
-                        FoveaPool *pool,
+bool Bench::makeLearner(Model &model, FoveaPool *pool,
                         std::unique_ptr<runtime::Learner> &learner) {
   runtime::TrainOptions train;
   if (runtime::Status status = runtime::readTrainOptions(
@@ -228,10 +274,16 @@ bool Bench::makeLearner(Model &model, const runtime::ParameterValues &values,
       status.failed())
     return failWith(arguments.spec() + ": " + status.text());
   runtime::TensorFile initial;
-  for (const ParameterInfo &parameter : model.parameters)
-    initial.tensors[parameter.path] = runtime::Tensor::of(
-        runtime::DType::F64, {parameter.shape.begin(), parameter.shape.end()},
-        values.at(parameter.path));
+  uint64_t seed = 0;
+  for (const ParameterInfo &parameter : model.parameters) {
+    std::vector<float> values;
+    drawNumbers(++seed << 32, sizeOf(parameter), values);
+    runtime::Tensor &tensor = initial.tensors[parameter.path];
+    tensor.type = runtime::DType::F32;
+    tensor.shape.assign(parameter.shape.begin(), parameter.shape.end());
+    tensor.bytes.resize(values.size() * sizeof(float));
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  }
   learner =
       runtime::Learner::create(initial, train, arguments.dtype == "f64", pool);
   return true;
@@ -240,30 +292,35 @@ bool Bench::makeLearner(Model &model, const runtime::ParameterValues &values,
 bool Bench::timeProgram(const std::string &entry) {
   Clock::time_point start = Clock::now();
   bool learns = entry == "train_step";
-  std::unique_ptr<Model> model = open("decoding", entry != "loss");
+  std::unique_ptr<Model> model = open("decoding");
   if (!model)
     return false;
   std::string name = learns ? "grad" : entry;
-  auto op = model->module->lookupSymbol<attn::ProgramOp>(name);
-  if (!op)
-    return failWith("'" + model->name + "' has no '" + name + "'");
   KernelProfile profile;
   CompiledOptions options = this->options();
+  // The weights of what nothing learns stay as they are.
+  options.prepares = !hasObjective(*model);
   if (arguments.explain)
     profile.attach(options);
+  std::unique_ptr<Programs> programs =
+      programsOf(*model, /*gradients=*/entry != "loss", options);
+  if (!programs->open({name}))
+    return false;
+  if (!programs->has(name))
+    return failWith("'" + model->name + "' has no '" + name + "'");
+  std::vector<runtime::Example> examples;
+  std::vector<runtime::DataSpec> data = programs->dataOf(name);
   std::unique_ptr<CompiledProgram> compiled;
-  if (runtime::Status status =
-          CompiledProgram::create(*model->module, name, options, compiled);
+  if (runtime::Status status = programs->create(name, compiled);
       status.failed())
     return failWith(status.text());
   double ready = secondsSince(start);
-  std::vector<runtime::Example> examples;
-  if (!drawExamples(session, *model, op, lengths, arguments.batch.value_or(1),
+  if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
       fovea_pool_create(arguments.threads), &fovea_pool_destroy);
-  runtime::ParameterValues parameters = drawParameters(*model);
+  runtime::ParameterValues parameters;
   runtime::Binding binding;
   binding.values = &parameters;
   binding.numbers = {{"seed.nll", 1}, {"seed.penalty", 1}};
@@ -274,13 +331,18 @@ bool Bench::timeProgram(const std::string &entry) {
   std::unique_ptr<runtime::Learner> learner;
   runtime::OwnedMemory weights;
   if (learns) {
-    if (!makeLearner(*model, parameters, pool.get(), learner))
+    if (!makeLearner(*model, pool.get(), learner))
       return false;
     weights = learner->weightsToLearn(0, 1);
     binding.memory = &weights;
+  } else {
+    parameters = drawParameters(*model);
   }
   if (runtime::Status status = compiled->bind(batch, binding); status.failed())
     return failWith(status.text());
+  // They are copied where they are not read in the memory of a learner.
+  parameters.clear();
+  compiled->prepare();
   int64_t update = 0;
   auto run = [&] {
     if (!learner)
@@ -291,7 +353,7 @@ bool Bench::timeProgram(const std::string &entry) {
     learner->addGradients(compiled->workspace());
     learner->learn(update);
   };
-  Timing timing = timeRuns(run, arguments.seconds);
+  Timing timing = timeRuns(run, arguments);
   int threads = fovea_pool_threads(pool.get());
   report(*model, entry, timing, threads, ready,
          compiled->workspace().arenaBytes());
@@ -323,18 +385,21 @@ static bool fixSteps(const runtime::Decoder &decoder,
 
 bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   Clock::time_point start = Clock::now();
-  std::unique_ptr<Model> model = open("training", /*gradients=*/false);
+  std::unique_ptr<Model> model = open("training");
   if (!model)
     return false;
-  auto op = model->module->lookupSymbol<attn::ProgramOp>("encode");
-  if (!op)
+  if (!model->module->lookupSymbol("decoding"))
     return failWith("'" + model->name + "' generates nothing");
+  std::unique_ptr<Programs> programs =
+      programsOf(*model, /*gradients=*/false, options());
+  if (!programs->open({"decode"}))
+    return false;
+  std::vector<runtime::DataSpec> data = programs->dataOf("decode");
   std::unique_ptr<CompiledDecoder> compiled;
-  if (runtime::Status status = CompiledDecoder::create(
-          *model->module, drawParameters(*model), options(), compiled);
-      status.failed())
+  if (runtime::Status status = programs->create(compiled); status.failed())
     return failWith(status.text());
   double ready = secondsSince(start);
+  compiled->setParameters(drawParameters(*model), arguments.dtype == "f64");
   reference::SearchOptions search;
   if (runtime::Status status =
           reference::readSearchOptions(*model->module, search);
@@ -345,7 +410,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     return failWith("'--lengths' gives no " + missing +
                     ", the steps that are made");
   std::vector<runtime::Example> examples;
-  if (!drawExamples(session, *model, op, lengths, arguments.batch.value_or(1),
+  if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
   runtime::Batch batch;
@@ -357,7 +422,9 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     if (next.failed())
       status = next;
   };
-  keep(compiled->search().decode(batch, search, results));
+  // What `step` goes on from.
+  if (entries != std::vector<std::string>{"decode"})
+    keep(compiled->search().decode(batch, search, results));
   if (status.failed())
     return failWith(status.text());
   for (const std::string &entry : entries) {
@@ -370,7 +437,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
           else
             keep(compiled->search().decode(batch, search, results));
         },
-        arguments.seconds);
+        arguments);
     if (entry == "step") {
       double steps = std::max<int64_t>(1, search.longest.value_or(1));
       for (double *seconds :
@@ -398,6 +465,9 @@ int fovea::cli::runBench(const Arguments &arguments) {
   if (!ofDecoder.empty() && !bench.timeDecoder(ofDecoder))
     return session.finish();
   if (!arguments.json.empty()) {
+    double peak = measurePeak(session.context(), arguments.dtype == "f64");
+    for (nlohmann::json &report : bench.reports)
+      report["peak_gflops"] = peak * 1e-9 * report["threads"].get<int>();
     // One entry is one report.
     const nlohmann::json &all = bench.reports;
     int code = writeText(arguments.json,

@@ -386,6 +386,10 @@ private:
     addCpu(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");
+    command
+        ->add_option("--runs", arguments.runs,
+                     "how often it is repeated at least (9)")
+        ->check(atLeast(1));
     command->add_option("--json", arguments.json, "writes the figures")
         ->type_name("FILE");
     command->add_flag("--perf", arguments.perf, "lets 'perf' name kernels");

@@ -36,31 +36,58 @@ Status fovea::cli::beginKernels(ModuleOp module, const CompiledOptions &options,
   return Status::success();
 }
 
+Status fovea::cli::compileKernels(
+    OwningOpRef<ModuleOp> kernels, const codegen::Target &target,
+    const CompiledOptions &options,
+    std::vector<std::unique_ptr<llvm::MemoryBuffer>> &objects) {
+  codegen::CompileOptions compile;
+  compile.optimisation = options.optimisation;
+  compile.codegen = options.codegen;
+  if (options.isCached)
+    compile.cache = std::make_shared<codegen::ObjectCache>(
+        codegen::ObjectCache::defaultFolder());
+  auto made = codegen::compileObjects(codegen::splitModule(std::move(kernels)),
+                                      target, compile);
+  if (!made)
+    return failure(made.takeError());
+  objects = std::move(*made);
+  return Status::success();
+}
+
+Status fovea::cli::linkObjects(
+    std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+    const CompiledOptions &options, std::unique_ptr<codegen::Jit> &jit) {
+  llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
+  if (!target)
+    return failure(target.takeError());
+  codegen::JitOptions jitOptions;
+  jitOptions.symbols.push_back(
+      {"fovea_parallel", reinterpret_cast<void *>(options.parallel)});
+  jitOptions.perf = options.perf;
+  auto made = codegen::Jit::create(*target, std::move(jitOptions));
+  if (!made)
+    return failure(made.takeError());
+  jit = std::move(*made);
+  for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
+    if (llvm::Error error = jit->add(std::move(object)))
+      return failure(std::move(error));
+  return Status::success();
+}
+
 Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
                                   const codegen::Target &target,
                                   const CompiledOptions &options,
                                   std::unique_ptr<codegen::Jit> &jit) {
-  codegen::JitOptions jitOptions;
-  jitOptions.compile.optimisation = options.optimisation;
-  jitOptions.compile.codegen = options.codegen;
-  if (options.isCached)
-    jitOptions.compile.cache = std::make_shared<codegen::ObjectCache>(
-        codegen::ObjectCache::defaultFolder());
-  jitOptions.symbols.push_back(
-      {"fovea_parallel", reinterpret_cast<void *>(options.parallel)});
-  jitOptions.perf = options.perf;
-  auto made = codegen::Jit::create(target, std::move(jitOptions));
-  if (!made)
-    return failure(made.takeError());
-  jit = std::move(*made);
-  if (llvm::Error error = jit->add(codegen::splitModule(std::move(kernels))))
-    return failure(std::move(error));
-  return Status::success();
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  if (Status status =
+          compileKernels(std::move(kernels), target, options, objects);
+      status.failed())
+    return status;
+  return linkObjects(std::move(objects), options, jit);
 }
 
-Status CompiledProgram::create(ModuleOp module, StringRef entry,
-                               const CompiledOptions &options,
-                               std::unique_ptr<CompiledProgram> &result) {
+Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
+                                  const CompiledOptions &options, Code &code) {
   auto op = module.lookupSymbol<attn::ProgramOp>(entry);
   if (!op)
     return Status::error("the module has no '@" + entry.str() + "'");
@@ -69,17 +96,42 @@ Status CompiledProgram::create(ModuleOp module, StringRef entry,
   if (Status status = beginKernels(module, options, emit, kernels);
       status.failed())
     return status;
-  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
-  if (failed(codegen::emitProgram(op, *kernels, emit, compiled->description)))
+  emit.prepares = options.prepares;
+  if (failed(codegen::emitProgram(op, *kernels, emit,
+                                  code.description.programs.emplace_back())))
     return Status::error("'@" + entry.str() + "' cannot be compiled");
-  if (Status status = compileKernels(std::move(kernels), emit.target, options,
-                                     compiled->jit);
+  return compileKernels(std::move(kernels), emit.target, options, code.objects);
+}
+
+Status CompiledProgram::create(ModuleOp module, StringRef entry,
+                               const CompiledOptions &options,
+                               std::unique_ptr<CompiledProgram> &result) {
+  Code code;
+  if (Status status = compileProgram(module, entry, options, code);
       status.failed())
     return status;
-  llvm::Expected<void *> function = compiled->jit->lookup(entry);
-  if (!function)
-    return failure(function.takeError());
-  compiled->function = reinterpret_cast<void (*)(void *)>(*function);
+  return create(std::move(code), options, result);
+}
+
+Status CompiledProgram::create(Code code, const CompiledOptions &options,
+                               std::unique_ptr<CompiledProgram> &result) {
+  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
+  compiled->description = std::move(code.description.programs.front());
+  if (Status status =
+          linkObjects(std::move(code.objects), options, compiled->jit);
+      status.failed())
+    return status;
+  const Program &program = compiled->description;
+  for (auto [name, function] :
+       {std::pair(&program.entry, &compiled->function),
+        std::pair(&program.prepare, &compiled->packing)}) {
+    if (name->empty())
+      continue;
+    llvm::Expected<void *> address = compiled->jit->lookup(*name);
+    if (!address)
+      return failure(address.takeError());
+    *function = reinterpret_cast<void (*)(void *)>(*address);
+  }
   result = std::move(compiled);
   return Status::success();
 }

@@ -14,6 +14,7 @@
 #include "dialect/reference/Batch.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/Workspace.h"
+#include "runtime/model/Description.h"
 
 namespace fovea::cli {
 
@@ -33,6 +34,8 @@ struct CompiledOptions {
   /// runs once on small data wants neither.
   unsigned optimisation = 1, codegen = 2;
   bool isCached = true;
+  /// Parameters are packed by `CompiledProgram::prepare`, not in every run.
+  bool prepares = false;
 };
 
 /// The target of the options, and an empty module for kernels.
@@ -46,12 +49,36 @@ runtime::Status compileKernels(mlir::OwningOpRef<mlir::ModuleOp> kernels,
                                const CompiledOptions &options,
                                std::unique_ptr<codegen::Jit> &jit);
 
+/// A program, or a decoder, as code that is not linked yet.
+struct Code {
+  /// `programs`, or `decoder`.
+  runtime::Description description;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+};
+
+/// Compiles an entry of a batched module.
+runtime::Status compileProgram(mlir::ModuleOp module, llvm::StringRef entry,
+                               const CompiledOptions &options, Code &code);
+
+/// The same for kernels that are there already.
+runtime::Status
+compileKernels(mlir::OwningOpRef<mlir::ModuleOp> kernels,
+               const codegen::Target &target, const CompiledOptions &options,
+               std::vector<std::unique_ptr<llvm::MemoryBuffer>> &objects);
+
+/// Objects as code in this process.
+runtime::Status
+linkObjects(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+            const CompiledOptions &options, std::unique_ptr<codegen::Jit> &jit);
+
 /// An entry of a batched module as code in this process, and the memory of its
 /// present batch.
 class CompiledProgram {
 public:
   static runtime::Status create(mlir::ModuleOp module, llvm::StringRef entry,
                                 const CompiledOptions &options,
+                                std::unique_ptr<CompiledProgram> &result);
+  static runtime::Status create(Code code, const CompiledOptions &options,
                                 std::unique_ptr<CompiledProgram> &result);
 
   /// Runs the program; what it gives is in `workspace()` until the next run.
@@ -65,6 +92,11 @@ public:
     return memory.bind(batch, binding);
   }
   void compute() { function(memory.frame()); }
+  /// Between the two, where the options say so: packs the parameters.
+  void prepare() {
+    if (packing)
+      packing(memory.frame());
+  }
 
   /// A slot of the frame of the present batch.
   int64_t slot(int number) {
@@ -83,6 +115,7 @@ private:
   runtime::Program description;
   runtime::Workspace memory;
   void (*function)(void *) = nullptr;
+  void (*packing)(void *) = nullptr;
 };
 
 /// Compiles `@loss` and `@grad` of a batched module as they are needed, and

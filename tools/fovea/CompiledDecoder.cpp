@@ -48,22 +48,37 @@ Status CompiledDecoder::create(ModuleOp module,
                                std::unique_ptr<CompiledDecoder> &result) {
   if (Status status = create(module, options, result); status.failed())
     return status;
-  result->setParameters(result->store(parameters, options.isDouble));
+  result->setParameters(parameters, options.isDouble);
   return Status::success();
 }
 
-Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,
-                               std::unique_ptr<CompiledDecoder> &result) {
-  std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
+Status fovea::cli::compileDecoder(ModuleOp module,
+                                  const CompiledOptions &options, Code &code) {
   codegen::EmitOptions emit;
   OwningOpRef<ModuleOp> kernels;
   if (Status status = beginKernels(module, options, emit, kernels);
       status.failed())
     return status;
-  if (failed(codegen::emitDecoder(module, *kernels, emit, made->decoder)))
+  code.description.hasDecoder = true;
+  if (failed(codegen::emitDecoder(module, *kernels, emit,
+                                  code.description.decoder)))
     return Status::error("the decoder cannot be compiled");
-  if (Status status =
-          compileKernels(std::move(kernels), emit.target, options, made->jit);
+  return compileKernels(std::move(kernels), emit.target, options, code.objects);
+}
+
+Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  Code code;
+  if (Status status = compileDecoder(module, options, code); status.failed())
+    return status;
+  return create(std::move(code), options, result);
+}
+
+Status CompiledDecoder::create(Code code, const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
+  made->decoder = std::move(code.description.decoder);
+  if (Status status = linkObjects(std::move(code.objects), options, made->jit);
       status.failed())
     return status;
   for (const Program &program : made->decoder.programs) {

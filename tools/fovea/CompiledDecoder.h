@@ -8,6 +8,10 @@
 
 namespace fovea::cli {
 
+/// Compiles what `attn-split-decoder` made of a model.
+runtime::Status compileDecoder(mlir::ModuleOp module,
+                               const CompiledOptions &options, Code &code);
+
 /// What `attn-split-decoder` made of a model, as code in this process, and a
 /// search over it.
 class CompiledDecoder {
@@ -20,7 +24,14 @@ public:
   static runtime::Status create(mlir::ModuleOp module,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
+  static runtime::Status create(Code code, const CompiledOptions &options,
+                                std::unique_ptr<CompiledDecoder> &result);
 
+  /// Copies parameters, in the element type of the code, and begins anew.
+  void setParameters(const runtime::ParameterValues &parameters,
+                     bool isDouble) {
+    setParameters(store(parameters, isDouble));
+  }
   /// Begins anew with parameters that stay where they are, in the element type
   /// of the code.
   void setParameters(runtime::OwnedMemory parameters);

@@ -7,8 +7,8 @@
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "tools/fovea/CompiledDecoder.h"
 #include "tools/fovea/Execution.h"
+#include "tools/fovea/Programs.h"
 #include "tools/fovea/Shows.h"
 
 #include <fmt/format.h>
@@ -89,21 +89,17 @@ static runtime::Status interpret(const Execution &execution,
 static constexpr size_t batchSize = 16;
 
 static runtime::Status runCompiled(const Arguments &arguments,
+                                   Programs &programs,
                                    const Execution &execution,
                                    const reference::SearchOptions &options,
                                    Printer &printer) {
-  CompiledOptions compiledOptions;
-  compiledOptions.isDouble = arguments.dtype == "f64";
-  compiledOptions.threads = arguments.threads;
-  compiledOptions.cpu = arguments.cpu;
   runtime::ParameterValues parameters;
   for (const auto &[path, array] : execution.parameters)
     parameters[path] = array.values;
   std::unique_ptr<CompiledDecoder> decoder;
-  if (runtime::Status status = CompiledDecoder::create(
-          *execution.model->module, parameters, compiledOptions, decoder);
-      status.failed())
+  if (runtime::Status status = programs.create(decoder); status.failed())
     return status;
+  decoder->setParameters(parameters, arguments.dtype == "f64");
   const std::vector<runtime::Example> &examples = execution.examples;
   for (size_t first = 0; first < examples.size(); first += batchSize) {
     runtime::Batch batch;
@@ -162,14 +158,29 @@ int fovea::cli::runDecode(const Arguments &arguments) {
       status.failed())
     return wrongUsage(status.text());
   request.shows = shows.equations();
-  if (!lowerAndRead(session, arguments, request,
-                    isReference ? "decode" : "encode", execution))
-    return session.finish();
+  CompiledOptions compiledOptions;
+  compiledOptions.isDouble = arguments.dtype == "f64";
+  compiledOptions.threads = arguments.threads;
+  compiledOptions.cpu = arguments.cpu;
+  Programs programs(session, *execution.model, request, compiledOptions);
+  if (isReference) {
+    if (!lowerAndRead(session, arguments, request, "decode", execution))
+      return session.finish();
+  } else {
+    if (!programs.open({"decode"}))
+      return session.finish();
+    execution.data.needed = programs.dataOf("decode");
+    if (!readExamples(session, splitData(arguments.data), *execution.model,
+                      execution.data, execution.vocabularies,
+                      execution.examples))
+      return session.finish();
+  }
 
   Printer printer(arguments, execution, shows);
   runtime::Status status =
       isReference ? interpret(execution, options, printer)
-                  : runCompiled(arguments, execution, options, printer);
+                  : runCompiled(arguments, programs, execution, options,
+                                printer);
   if (status.failed()) {
     session.error(status.text());
     return session.finish();

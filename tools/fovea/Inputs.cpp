@@ -189,6 +189,12 @@ bool fovea::cli::drawWeights(Session &session, const Arguments &arguments,
 std::vector<runtime::DataSpec>
 fovea::cli::describeData(const Model &model, mlir::Operation *container) {
   std::vector<runtime::DataSpec> specs = reference::describeData(container);
+  addLimits(model, specs);
+  return specs;
+}
+
+void fovea::cli::addLimits(const Model &model,
+                           std::vector<runtime::DataSpec> &specs) {
   for (runtime::DataSpec &spec : specs)
     for (const DataInfo &info : model.data) {
       if (info.name != spec.name)
@@ -203,7 +209,6 @@ fovea::cli::describeData(const Model &model, mlir::Operation *container) {
       else
         spec.limitLength = info.positionOf;
     }
-  return specs;
 }
 
 namespace {

@@ -36,6 +36,9 @@ struct WantedData {
   std::vector<runtime::DataSpec> known;
 };
 
+/// Adds the limits that the model gives to the data of a program.
+void addLimits(const Model &model, std::vector<runtime::DataSpec> &specs);
+
 /// The data that a system or program of the model reads, with the limits that
 /// the model gives.
 std::vector<runtime::DataSpec> describeData(const Model &model,

@@ -135,13 +135,14 @@ private:
 } // namespace
 
 /// FLOP/s of one thread.
-static double measurePeak(ModuleOp module, bool isDouble) {
+double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
   CompiledOptions options;
   options.isDouble = isDouble;
   codegen::EmitOptions emit;
   OwningOpRef<ModuleOp> kernels;
   std::unique_ptr<codegen::Jit> jit;
-  if (beginKernels(module, options, emit, kernels).failed())
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  if (beginKernels(*module, options, emit, kernels).failed())
     return 0;
   codegen::emitPeak(*kernels, emit.real, emit.target);
   if (compileKernels(std::move(kernels), emit.target, options, jit).failed())
@@ -285,8 +286,8 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     return std::pair(-a.second.seconds, a.first) <
            std::pair(-b.second.seconds, b.first);
   });
-  auto module = notes.front().op->getParentOfType<ModuleOp>();
-  double peak = measurePeak(module, isDouble) * threads;
+  double peak =
+      measurePeak(*notes.front().op->getContext(), isDouble) * threads;
   fmt::print("\n{:>9} {:>6} {:>8} {:>6} {:>7}  {}\n", "ms", "share", "GFLOP/s",
              "peak", "GB/s", "equation");
   for (const auto &[name, row] : rows) {

@@ -33,6 +33,9 @@ private:
   std::vector<codegen::KernelNote> notes;
 };
 
+/// What a thread can compute at most, in operations per second.
+double measurePeak(mlir::MLIRContext &context, bool isDouble);
+
 } // namespace fovea::cli
 
 #endif // FOVEA_TOOLS_FOVEA_KERNELPROFILE_H

@@ -107,11 +107,7 @@ bool Package::readEntries() {
 
 /// What the model has, where nothing else is asked for; and what that needs.
 bool Package::completeEntries() {
-  bool isObjective = false;
-  if (mlir::Operation *training = model->module->lookupSymbol("training"))
-    training->walk([&](mlir::Operation *op) {
-      isObjective |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
-    });
+  bool isObjective = hasObjective(*model);
   bool generates = model->module->lookupSymbol("decoding") != nullptr;
   if (entries.empty()) {
     if (isObjective && (!isProgram() || !generates))

@@ -1,6 +1,7 @@
 //===- Session.cpp - one spec, its context and its errors -----------------===//
 
 #include "tools/fovea/Session.h"
+#include "codegen/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "passes/Passes.h"
 
@@ -68,17 +69,34 @@ void Session::addSets(
   llvm::append_range(sets, more);
 }
 
-std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
-  FrontendOptions options{sets, /*includeDir=*/""};
+/// Compiles the spec, and hashes what that read.
+std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
+  llvm::SourceMgr &sources = errors.sources();
+  unsigned before = sources.getNumBuffers();
   std::unique_ptr<Model> model =
       compileSpec(arguments.spec(), options, mlirContext, errors);
+  std::vector<StringRef> parts = {"model"};
+  for (unsigned id = before + 1; id <= sources.getNumBuffers(); ++id)
+    parts.push_back(sources.getMemoryBuffer(id)->getBuffer());
+  parts.push_back("sets");
+  for (const auto &[name, value] : options.sets) {
+    parts.push_back(name);
+    parts.push_back(value);
+  }
+  modelIdentity = codegen::ObjectCache::keyOf(parts);
+  return model;
+}
+
+std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
+  FrontendOptions options{sets, /*includeDir=*/""};
+  std::unique_ptr<Model> model = compile(options);
   if (!model || !weights)
     return model;
   auto sizes = vocabularySizes(*model, *weights);
   if (sizes.empty())
     return model;
   llvm::append_range(options.sets, sizes);
-  return compileSpec(arguments.spec(), options, mlirContext, errors);
+  return compile(options);
 }
 
 std::unique_ptr<Model>
@@ -131,6 +149,15 @@ int fovea::cli::wrongUsage(const std::string &text) {
 void fovea::cli::dropSystem(Model &model, StringRef name) {
   if (Operation *system = model.module->lookupSymbol(name))
     system->erase();
+}
+
+bool fovea::cli::hasObjective(Model &model) {
+  bool result = false;
+  if (Operation *training = model.module->lookupSymbol("training"))
+    training->walk([&](Operation *op) {
+      result |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
+    });
+  return result;
 }
 
 std::vector<std::string> fovea::cli::equationsOf(Model &model,

@@ -42,6 +42,9 @@ public:
   /// error for each reason.
   std::unique_ptr<Model>
   openToExecute(const runtime::TensorFile *weights = nullptr);
+  /// A hash of all that the model that was opened last follows from: the texts
+  /// of the spec and of what it uses, and the overrides.
+  const std::string &identity() const { return modelIdentity; }
   /// Runs the pipeline. False when something is wrong (diagnosed).
   bool lower(Model &model, const Request &request);
 
@@ -51,11 +54,13 @@ public:
   int finish();
 
 private:
+  std::unique_ptr<Model> compile(const FrontendOptions &options);
   void report(mlir::Diagnostic &diagnostic);
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;
   std::vector<std::pair<std::string, std::string>> sets;
+  std::string modelIdentity;
   Diagnostics errors;
   mlir::MLIRContext mlirContext;
   mlir::DiagnosticEngine::HandlerID handler;
@@ -69,6 +74,9 @@ int wrongUsage(const std::string &text);
 
 /// Removes one of the two systems that the front end gives.
 void dropSystem(Model &model, llvm::StringRef name);
+
+/// Whether a model, as the front end gives it, has something to learn.
+bool hasObjective(Model &model);
 
 /// The names of the equations of a system of the front end.
 std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/Inputs.h"
+#include "tools/fovea/Programs.h"
 #include "tools/fovea/TrainBlock.h"
 #include "tools/fovea/Trainer.h"
 
@@ -58,6 +58,7 @@ private:
   runtime::TensorFile initial; // when it is not
   Vocabularies vocabularies;
   std::unique_ptr<Model> model;
+  std::unique_ptr<Programs> programs;
   Training training;
   Position position;
   std::unique_ptr<runtime::Learner> learner;
@@ -136,11 +137,7 @@ bool TrainCommand::openModel() {
   for (const std::string &name : model->assumedVocabularies)
     session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
                   name + ".vocab=N'");
-  bool learns = false;
-  model->module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
-    learns |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
-  });
-  if (!learns)
+  if (!hasObjective(*model))
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");
   dropSystem(*model, "decoding");
@@ -251,8 +248,7 @@ bool TrainCommand::readOptions() {
 bool TrainCommand::readData(const std::vector<std::string> &given,
                             TrainData &data) {
   WantedData wanted;
-  mlir::Operation *loss = reference::findContainer(*model->module, "loss");
-  wanted.needed = wanted.known = describeData(*model, loss);
+  wanted.needed = wanted.known = programs->dataOf("grad");
   if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
                     data.examples))
     return false;
@@ -272,8 +268,14 @@ bool TrainCommand::readData(const std::vector<std::string> &given,
 bool TrainCommand::readAllData() {
   Request request;
   request.gradients = true;
-  request.stopAfter = attn::Phase::batch;
-  if (!session.lower(*model, request))
+  request.stopAfter = attn::Phase::fuse;
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  programs = std::make_unique<Programs>(session, *model, request, options);
+  std::vector<std::string> entries = {"grad", "choices"};
+  if (!arguments.valid.empty())
+    entries.push_back("loss");
+  if (!programs->open(entries))
     return false;
   if (!readData(arguments.data, training.data) ||
       (!arguments.valid.empty() && !readData(arguments.valid, training.valid)))
@@ -308,38 +310,13 @@ static std::string fingerprint(const std::vector<runtime::Example> &examples) {
 // Code and weights
 //===----------------------------------------------------------------------===//
 
-/// A copy of `@loss` that gives `choices` alone, which the lengths determine.
-static mlir::OwningOpRef<mlir::ModuleOp> choicesOnly(mlir::ModuleOp module) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  if (mlir::Operation *grad = copy->lookupSymbol("grad"))
-    grad->erase();
-  auto loss = copy->lookupSymbol<attn::ProgramOp>("loss");
-  mlir::Block &block = loss.getBody().front();
-  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    auto output = dyn_cast<attn::OutputOp>(op);
-    bool isKept = output ? output.getTarget() == "choices"
-                         : !op.use_empty() ||
-                               op.hasTrait<mlir::OpTrait::IsTerminator>() ||
-                               isa<attn::LengthOp>(op);
-    if (!isKept)
-      op.erase();
-  }
-  return copy;
-}
-
 bool TrainCommand::compile() {
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
   training.pool = pool.get();
-  mlir::ModuleOp module = *model->module;
-  if (!check(CompiledProgram::create(module, "grad", options, training.grad)))
-    return false;
-  if (!training.valid.examples.empty() &&
-      !check(CompiledProgram::create(module, "loss", options, training.loss)))
-    return false;
-  mlir::OwningOpRef<mlir::ModuleOp> counting = choicesOnly(module);
   std::unique_ptr<CompiledProgram> counter;
-  if (!check(CompiledProgram::create(*counting, "loss", options, counter)))
+  if (!check(programs->create("grad", training.grad)) ||
+      (!training.valid.examples.empty() &&
+       !check(programs->create("loss", training.loss))) ||
+      !check(programs->create("choices", counter)))
     return false;
   runtime::OwnedMemory weights = learner->weights();
   return check(countChoices(*counter, weights, pool.get(), training.data));

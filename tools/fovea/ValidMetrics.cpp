@@ -3,6 +3,7 @@
 #include "tools/fovea/ValidMetrics.h"
 #include "dialect/reference/Batch.h"
 #include "tools/fovea/Metrics.h"
+#include "tools/fovea/Programs.h"
 
 #include <fmt/format.h>
 
@@ -101,20 +102,18 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
       return nullptr;
   Request request;
   request.stopAfter = attn::Phase::fuse;
-  if (!session.lower(*made->model, request))
-    return nullptr;
-  mlir::ModuleOp module = *made->model->module;
-  WantedData data;
-  data.needed =
-      reference::describeData(reference::findContainer(module, "encode"));
-  if (!readExamples(session, splitData(arguments.valid), *made->model, data,
-                    vocabularies, made->examples))
-    return nullptr;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
   options.threads = arguments.threads;
-  if (Status status = CompiledDecoder::create(module, options, made->decoder);
-      status.failed()) {
+  Programs programs(session, *made->model, request, options);
+  if (!programs.open({"decode"}))
+    return nullptr;
+  WantedData data;
+  data.needed = programs.dataOf("decode");
+  if (!readExamples(session, splitData(arguments.valid), *made->model, data,
+                    vocabularies, made->examples))
+    return nullptr;
+  if (Status status = programs.create(made->decoder); status.failed()) {
     session.error(status.text());
     return nullptr;
   }
