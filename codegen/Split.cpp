@@ -51,9 +51,16 @@ private:
 
 } // namespace
 
+/// Whether an op can name a function: most are spared a look at attributes.
+static bool namesSymbols(Operation *op) {
+  return isa<SymbolUserOpInterface>(op);
+}
+
 /// Calls `visit` with every symbol that an op names.
 template <typename Visit>
 static void forEachSymbol(Operation *op, Visit visit) {
+  if (!namesSymbols(op))
+    return;
   AttrTypeWalker walker;
   walker.addWalk([&](FlatSymbolRefAttr symbol) { visit(symbol); });
   walker.walk(op->getAttrDictionary());
@@ -101,12 +108,68 @@ bool Splitter::sortCalleesFirst() {
   return order.size() == kernels.size();
 }
 
-static uint64_t hashOf(func::FuncOp function) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  function.print(stream, OpPrintingFlags().assumeVerified().useLocalScope());
-  return llvm::xxh3_64bits(text);
-}
+namespace {
+
+/// Hashes functions by what they say, the same in every process. Their text
+/// would do; printing it takes ten times as long.
+class Hasher {
+public:
+  uint64_t hash(func::FuncOp function) {
+    numbers.clear();
+    words.clear();
+    function->walk<WalkOrder::PreOrder>([&](Operation *op) { add(op); });
+    return llvm::xxh3_64bits(
+        ArrayRef(reinterpret_cast<const uint8_t *>(words.data()),
+                 words.size() * sizeof(uint64_t)));
+  }
+
+private:
+  /// The hash of what an attribute or a type is printed as; most are met often.
+  template <typename T> uint64_t textHash(T value) {
+    auto [found, isNew] = texts.try_emplace(value.getAsOpaquePointer(), 0);
+    if (isNew) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      value.print(stream);
+      found->second = llvm::xxh3_64bits(text);
+    }
+    return found->second;
+  }
+  uint64_t numberOf(const void *value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  }
+  void add(Operation *op) {
+    words.push_back(textHash(op->getName().getIdentifier()));
+    words.push_back(textHash(op->getAttrDictionary()));
+    words.push_back(op->getNumOperands());
+    for (Value operand : op->getOperands())
+      words.push_back(numberOf(operand.getAsOpaquePointer()));
+    for (Block *successor : op->getSuccessors())
+      words.push_back(numberOf(successor));
+    words.push_back(op->getNumResults());
+    for (Value result : op->getResults()) {
+      words.push_back(textHash(result.getType()));
+      words.push_back(numberOf(result.getAsOpaquePointer()));
+    }
+    // Where a block begins, and how many ops it has: the walk does not say.
+    for (Region &region : op->getRegions()) {
+      words.push_back(region.getBlocks().size());
+      for (Block &block : region) {
+        words.push_back(numberOf(&block));
+        words.push_back(block.getOperations().size());
+        for (Value argument : block.getArguments()) {
+          words.push_back(textHash(argument.getType()));
+          words.push_back(numberOf(argument.getAsOpaquePointer()));
+        }
+      }
+    }
+  }
+
+  llvm::DenseMap<const void *, uint64_t> texts, numbers;
+  std::vector<uint64_t> words;
+};
+
+} // namespace
 
 void Splitter::rename() {
   MLIRContext *context = module.getContext();
@@ -114,6 +177,7 @@ void Splitter::rename() {
   auto anonymous = StringAttr::get(context, "kernel");
   llvm::StringMap<FlatSymbolRefAttr> renamed;
   llvm::DenseMap<StringAttr, size_t> first;
+  Hasher hasher;
   for (size_t index : order) {
     Kernel &kernel = kernels[index];
     // A caller comes after what it calls: all names that it uses are final.
@@ -125,10 +189,14 @@ void Splitter::rename() {
             return std::nullopt;
           return found->second;
         });
-    replacer.recursivelyReplaceElementsIn(kernel.function);
+    if (!kernel.uses.empty())
+      kernel.function.walk([&](Operation *op) {
+        if (namesSymbols(op))
+          replacer.replaceElementsIn(op);
+      });
     StringAttr name = kernel.function.getSymNameAttr();
     kernel.function.setSymNameAttr(anonymous);
-    kernel.hash = hashOf(kernel.function);
+    kernel.hash = hasher.hash(kernel.function);
     if (!kernel.function.isPrivate()) {
       kernel.function.setSymNameAttr(name);
       continue;

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/ProgramEmitter.h"
 #include "codegen/cpu/ExpandMath.h"
+#include "codegen/cpu/ShareKernels.h"
 #include "passes/Batch.h"
 
 #include "mlir/IR/Matchers.h"
@@ -20,6 +21,9 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   if (failed(emitter.emit()))
     return failure();
   expandMath(module);
+  // Who times kernels knows them by their names.
+  if (!options.notes)
+    shareKernels(module);
   description = emitter.description();
   return success();
 }

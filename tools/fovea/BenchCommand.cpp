@@ -105,8 +105,8 @@ static void drawNumbers(uint64_t seed, int64_t count, std::vector<T> &values) {
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
     auto whole = static_cast<int64_t>((bits ^ bits >> 31) >> 40);
-    values[i] = static_cast<T>(static_cast<double>(whole) * (0.16 / (1 << 24)) -
-                               0.08);
+    values[i] =
+        static_cast<T>(static_cast<double>(whole) * (0.16 / (1 << 24)) - 0.08);
   }
 }
 

@@ -178,9 +178,9 @@ int fovea::cli::runDecode(const Arguments &arguments) {
 
   Printer printer(arguments, execution, shows);
   runtime::Status status =
-      isReference ? interpret(execution, options, printer)
-                  : runCompiled(arguments, programs, execution, options,
-                                printer);
+      isReference
+          ? interpret(execution, options, printer)
+          : runCompiled(arguments, programs, execution, options, printer);
   if (status.failed()) {
     session.error(status.text());
     return session.finish();

@@ -44,12 +44,11 @@ std::string Programs::partsOfKey() const {
     machine = target->describe();
   else
     llvm::consumeError(target.takeError());
-  std::string parts =
-      fmt::format("{} {} {} {} {} {} {} {} {}", session.identity(), machine,
-                  options.isDouble, options.prepares, options.optimisation,
-                  options.codegen, request.gradients,
-                  static_cast<int>(request.stopAfter),
-                  model.module->lookupSymbol("decoding") != nullptr);
+  std::string parts = fmt::format(
+      "{} {} {} {} {} {} {} {} {}", session.identity(), machine,
+      options.isDouble, options.prepares, options.optimisation, options.codegen,
+      request.gradients, static_cast<int>(request.stopAfter),
+      model.module->lookupSymbol("decoding") != nullptr);
   for (const auto *names : {&request.gets, &request.shows})
     parts += "\n" + llvm::join(*names, " ");
   return parts;
@@ -143,8 +142,7 @@ Programs::dataOf(const std::string &entry) const {
   if (isLowered)
     return describeData(model, containerOf(entry));
   std::vector<runtime::DataSpec> specs;
-  for (const runtime::DataDescription &data :
-       kept.at(entry).description.data)
+  for (const runtime::DataDescription &data : kept.at(entry).description.data)
     specs.push_back(data.spec);
   addLimits(model, specs);
   return specs;
