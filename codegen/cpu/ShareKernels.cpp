@@ -10,6 +10,7 @@
 #include "codegen/cpu/ShareKernels.h"
 #include "codegen/cpu/KernelBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -182,4 +183,25 @@ void fovea::codegen::shareKernels(ModuleOp module) {
     if (function.isPublic() && !function.isDeclaration() &&
         function.getNumArguments() == 1)
       share(function, functions);
+}
+
+namespace {
+
+struct ShareKernels : PassWrapper<ShareKernels, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShareKernels)
+
+  StringRef getArgument() const override { return "fovea-share-kernels"; }
+  StringRef getDescription() const override {
+    return "let kernels read the slots of their frame in a list";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override { shareKernels(getOperation()); }
+};
+
+} // namespace
+
+void fovea::codegen::registerShareKernelsPass() {
+  PassRegistration<ShareKernels>();
 }

@@ -16,6 +16,9 @@ namespace fovea::codegen {
 /// numbers stays as it is, public and under its name.
 void shareKernels(mlir::ModuleOp module);
 
+/// Makes `fovea-share-kernels`, the same as a pass, known to command lines.
+void registerShareKernelsPass();
+
 } // namespace fovea::codegen
 
 #endif // FOVEA_CODEGEN_CPU_SHAREKERNELS_H

@@ -2,6 +2,7 @@
 
 #include "codegen/Lower.h"
 #include "codegen/cpu/ExpandMath.h"
+#include "codegen/cpu/ShareKernels.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   fovea::attn::registerFoveaPasses();
   fovea::codegen::registerExpandMathPass();
+  fovea::codegen::registerShareKernelsPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Fovea optimizer driver\n", registry));
 }

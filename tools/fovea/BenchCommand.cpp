@@ -211,6 +211,7 @@ private:
   Session &session;
   const Arguments &arguments;
   std::map<std::string, int64_t> lengths;
+  bool isKept = false; // the program was in the cache
 };
 
 } // namespace
@@ -260,6 +261,7 @@ void Bench::report(const Model &model, const std::string &entry,
                      {"first_ms", timing.first * 1e3},
                      {"runs", timing.runs},
                      {"ready_s", ready},
+                     {"cached", isKept},
                      {"started_s", timing.started},
                      {"max_rss_bytes", mostResidentBytes()},
                      {"arena_bytes", bytes}});
@@ -306,6 +308,7 @@ bool Bench::timeProgram(const std::string &entry) {
       programsOf(*model, /*gradients=*/entry != "loss", options);
   if (!programs->open({name}))
     return false;
+  isKept = programs->areKept();
   if (!programs->has(name))
     return failWith("'" + model->name + "' has no '" + name + "'");
   std::vector<runtime::Example> examples;
@@ -394,6 +397,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
       programsOf(*model, /*gradients=*/false, options());
   if (!programs->open({"decode"}))
     return false;
+  isKept = programs->areKept();
   std::vector<runtime::DataSpec> data = programs->dataOf("decode");
   std::unique_ptr<CompiledDecoder> compiled;
   if (runtime::Status status = programs->create(compiled); status.failed())

@@ -33,6 +33,8 @@ public:
   /// Finds the entries in the cache, or lowers the model. False when something
   /// is wrong with it (reported). Before all others.
   bool open(const std::vector<std::string> &entries);
+  /// Whether all were in the cache.
+  bool areKept() const { return !isLowered; }
   /// Whether there is such a program.
   bool has(const std::string &entry) const;
 
