@@ -23,6 +23,9 @@ struct EmitOptions {
   /// Parameters are packed by a function of their own, `<entry>.prepare`, which
   /// the caller runs when they have changed, instead of in every run.
   bool prepares = false;
+  /// Kernels keep their names and their frames: none is shared
+  /// (ShareKernels.h), and who reads or times them knows them.
+  bool keepsNames = false;
   /// Where the kernels are listed, if anywhere.
   std::vector<KernelNote> *notes = nullptr;
 };

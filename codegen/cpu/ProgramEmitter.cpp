@@ -21,8 +21,7 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   if (failed(emitter.emit()))
     return failure();
   expandMath(module);
-  // Who times kernels knows them by their names.
-  if (!options.notes)
+  if (!options.keepsNames)
     shareKernels(module);
   description = emitter.description();
   return success();

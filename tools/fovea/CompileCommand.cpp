@@ -139,6 +139,7 @@ static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
   options.real = arguments.dtype == "f64"
                      ? mlir::Type(mlir::Float64Type::get(&context))
                      : mlir::Type(mlir::Float32Type::get(&context));
+  options.keepsNames = true;
   std::vector<runtime::Program> programs;
   mlir::OwningOpRef<mlir::ModuleOp> kernels =
       mlir::ModuleOp::create(module.getLoc());

@@ -32,6 +32,7 @@ Status fovea::cli::beginKernels(ModuleOp module, const CompiledOptions &options,
                                : Type(Float32Type::get(&context));
   emit.target = *target;
   emit.notes = options.notes;
+  emit.keepsNames = options.notes != nullptr || options.perf;
   kernels = ModuleOp::create(module.getLoc());
   return Status::success();
 }
