@@ -112,9 +112,9 @@ using Body = llvm::function_ref<Value(Scalars &)>;
 /// The equations of one objective, added to the end of a system.
 class Objective {
 public:
-  Objective(SystemOp system, double smooth)
+  Objective(SystemOp system, double smooth, bool each)
       : builder(OpBuilder::atBlockEnd(&system.getBody().front())),
-        smooth(smooth) {}
+        smooth(smooth), each(each) {}
 
   void addChoice(ChoiceOp choice);
   void addPenalty(PenaltyOp penalty);
@@ -131,6 +131,8 @@ private:
                         : compute(label, {}, Reducer::sum, over, body);
   }
   Value total(StringRef label, ArrayRef<Value> terms);
+  /// log p of the present choice, given that of one element.
+  Value sumOfLogps(Body body);
 
   // log p, summed over all elements of the present choice.
   Value logOfCategorical(ChoiceOp choice);
@@ -142,6 +144,7 @@ private:
 
   OpBuilder builder;
   double smooth;
+  bool each; // log p of each element is an output, too
   // The present choice: where, its name, and the axes over which it makes one
   // choice per element.
   Location loc = builder.getUnknownLoc();
@@ -188,6 +191,15 @@ Value Objective::total(StringRef label, ArrayRef<Value> terms) {
   });
 }
 
+Value Objective::sumOfLogps(Body body) {
+  if (!each)
+    return sum("logp." + name, axes, body);
+  Value array = compute("logps." + name, axes, Reducer::none, {}, body);
+  OutputOp::create(builder, loc,
+                   builder.getStringAttr("logp/" + Twine(logps.size())), array);
+  return sum("logp." + name, axes, [&](Scalars &at) { return at.read(array); });
+}
+
 //===----------------------------------------------------------------------===//
 // log p by distribution
 //===----------------------------------------------------------------------===//
@@ -205,7 +217,7 @@ Value Objective::logOfCategorical(ChoiceOp choice) {
   auto asLog = [&](Scalars &at, Value value) {
     return fromLogits ? value : at.log(value);
   };
-  Value logp = sum("logp." + name, axes, [&](Scalars &at) {
+  Value logp = sumOfLogps([&](Scalars &at) {
     Value symbol = at.asPlace(at.read(observed));
     return asLog(at, at.read(table, symbol));
   });
@@ -231,7 +243,7 @@ Value Objective::logOfBernoulli(ChoiceOp choice) {
   Value given = choice.getParameters()[0], observed = choice.getObserved();
   bool fromLogit =
       cast<StringAttr>(choice.getParameterNames()[0]).getValue() == "logit";
-  return sum("logp." + name, axes, [&](Scalars &at) {
+  return sumOfLogps([&](Scalars &at) {
     Value isSet = at.isSet(at.read(observed)), value = at.read(given);
     if (fromLogit) {
       Value against = at.select(isSet, at.negate(value), value);
@@ -246,7 +258,7 @@ Value Objective::logOfBernoulli(ChoiceOp choice) {
 /// -((x - mean) / sd)^2 / 2 - log sd - log(2 pi) / 2
 Value Objective::logOfNormal(ChoiceOp choice) {
   Value mean = choice.getParameters()[0], sd = choice.getParameters()[1];
-  return sum("logp." + name, axes, [&](Scalars &at) {
+  return sumOfLogps([&](Scalars &at) {
     Value scale = at.read(sd);
     Value away = at.sub(at.read(choice.getObserved()), at.read(mean));
     Value distance = at.square(at.div(away, scale));
@@ -260,7 +272,7 @@ Value Objective::logOfNormal(ChoiceOp choice) {
 /// -log(high - low) inside, minus infinity outside.
 Value Objective::logOfUniform(ChoiceOp choice) {
   Value lows = choice.getParameters()[0], highs = choice.getParameters()[1];
-  return sum("logp." + name, axes, [&](Scalars &at) {
+  return sumOfLogps([&](Scalars &at) {
     Value low = at.read(lows), high = at.read(highs);
     Value inside = at.within(low, at.read(choice.getObserved()), high);
     return at.either(
@@ -298,8 +310,7 @@ Value Objective::logOfMixture(ChoiceOp choice) {
         Value exponent = at.div(distance, at.mul(at.constant(2), rest));
         return at.sub(at.sub(at.read(weight), norm), exponent);
       });
-  return sum("logp." + name, axes,
-             [&](Scalars &at) { return at.read(density); });
+  return sumOfLogps([&](Scalars &at) { return at.read(density); });
 }
 
 Value Objective::logOf(ChoiceOp choice) {
@@ -387,7 +398,7 @@ struct DeriveObjective
     if (failed(refuseLatents(system)) ||
         failed(resolveEquations(system, equationsToGet(system, get))))
       return signalPassFailure();
-    Objective objective(system, smoothingOf(getOperation()));
+    Objective objective(system, smoothingOf(getOperation()), each);
     for (auto choice : llvm::make_early_inc_range(system.getOps<ChoiceOp>())) {
       objective.addChoice(choice);
       choice.erase();

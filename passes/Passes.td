@@ -22,7 +22,8 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
       equations. Its outputs: `nll`, the sum of -log p of every observed choice
       (with label smoothing where `attn.train` has `smooth`); `logp`, the sum of
       log p without smoothing; `choices`, the number of choices made; `penalty`,
-      the sum of the penalties; and the equations named in `get`. Without
+      the sum of the penalties; with `each`, `logp/K`, log p of each element of
+      the choice K; and the equations named in `get`. Without
       choices and penalties, and with an empty `get`: the equations that no
       other equation reads.
     * After: the front end.
@@ -42,7 +43,8 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    ListOption<"get", "get", "std::string", "names of equations that become outputs">
+    ListOption<"get", "get", "std::string", "names of equations that become outputs">,
+    Option<"each", "each", "bool", "false", "log p of each element of a choice is an output, `logp/K`, too">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

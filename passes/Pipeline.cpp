@@ -18,6 +18,7 @@ using namespace fovea::attn;
 static void derive(OpPassManager &manager, const PipelineOptions &options) {
   DeriveObjectiveOptions objective;
   llvm::append_range(objective.get, options.get);
+  objective.each = options.each;
   manager.addPass(createDeriveObjective(objective));
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);

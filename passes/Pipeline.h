@@ -29,6 +29,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
                           llvm::cl::init(Phase::schedule), phaseValues()};
   ListOption<std::string> get{
       *this, "get", llvm::cl::desc("equations that @loss has as outputs")};
+  Option<bool> each{*this, "each",
+                    llvm::cl::desc("whether log p of each choice is an output "
+                                   "of @loss"),
+                    llvm::cl::init(false)};
   ListOption<std::string> show{
       *this, "show", llvm::cl::desc("equations that @decode has as outputs")};
   Option<bool> gradients{*this, "gradients",

@@ -62,6 +62,11 @@ struct Example {
   int64_t id = 0;
   std::map<std::string, DataValues> data;
   std::map<std::string, LengthValues> lengths;
+  /// The symbols that a search has to begin with, by what it generates.
+  std::map<std::string, std::vector<double>> prefix;
+  /// The given words that stand for unknown ones (UnknownWords.h), where they
+  /// are wanted.
+  std::vector<std::string> words;
 };
 
 /// What the values of `spec` stay below in an example; none: of anything.

@@ -86,6 +86,28 @@ void Distribution::eachAbove(
     eachAboveIn(reinterpret_cast<const double *>(memory), count, bound, use);
 }
 
+double fovea::runtime::logMean(const std::vector<double> &logps) {
+  double largest = -infinity, sum = 0;
+  for (double logp : logps)
+    largest = std::max(largest, logp);
+  if (std::isinf(largest))
+    largest = 0;
+  for (double logp : logps)
+    sum += std::exp(logp - largest);
+  return largest + std::log(sum / static_cast<double>(logps.size()));
+}
+
+Distribution Distribution::meanOf(const std::vector<Distribution> &all) {
+  Distribution result(all.front().kind);
+  for (size_t symbol = 0; symbol < all.front().logps().size(); ++symbol) {
+    std::vector<double> logps;
+    for (const Distribution &one : all)
+      logps.push_back(one.logps()[symbol]);
+    result.values.push_back(logMean(logps));
+  }
+  return result;
+}
+
 const std::vector<double> &Distribution::parameter(const char *name) const {
   static const std::vector<double> none;
   for (const auto &[known, numbers] : parameters)

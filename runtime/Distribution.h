@@ -15,6 +15,11 @@
 
 namespace fovea::runtime {
 
+/// The log of the mean of probabilities, given their logs. From the largest on:
+/// nothing overflows, and the mean of equals is exact. What is no number, or
+/// beyond all, stays so.
+double logMean(const std::vector<double> &logps);
+
 class Distribution {
 public:
   using Kind = Decoder::Distribution;
@@ -28,6 +33,8 @@ public:
            Program::Element element, int64_t count);
   /// Behind all parameters. False: there is nothing to choose from.
   bool finish();
+  /// The mean of the probabilities of discrete choices among the same symbols.
+  static Distribution meanOf(const std::vector<Distribution> &all);
 
   bool isDiscrete() const {
     return kind == Kind::Categorical || kind == Kind::Bernoulli;

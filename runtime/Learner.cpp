@@ -47,7 +47,8 @@ public:
     storeArray(file, "", current.get());
   }
   void store(TensorFile &file) const override;
-  Status load(const TensorFile &file) override;
+  std::vector<std::string> load(const TensorFile &file,
+                                bool isSameRule) override;
 
 private:
   struct Free {
@@ -72,7 +73,10 @@ private:
   }
   void storeArray(TensorFile &file, const std::string &prefix,
                   const T *array) const;
-  Status loadArray(const TensorFile &file, const std::string &prefix, T *array);
+  void compare(const TensorFile &file, const std::string &prefix,
+               const std::string &what,
+               std::vector<std::string> &mistakes) const;
+  void loadArray(const TensorFile &file, const std::string &prefix, T *array);
 
   const TrainOptions options;
   FoveaPool *pool;
@@ -236,23 +240,42 @@ void LearnerOf<T>::storeArray(TensorFile &file, const std::string &prefix,
 }
 
 template <typename T>
-Status LearnerOf<T>::loadArray(const TensorFile &file,
-                               const std::string &prefix, T *array) {
+void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
+                           const std::string &what,
+                           std::vector<std::string> &mistakes) const {
   for (const Span &span : spans) {
     auto found = file.tensors.find(prefix + span.path);
-    if (found == file.tensors.end() || found->second.shape != span.shape ||
-        found->second.type != typeOf(T()))
-      return Status::error(fmt::format(
-          "'{}' is {} {} in the model but {} in the training that is resumed",
-          span.path, nameOf(typeOf(T())), shapeText(span.shape),
-          found == file.tensors.end()
-              ? "missing"
-              : fmt::format("{} {}", nameOf(found->second.type),
-                            shapeText(found->second.shape))));
-    std::memcpy(array + span.begin, found->second.bytes.data(),
-                found->second.bytes.size());
+    bool isMissing = found == file.tensors.end();
+    if (!isMissing && found->second.shape == span.shape &&
+        found->second.type == typeOf(T()))
+      continue;
+    mistakes.push_back(fmt::format(
+        "{}'{}' is {} {} in the model but {} in the training that is resumed",
+        what, span.path, nameOf(typeOf(T())), shapeText(span.shape),
+        isMissing ? "missing"
+                  : fmt::format("{} {}", nameOf(found->second.type),
+                                shapeText(found->second.shape))));
   }
-  return Status::success();
+  for (const auto &[name, tensor] : file.tensors) {
+    if (name.compare(0, prefix.size(), prefix) != 0)
+      continue;
+    std::string path = name.substr(prefix.size());
+    if (std::none_of(spans.begin(), spans.end(),
+                     [&](const Span &span) { return span.path == path; }))
+      mistakes.push_back(fmt::format("{}'{}' of the training that is resumed "
+                                     "is no parameter of the model",
+                                     what, path));
+  }
+}
+
+template <typename T>
+void LearnerOf<T>::loadArray(const TensorFile &file, const std::string &prefix,
+                             T *array) {
+  for (const Span &span : spans) {
+    const Tensor &tensor = file.tensors.at(prefix + span.path);
+    if (span.count > 0)
+      std::memcpy(array + span.begin, tensor.bytes.data(), tensor.bytes.size());
+  }
 }
 
 template <typename T> void LearnerOf<T>::store(TensorFile &file) const {
@@ -263,17 +286,26 @@ template <typename T> void LearnerOf<T>::store(TensorFile &file) const {
     storeArray(file, "second/", second.get());
 }
 
-template <typename T> Status LearnerOf<T>::load(const TensorFile &file) {
-  size_t parts = 1 + numStates(options.optimiser);
-  if (Status status = loadArray(file, "weights/", current.get());
-      status.failed())
-    return status;
-  if (file.tensors.size() != parts * spans.size())
-    return Status::error("the training that is resumed has another optimiser");
+template <typename T>
+std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
+                                            bool isSameRule) {
+  std::vector<std::string> mistakes;
+  compare(file, "weights/", "", mistakes);
+  if (!isSameRule)
+    return mistakes;
+  // What the weights say of a parameter, its state need not say again.
+  if (mistakes.empty() && first)
+    compare(file, "first/", "the first state of ", mistakes);
+  if (mistakes.empty() && second)
+    compare(file, "second/", "the second state of ", mistakes);
+  if (!mistakes.empty())
+    return mistakes;
+  loadArray(file, "weights/", current.get());
   if (first)
-    if (Status status = loadArray(file, "first/", first.get()); status.failed())
-      return status;
-  return second ? loadArray(file, "second/", second.get()) : Status::success();
+    loadArray(file, "first/", first.get());
+  if (second)
+    loadArray(file, "second/", second.get());
+  return mistakes;
 }
 
 std::unique_ptr<Learner> Learner::create(const TensorFile &initial,

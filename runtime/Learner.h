@@ -42,10 +42,13 @@ public:
 
   /// The weights as a file of weights has them.
   virtual void storeWeights(TensorFile &file) const = 0;
-  /// Weights and state, under names of their own. Loading fails where the file
-  /// is that of another model or optimiser.
+  /// Weights and state, under names of their own.
   virtual void store(TensorFile &file) const = 0;
-  virtual Status load(const TensorFile &file) = 0;
+  /// Reads what `store` wrote. Where the file is that of another model, one
+  /// sentence for each thing that differs, and nothing has changed. Of another
+  /// optimiser (not `isSameRule`) only the weights are compared.
+  virtual std::vector<std::string> load(const TensorFile &file,
+                                        bool isSameRule) = 0;
 };
 
 } // namespace fovea::runtime

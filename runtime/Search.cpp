@@ -14,44 +14,57 @@ using namespace fovea::runtime;
 //===----------------------------------------------------------------------===//
 
 Search::Search(const Decoder &decoder, std::vector<ProgramCode> functions,
-               OwnedMemory memory, void *pool)
-    : decoder(decoder), code(std::move(functions)),
-      parameters(std::move(memory)), pool(pool),
-      encoded(decoder.programs[decoder.encode]) {
+               std::vector<OwnedMemory> parameters, void *pool)
+    : decoder(decoder), code(std::move(functions)), pool(pool) {
   if (decoder.isSearch && !decoder.known && decoder.extent < 0)
     openLength = decoder.lengths[-1 - decoder.extent];
-  for (int number : decoder.segments)
-    segments.push_back(
-        number < 0 ? nullptr
-                   : std::make_unique<StepMemory>(decoder.programs[number],
-                                                  code[number], openLength));
+  for (OwnedMemory &memory : parameters) {
+    auto &member = members.emplace_back(std::make_unique<Member>(
+        decoder.programs[decoder.encode], std::move(memory)));
+    for (int number : decoder.segments)
+      member->segments.push_back(
+          number < 0 ? nullptr
+                     : std::make_unique<StepMemory>(decoder.programs[number],
+                                                    code[number], openLength));
+  }
 }
 
 Search::~Search() = default;
 
-Status Search::encode(const Batch &examples) {
+Status Search::encode(Member &member, const Batch &examples) {
   Binding binding;
-  binding.memory = &parameters;
+  binding.memory = &member.parameters;
   binding.pool = pool;
-  if (Status status = encoded.bind(examples, binding); status.failed())
+  if (Status status = member.encoded.bind(examples, binding); status.failed())
     return status;
   const ProgramCode &own = code[decoder.encode];
-  if (own.prepare && !isPrepared)
-    own.prepare(encoded.frame());
-  isPrepared = true;
-  own.run(encoded.frame());
-  for (auto &segment : segments)
+  if (own.prepare && !member.isPrepared)
+    own.prepare(member.encoded.frame());
+  member.isPrepared = true;
+  own.run(member.encoded.frame());
+  for (auto &segment : member.segments)
     if (segment)
-      if (Status status = segment->begin(encoded, parameters, pool);
+      if (Status status =
+              segment->begin(member.encoded, member.parameters, pool);
           status.failed())
         return status;
   return Status::success();
 }
 
+Status Search::encode(const Batch &examples) {
+  for (auto &member : members)
+    if (Status status = encode(*member, examples); status.failed())
+      return status;
+  return Status::success();
+}
+
 int64_t Search::memoryBytes() const {
-  int64_t bytes = encoded.arenaBytes();
-  for (const auto &segment : segments)
-    bytes += segment ? segment->bytes() : 0;
+  int64_t bytes = 0;
+  for (const auto &member : members) {
+    bytes += member->encoded.arenaBytes();
+    for (const auto &segment : member->segments)
+      bytes += segment ? segment->bytes() : 0;
+  }
   return bytes;
 }
 
@@ -105,7 +118,8 @@ Status SearchRun::endStep() {
     finished.steps = steps;
     finished.node = hypothesis.node;
     finished.cut = cut;
-    for (size_t number = 0; keepsStates && number < states.size(); ++number) {
+    for (size_t number = 0; keepsStates && number < decoder.states.size();
+         ++number) {
       const Decoder::State &state = decoder.states[number];
       ValueSource source = sources.at(state.next);
       if (state.written != Decoder::State::replaced)
@@ -152,6 +166,44 @@ Status SearchRun::runSteps() {
   return Status::success();
 }
 
+/// A mean of densities has no mode in closed form.
+Status SearchRun::checkEnsemble() const {
+  if (members.size() == 1)
+    return Status::success();
+  if (!decoder.isSearch)
+    return Status::error(fmt::format("'{}' is chosen once, without a search, "
+                                     "which an ensemble cannot do",
+                                     decoder.choices.front().name));
+  for (const Decoder::Choice &choice : decoder.choices)
+    if (!Distribution(choice.distribution).isDiscrete())
+      return Status::error(
+          fmt::format("'{}' is a choice of real numbers, which an ensemble "
+                      "cannot make",
+                      choice.name));
+  return Status::success();
+}
+
+/// Each name has to be one that is generated symbol by symbol.
+Status SearchRun::checkPrefixes() const {
+  for (size_t example = 0; example < examples.size(); ++example)
+    for (const auto &[name, values] : examples[example]->prefix) {
+      auto choice = std::find_if(
+          decoder.choices.begin(), decoder.choices.end(),
+          [&](const Decoder::Choice &own) { return own.name == name; });
+      if (choice == decoder.choices.end() || !choice->shape.empty() ||
+          !decoder.isSearch || !Distribution(choice->distribution).isDiscrete())
+        return Status::error(fmt::format(
+            "'{}' is not generated symbol by symbol, so that it has no prefix",
+            name));
+      int64_t count = values.size();
+      if (decoder.known && count > lengthAt(decoder.extent, example))
+        return Status::error(fmt::format(
+            "the prefix of '{}' has {} symbols but {} are generated", name,
+            count, lengthAt(decoder.extent, example)));
+    }
+  return Status::success();
+}
+
 Status SearchRun::begin() {
   for (const std::string &name : decoder.lengths) {
     lengths.push_back(encoded.lengthNamed(name));
@@ -159,6 +211,8 @@ Status SearchRun::begin() {
       openLength = lengths.size() - 1;
   }
   findSources();
+  if (Status status = checkPrefixes(); status.failed())
+    return status;
   width = followsOnePath() ? 1 : options.beam;
   int64_t draws = options.sample ? options.nbest : 1;
   const auto &declared = decoder.programs[decoder.encode].lengths;
@@ -175,6 +229,9 @@ Status SearchRun::begin() {
       std::vector<std::byte> bytes = read(sources.at(decoder.longest), place);
       if (bytes.size() != sizeof(int64_t))
         return Status::error("the mark 'longest' is not one number");
+      for (const MemberRows &own : members)
+        if (read(own, sources.at(decoder.longest), place) != bytes)
+          return doNotAgree();
       longest.back() = std::max<int64_t>(
           1, *reinterpret_cast<const int64_t *>(bytes.data()));
     }
@@ -201,6 +258,8 @@ Status SearchRun::begin() {
 Status SearchRun::run(std::vector<std::vector<Generated>> &results) {
   results.clear();
   if (Status status = check(options); status.failed())
+    return status;
+  if (Status status = checkEnsemble(); status.failed())
     return status;
   if (Status status = begin(); status.failed())
     return status;

@@ -12,6 +12,11 @@
 // by their log p after length normalisation; those that were cut at `longest`
 // come behind.
 //
+// Several models of one spec make an ensemble: each has parameters and states
+// of its own, and what is chosen from is the mean of their probabilities. Marks
+// have to agree, but for "score", whose mean counts; what is shown is of the
+// first.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_RUNTIME_SEARCH_H
@@ -37,9 +42,10 @@ struct Generated {
 class Search {
 public:
   /// `decoder` outlives the search. `code` are the functions of its programs,
-  /// in order, `parameters` what they read, in the type of their elements.
+  /// in order, `parameters` what they read, in the type of their elements: of
+  /// one model, or of each member of an ensemble.
   Search(const Decoder &decoder, std::vector<ProgramCode> code,
-         OwnedMemory parameters, void *pool);
+         std::vector<OwnedMemory> parameters, void *pool);
   ~Search();
 
   /// The best hypotheses of each example, best first; or its draws, in order.
@@ -57,16 +63,26 @@ public:
 
 private:
   friend class SearchRun;
+  friend struct MemberRows;
   friend class SearchSteps;
+
+  /// A model, and what its programs keep.
+  struct Member {
+    Member(const Program &encode, OwnedMemory memory)
+        : parameters(std::move(memory)), encoded(encode) {}
+
+    OwnedMemory parameters;
+    Workspace encoded;
+    bool isPrepared = false;
+    /// One per segment; null where there is nothing to compute.
+    std::vector<std::unique_ptr<StepMemory>> segments;
+  };
+  Status encode(Member &member, const Batch &examples);
 
   const Decoder &decoder;
   std::vector<ProgramCode> code;
-  OwnedMemory parameters;
   void *pool;
-  Workspace encoded;
-  bool isPrepared = false;
-  /// One per segment; null where there is nothing to compute.
-  std::vector<std::unique_ptr<StepMemory>> segments;
+  std::vector<std::unique_ptr<Member>> members;
   std::string openLength;
 };
 

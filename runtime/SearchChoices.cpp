@@ -55,8 +55,24 @@ double SearchRun::scoreOf(double logp, int64_t steps,
   return logp;
 }
 
+/// What the members choose from, together.
 Status SearchRun::distributionOf(int number, int64_t element,
                                  const Hypothesis &from,
+                                 Distribution &distribution) {
+  if (members.size() == 1)
+    return distributionOf(members.front(), number, element, from, distribution);
+  std::vector<Distribution> all(members.size());
+  for (size_t i = 0; i < members.size(); ++i)
+    if (Status status =
+            distributionOf(members[i], number, element, from, all[i]);
+        status.failed())
+      return status;
+  distribution = Distribution::meanOf(all);
+  return Status::success();
+}
+
+Status SearchRun::distributionOf(const MemberRows &own, int number,
+                                 int64_t element, const Hypothesis &from,
                                  Distribution &distribution) {
   const Decoder::Choice &choice = decoder.choices[number];
   distribution = Distribution(choice.distribution);
@@ -71,13 +87,13 @@ Status SearchRun::distributionOf(int number, int64_t element,
       kind = decoder.choices[source.index].element;
     if (source.kind == ValueSource::Segment) {
       int64_t bytes;
-      const std::byte *memory = search.segments[source.index]->row(
+      const std::byte *memory = own.member.segments[source.index]->row(
           *source.array, from.rows[source.index], bytes);
       distribution.add(parameter.name, memory + element * count * sizeOf(kind),
                        kind, count);
       continue;
     }
-    std::vector<std::byte> memory = read(source, from);
+    std::vector<std::byte> memory = read(own, source, from);
     distribution.add(parameter.name,
                      memory.data() + element * count * sizeOf(kind), kind,
                      count);
@@ -88,12 +104,45 @@ Status SearchRun::distributionOf(int number, int64_t element,
   return Status::success();
 }
 
-/// The value that one path takes: a draw, or the most probable one.
+const double *SearchRun::forcedAt(int number, int64_t example) const {
+  const auto &prefix = examples[example]->prefix;
+  auto found = prefix.find(decoder.choices[number].name);
+  bool isForced = found != prefix.end() &&
+                  step < static_cast<int64_t>(found->second.size());
+  return isForced ? &found->second[step] : nullptr;
+}
+
+bool SearchRun::isForced(int segment, int64_t example) const {
+  for (int number = 0; number < segment; ++number)
+    if (forcedAt(number, example))
+      return true;
+  return false;
+}
+
+Status SearchRun::forcedLogp(int number, double value,
+                             const Distribution &distribution,
+                             double &logp) const {
+  size_t count = distribution.logps().size();
+  if (!(value >= 0 && value < static_cast<double>(count)))
+    return Status::error(fmt::format("'{}' has the value {}, outside 0..{}",
+                                     decoder.choices[number].name, value,
+                                     count - 1));
+  logp = distribution.logp({value});
+  return std::isnan(logp) ? isNoNumber(number) : Status::success();
+}
+
+/// The value that one path takes: a forced one, a draw, or the most probable.
 Status SearchRun::pick(int number, size_t parent,
                        const Distribution &distribution, Candidate &candidate) {
   const Hypothesis &from = live[parent];
   candidate.parent = parent;
-  if (options.sample) {
+  if (const double *forced = forcedAt(number, from.example)) {
+    candidate.value = {*forced};
+    double logp;
+    if (Status status = forcedLogp(number, *forced, distribution, logp);
+        status.failed())
+      return status;
+  } else if (options.sample) {
     std::array<double, 3> uniform;
     for (size_t i = 0; i < uniform.size(); ++i) {
       uint64_t place = 3 * from.numChoices + i;
@@ -147,6 +196,19 @@ Status SearchRun::findCandidates(int number, int64_t element,
               pick(number, parent, distribution, candidates.emplace_back());
           status.failed())
         return status;
+      continue;
+    }
+    if (const double *forced = forcedAt(number, from.example)) {
+      double logp;
+      if (Status status = forcedLogp(number, *forced, distribution, logp);
+          status.failed())
+        return status;
+      if (logp > -infinity)
+        candidates.push_back(
+            {parent,
+             {*forced},
+             logp,
+             byScore && from.score ? *from.score : from.logp + logp});
       continue;
     }
     int64_t end = choice.hasEnd && step < options.shortest
@@ -206,22 +268,32 @@ Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
     if (mark.segment != number || rejected)
       continue;
     const ValueSource &source = sources.at(mark.value);
-    std::vector<std::byte> bytes = read(source, hypothesis);
     if (mark.kind == Mark::Score) {
       bool isFloat =
           source.array && source.array->element == Program::Element::F32;
-      if (bytes.size() != (isFloat ? sizeof(float) : sizeof(double)))
-        return Status::error("the mark 'score' is not one number");
-      if (isFloat)
-        hypothesis.score = *reinterpret_cast<const float *>(bytes.data());
-      else
-        hypothesis.score = *reinterpret_cast<const double *>(bytes.data());
+      double sum = 0;
+      for (const MemberRows &own : members) {
+        std::vector<std::byte> bytes = read(own, source, hypothesis);
+        if (bytes.size() != (isFloat ? sizeof(float) : sizeof(double)))
+          return Status::error("the mark 'score' is not one number");
+        sum += isFloat ? *reinterpret_cast<const float *>(bytes.data())
+                       : *reinterpret_cast<const double *>(bytes.data());
+      }
+      hypothesis.score = sum / static_cast<double>(members.size());
       continue;
     }
-    bool all = std::all_of(bytes.begin(), bytes.end(),
-                           [](std::byte b) { return b != std::byte(0); });
+    std::optional<bool> agreed;
+    for (const MemberRows &own : members) {
+      std::vector<std::byte> bytes = read(own, source, hypothesis);
+      bool holds = std::all_of(bytes.begin(), bytes.end(),
+                               [](std::byte b) { return b != std::byte(0); });
+      if (agreed.value_or(holds) != holds)
+        return doNotAgree();
+      agreed = holds;
+    }
+    bool all = *agreed;
     if (mark.kind == Mark::Valid)
-      rejected = !all;
+      rejected = !all && !isForced(number, hypothesis.example);
     else if (all)
       hypothesis.ended = true;
   }
@@ -340,7 +412,7 @@ Status SearchRun::takeLast(int number) {
               status.failed())
             return status;
           if (choice.hasEnd && step < options.shortest && decoder.isSearch &&
-              own.distribution.isDiscrete())
+              own.distribution.isDiscrete() && !forcedAt(number, front.example))
             own.excluded.push_back(lengthAt(choice.end, front.example));
         }
         // log p stays that of all symbols.

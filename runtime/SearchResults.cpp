@@ -136,7 +136,7 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
   }
   if (openLength >= 0)
     own.lengths[decoder.lengths[openLength]] = LengthValues::of(finished.steps);
-  OwnedMemory memory = search.parameters;
+  OwnedMemory memory = search.members.front()->parameters;
   for (const Program::Array &array : program.arrays) {
     const std::string &name = array.name;
     if (array.role == Program::Role::Parameter && !memory.contains(name))

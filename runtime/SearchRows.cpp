@@ -65,8 +65,9 @@ ValueSource SearchRun::find(const std::string &name) const {
     return source;
   }
   source.kind = ValueSource::Segment;
-  for (size_t number = 0; number < search.segments.size(); ++number)
-    if (const StepMemory *memory = search.segments[number].get())
+  const auto &segments = search.members.front()->segments;
+  for (size_t number = 0; number < segments.size(); ++number)
+    if (const StepMemory *memory = segments[number].get())
       if ((source.array = memory->findOutput(name))) {
         source.index = number;
         return source;
@@ -132,8 +133,10 @@ static void store(Program::Element element, const std::vector<double> &values,
 }
 
 /// The bytes of a value for one hypothesis.
-std::vector<std::byte> SearchRun::read(const ValueSource &source,
+std::vector<std::byte> SearchRun::read(const MemberRows &own,
+                                       const ValueSource &source,
                                        const Hypothesis &from) const {
+  const Workspace &encoded = own.member.encoded;
   const std::byte *memory = nullptr;
   int64_t bytes = 0;
   switch (source.kind) {
@@ -153,14 +156,14 @@ std::vector<std::byte> SearchRun::read(const ValueSource &source,
   case ValueSource::State: {
     const State &state = decoder.states[source.index];
     if (state.written == State::replaced) {
-      memory = states[source.index].row(from.state);
-      bytes = states[source.index].bytesOf(from.state);
+      memory = own.states[source.index].row(from.state);
+      bytes = own.states[source.index].bytesOf(from.state);
       break;
     }
     bytes = countOf(state.shape, from.example) * sizeOf(state.element);
-    memory = buffers[source.index].data() + from.buffer * bufferSteps *
-                                                mostPlaces[source.index] *
-                                                sizeOf(state.element);
+    memory = own.buffers[source.index].data() + from.buffer * bufferSteps *
+                                                    mostPlaces[source.index] *
+                                                    sizeOf(state.element);
     break;
   }
   case ValueSource::Choice: {
@@ -171,15 +174,15 @@ std::vector<std::byte> SearchRun::read(const ValueSource &source,
     return result;
   }
   case ValueSource::Segment:
-    memory = search.segments[source.index]->row(*source.array,
-                                                from.rows[source.index], bytes);
+    memory = own.member.segments[source.index]->row(
+        *source.array, from.rows[source.index], bytes);
     break;
   }
   return std::vector<std::byte>(memory, memory + bytes);
 }
 
 /// The rows of a value, one behind the other.
-void SearchRun::gather(const ValueSource &source,
+void SearchRun::gather(const MemberRows &own, const ValueSource &source,
                        const std::vector<Hypothesis> &from,
                        int64_t elementBytes, RowArray &to) const {
   to.elementBytes = elementBytes;
@@ -192,12 +195,12 @@ void SearchRun::gather(const ValueSource &source,
   for (const Hypothesis &hypothesis : from) {
     if (source.kind == ValueSource::Segment) {
       int64_t bytes;
-      const std::byte *memory = search.segments[source.index]->row(
+      const std::byte *memory = own.member.segments[source.index]->row(
           *source.array, hypothesis.rows[source.index], bytes);
       append(memory, bytes);
       continue;
     }
-    std::vector<std::byte> row = read(source, hypothesis);
+    std::vector<std::byte> row = read(own, source, hypothesis);
     append(row.data(), row.size());
   }
 }
@@ -239,19 +242,21 @@ void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
   int64_t newBuffers = wantedBuffers > numBuffers
                            ? std::max(wantedBuffers, numBuffers + 4)
                            : numBuffers;
-  buffers.resize(decoder.states.size());
-  for (size_t number = 0; number < buffers.size(); ++number) {
-    const State &state = decoder.states[number];
-    if (state.written == State::replaced)
-      continue;
-    int64_t bytes = mostPlaces[number] * sizeOf(state.element);
-    std::vector<std::byte> larger(newBuffers * newSteps * bytes);
-    for (int64_t buffer = 0; buffer < numBuffers; ++buffer)
-      if (bufferSteps * bytes != 0)
-        std::memcpy(larger.data() + buffer * newSteps * bytes,
-                    buffers[number].data() + buffer * bufferSteps * bytes,
-                    bufferSteps * bytes);
-    buffers[number] = std::move(larger);
+  for (MemberRows &own : members) {
+    own.buffers.resize(decoder.states.size());
+    for (size_t number = 0; number < own.buffers.size(); ++number) {
+      const State &state = decoder.states[number];
+      if (state.written == State::replaced)
+        continue;
+      int64_t bytes = mostPlaces[number] * sizeOf(state.element);
+      std::vector<std::byte> larger(newBuffers * newSteps * bytes);
+      for (int64_t buffer = 0; buffer < numBuffers; ++buffer)
+        if (bufferSteps * bytes != 0)
+          std::memcpy(larger.data() + buffer * newSteps * bytes,
+                      own.buffers[number].data() + buffer * bufferSteps * bytes,
+                      bufferSteps * bytes);
+      own.buffers[number] = std::move(larger);
+    }
   }
   bufferSteps = newSteps;
   numBuffers = newBuffers;
@@ -282,7 +287,7 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
     }
     hypothesis.buffer = next;
     isUsed[next] = isTaken[next] = true;
-    for (size_t number = 0; number < buffers.size(); ++number) {
+    for (size_t number = 0; number < decoder.states.size(); ++number) {
       const State &state = decoder.states[number];
       if (state.written == State::replaced)
         continue;
@@ -290,17 +295,20 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
       int64_t stride = bufferSteps * mostPlaces[number] * size;
       int64_t bytes = placesOf(number, hypothesis.example) * size *
                       (decoder.known ? 1 : step);
-      std::memcpy(buffers[number].data() + next * stride,
-                  buffers[number].data() + from * stride, bytes);
+      for (MemberRows &own : members)
+        std::memcpy(own.buffers[number].data() + next * stride,
+                    own.buffers[number].data() + from * stride, bytes);
     }
   }
 }
 
 void SearchRun::beginStates() {
-  states.resize(decoder.states.size());
-  nextStates.resize(decoder.states.size());
+  for (MemberRows &own : members) {
+    own.states.resize(decoder.states.size());
+    own.nextStates.resize(decoder.states.size());
+  }
   mostPlaces.assign(decoder.states.size(), 1);
-  for (size_t number = 0; number < states.size(); ++number)
+  for (size_t number = 0; number < mostPlaces.size(); ++number)
     for (size_t example = 0; example < examples.size(); ++example)
       mostPlaces[number] =
           std::max(mostPlaces[number], placesOf(number, example));
@@ -309,56 +317,60 @@ void SearchRun::beginStates() {
     for (size_t i = 0; i < live.size(); ++i)
       live[i].buffer = i;
   }
-  for (size_t number = 0; number < states.size(); ++number) {
-    const State &state = decoder.states[number];
-    if (state.initial.empty())
-      continue;
-    const ValueSource &source = sources.at(state.initial);
-    if (state.written == State::replaced) {
-      gather(source, live, sizeOf(state.element), states[number]);
-      continue;
+  for (MemberRows &own : members)
+    for (size_t number = 0; number < decoder.states.size(); ++number) {
+      const State &state = decoder.states[number];
+      if (state.initial.empty())
+        continue;
+      const ValueSource &source = sources.at(state.initial);
+      if (state.written == State::replaced) {
+        gather(own, source, live, sizeOf(state.element), own.states[number]);
+        continue;
+      }
+      int64_t stride = bufferSteps * mostPlaces[number] * sizeOf(state.element);
+      for (const Hypothesis &hypothesis : live) {
+        std::vector<std::byte> row = read(own, source, hypothesis);
+        std::memcpy(own.buffers[number].data() + hypothesis.buffer * stride,
+                    row.data(), row.size());
+      }
     }
-    for (const Hypothesis &hypothesis : live) {
-      std::vector<std::byte> row = read(source, hypothesis);
-      std::memcpy(buffers[number].data() + hypothesis.buffer * bufferSteps *
-                                               mostPlaces[number] *
-                                               sizeOf(state.element),
-                  row.data(), row.size());
-    }
-  }
 }
 
 /// The states behind the step; `from` go on, in this order.
 void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   bool writes = false;
-  for (size_t number = 0; number < states.size(); ++number) {
+  for (size_t number = 0; number < decoder.states.size(); ++number) {
     const State &state = decoder.states[number];
     writes |= state.written == State::bySearch;
     if (state.written == State::replaced)
-      gather(sources.at(state.next), from, sizeOf(state.element),
-             nextStates[number]);
+      for (MemberRows &own : members)
+        gather(own, sources.at(state.next), from, sizeOf(state.element),
+               own.nextStates[number]);
   }
   live = from;
   if (writes) {
     makeRoom(step + 1, numBuffers);
     ownBuffers(live, {});
   }
-  for (size_t number = 0; writes && number < states.size(); ++number) {
+  for (size_t number = 0; writes && number < decoder.states.size(); ++number) {
     const State &state = decoder.states[number];
     if (state.written != State::bySearch)
       continue;
-    for (const Hypothesis &hypothesis : live) {
-      std::vector<std::byte> row = read(sources.at(state.next), hypothesis);
-      int64_t at = step;
-      if (decoder.reverse)
-        at = lengthAt(decoder.extent, hypothesis.example) - 1 - step;
-      int64_t stride = bufferSteps * mostPlaces[number] * sizeOf(state.element);
-      std::memcpy(buffers[number].data() + hypothesis.buffer * stride +
-                      at * row.size(),
-                  row.data(), row.size());
-    }
+    int64_t stride = bufferSteps * mostPlaces[number] * sizeOf(state.element);
+    for (MemberRows &own : members)
+      for (const Hypothesis &hypothesis : live) {
+        std::vector<std::byte> row =
+            read(own, sources.at(state.next), hypothesis);
+        int64_t at = step;
+        if (decoder.reverse)
+          at = lengthAt(decoder.extent, hypothesis.example) - 1 - step;
+        std::memcpy(own.buffers[number].data() + hypothesis.buffer * stride +
+                        at * row.size(),
+                    row.data(), row.size());
+      }
   }
-  states.swap(nextStates);
+  for (MemberRows &own : members)
+    own.states.swap(own.nextStates);
   for (size_t i = 0; i < live.size(); ++i)
     live[i].state = i;
 }
@@ -373,12 +385,11 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
                              bool keepsParents) {
   if (hypotheses.empty())
     return Status::success();
-  StepMemory *memory = search.segments[number].get();
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     hypotheses[i].rows.resize(decoder.segments.size(), -1);
     hypotheses[i].rows[number] = i;
   }
-  if (!memory)
+  if (decoder.segments[number] < 0)
     return Status::success();
   bool writes =
       std::any_of(decoder.states.begin(), decoder.states.end(),
@@ -388,7 +399,7 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
     ownBuffers(hypotheses, keepsParents ? live : std::vector<Hypothesis>());
   }
   StepRows rows;
-  bool isInOrder = states.empty() || hypotheses.size() == live.size();
+  bool isInOrder = decoder.states.empty() || hypotheses.size() == live.size();
   for (const Hypothesis &hypothesis : hypotheses) {
     isInOrder &= hypothesis.state == int64_t(rows.examples.size());
     rows.examples.push_back(hypothesis.example);
@@ -397,6 +408,18 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
   rows.step = step;
   if (decoder.reverse)
     rows.step = lengthAt(decoder.extent, rows.examples.front()) - 1 - step;
+  for (MemberRows &own : members)
+    if (Status status = runSegment(own, number, rows, hypotheses, isInOrder);
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+/// The same for one member. `isInOrder`: states lie as they are read.
+Status SearchRun::runSegment(MemberRows &own, int number, const StepRows &rows,
+                             const std::vector<Hypothesis> &hypotheses,
+                             bool isInOrder) {
+  StepMemory *memory = own.member.segments[number].get();
   if (Status status = memory->setRows(rows); status.failed())
     return status;
   const Program &program = decoder.programs[decoder.segments[number]];
@@ -415,16 +438,16 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
         stride = mostPlaces[source.index] / array.count;
       for (size_t i = 0; i < places.size(); ++i)
         places[i] = hypotheses[i].buffer * stride;
-      memory->setBuffers(array.name, buffers[source.index].data(), places);
+      memory->setBuffers(array.name, own.buffers[source.index].data(), places);
       continue;
     }
     if (isState && isInOrder) {
-      memory->setData(array.name, states[source.index].bytes.data());
+      memory->setData(array.name, own.states[source.index].bytes.data());
       continue;
     }
-    RowArray &own = gathered[std::to_string(number) + array.name];
-    gather(source, hypotheses, sizeOf(array.element), own);
-    memory->setData(array.name, own.bytes.data());
+    RowArray &values = own.gathered[std::to_string(number) + array.name];
+    gather(own, source, hypotheses, sizeOf(array.element), values);
+    memory->setData(array.name, values.bytes.data());
   }
   memory->run();
   return Status::success();

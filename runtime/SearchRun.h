@@ -67,11 +67,27 @@ struct ValueSource {
   const Program::Array *array = nullptr;
 };
 
+/// What the hypotheses have of one member: rows of all members stand at the
+/// same places.
+struct MemberRows {
+  explicit MemberRows(Search::Member &member) : member(member) {}
+
+  Search::Member &member;
+  std::vector<RowArray> states, nextStates;
+  /// What segments read that is gathered for them.
+  std::map<std::string, RowArray> gathered;
+  std::vector<std::vector<std::byte>> buffers; // by state
+};
+
 class SearchRun {
 public:
   SearchRun(Search &search, const Batch &examples, const SearchOptions &options)
-      : search(search), decoder(search.decoder), encoded(search.encoded),
-        examples(examples), options(options) {}
+      : search(search), decoder(search.decoder),
+        encoded(search.members.front()->encoded), examples(examples),
+        options(options) {
+    for (const auto &member : search.members)
+      members.emplace_back(*member);
+  }
 
   Status run(std::vector<std::vector<Generated>> &results);
 
@@ -95,6 +111,16 @@ private:
               Candidate &candidate);
   Status distributionOf(int number, int64_t element, const Hypothesis &from,
                         Distribution &distribution);
+  Status distributionOf(const MemberRows &own, int number, int64_t element,
+                        const Hypothesis &from, Distribution &distribution);
+  Status checkEnsemble() const;
+  Status checkPrefixes() const;
+  /// The value that a choice of this step has to take; null: any.
+  const double *forcedAt(int number, int64_t example) const;
+  /// Whether a choice before a segment had to take its value in this step.
+  bool isForced(int segment, int64_t example) const;
+  Status forcedLogp(int number, double value, const Distribution &distribution,
+                    double &logp) const;
   Hypothesis follow(const Candidate &candidate, int number);
   Status stage(int number, std::vector<Hypothesis> &hypotheses,
                std::vector<char> &rejected);
@@ -108,6 +134,10 @@ private:
     return width - static_cast<int64_t>(groups[group].finished.size());
   }
   Status isNoNumber(int choice) const;
+  static Status doNotAgree() {
+    return Status::error("the members of the ensemble do not agree on a mark "
+                         "('valid', 'stop' or 'longest')");
+  }
   static Status forbidsEverything() {
     return Status::error("the mark 'valid' forbids everything");
   }
@@ -119,14 +149,22 @@ private:
   int64_t countOf(const std::vector<int64_t> &shape, int64_t example) const;
   ValueSource find(const std::string &name) const;
   void findSources();
-  std::vector<std::byte> read(const ValueSource &source,
+  std::vector<std::byte> read(const MemberRows &own, const ValueSource &source,
                               const Hypothesis &from) const;
+  /// Of the first member.
+  std::vector<std::byte> read(const ValueSource &source,
+                              const Hypothesis &from) const {
+    return read(members.front(), source, from);
+  }
   void beginStates();
   void moveStates(const std::vector<Hypothesis> &from);
   Status runSegment(int number, std::vector<Hypothesis> &hypotheses,
                     bool keepsParents);
-  void gather(const ValueSource &source, const std::vector<Hypothesis> &from,
-              int64_t elementBytes, RowArray &to) const;
+  Status runSegment(MemberRows &own, int number, const StepRows &rows,
+                    const std::vector<Hypothesis> &hypotheses, bool isInOrder);
+  void gather(const MemberRows &own, const ValueSource &source,
+              const std::vector<Hypothesis> &from, int64_t elementBytes,
+              RowArray &to) const;
   // Buffers of what grows.
   int64_t placesOf(size_t state, int64_t example) const;
   void makeRoom(int64_t steps, int64_t buffers);
@@ -158,12 +196,9 @@ private:
   std::vector<const Tables::Length *> lengths; // by Decoder::lengths
   int openLength = -1;
   std::map<std::string, ValueSource> sources;
-  std::vector<RowArray> states, nextStates;
-  /// What segments read that is gathered for them.
-  std::map<std::string, RowArray> gathered;
-  std::vector<std::vector<std::byte>> buffers; // by state
-  int64_t bufferSteps = 0, numBuffers = 0;     // the room in each, and of them
-  std::vector<int64_t> mostPlaces;             // of a step, by state
+  std::vector<MemberRows> members;
+  int64_t bufferSteps = 0, numBuffers = 0; // the room in each, and of them
+  std::vector<int64_t> mostPlaces;         // of a step, by state
 };
 
 } // namespace fovea::runtime

@@ -87,9 +87,17 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
   size_t begin = std::min(symbols.find('\n'), symbols.size());
   std::string_view kind = symbols.substr(0, begin);
   vocabulary.isChars = kind == "chars";
-  if ((!vocabulary.isChars && kind != "words") || begin == symbols.size())
+  bool hasModel = kind == "sentencepiece";
+  if ((!vocabulary.isChars && !hasModel && kind != "words") ||
+      begin == symbols.size())
     return Status::error("the vocabulary '" + nameIn(key) +
-                         "' is neither of words nor of chars");
+                         "' is neither of words nor of chars nor of "
+                         "sentencepiece");
+  if (hasModel) {
+    size_t end = std::min(symbols.find('\n', begin + 1), symbols.size());
+    vocabulary.model = symbols.substr(begin + 1, end - begin - 1);
+    begin = std::min(end, symbols.size() - 1);
+  }
   for (++begin; begin < symbols.size();) {
     size_t end = std::min(symbols.find('\n', begin), symbols.size());
     vocabulary.add(symbols.substr(begin, end - begin));
@@ -102,9 +110,29 @@ void Vocabularies::store(std::map<std::string, std::string> &metadata) const {
   for (const auto &[name, vocabulary] : byName) {
     std::string &text = metadata[std::string(keyPrefix) + name];
     text = vocabulary.isChars ? "chars\n" : "words\n";
+    if (!vocabulary.model.empty())
+      text = "sentencepiece\n" + vocabulary.model + "\n";
     for (const std::string &symbol : vocabulary.byId)
       text += symbol + "\n";
   }
+}
+
+std::string Vocabularies::differenceTo(const Vocabularies &other) const {
+  for (const auto &[name, own] : byName) {
+    auto found = other.byName.find(name);
+    if (found == other.byName.end() || found->second.byId == own.byId)
+      continue;
+    const std::vector<std::string> &a = own.byId, &b = found->second.byId;
+    size_t id =
+        std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+    auto symbol = [&](const std::vector<std::string> &symbols) {
+      return id < symbols.size() ? "'" + symbols[id] + "'" : "nothing";
+    };
+    return fmt::format("the vocabulary '{}' has {} and {} symbols, and first "
+                       "differs at {}: {} and {}",
+                       name, a.size(), b.size(), id, symbol(a), symbol(b));
+  }
+  return "";
 }
 
 const Vocabulary *Vocabularies::find(const TextField &field) const {
@@ -117,6 +145,11 @@ const Vocabulary *Vocabularies::find(const TextField &field) const {
 bool Vocabularies::isChars(const TextField &field) const {
   const Vocabulary *vocabulary = find(field);
   return vocabulary && vocabulary->isChars;
+}
+
+const Pieces *Vocabularies::piecesOf(const TextField &field) const {
+  const Vocabulary *vocabulary = find(field);
+  return vocabulary ? vocabulary->pieces.get() : nullptr;
 }
 
 /// The number that a whole word is, or nothing.
@@ -167,9 +200,13 @@ public:
 
   bool read(std::string_view line, DataValues &result) {
     bool good = true;
-    forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
-      good &= readWord(word, result.values);
-    });
+    if (const Pieces *pieces = vocabularies.piecesOf(field))
+      for (const Pieces::Piece &piece : pieces->cut(line))
+        good &= addId(line, piece.id, result.values);
+    else
+      forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
+        good &= readWord(word, result.values);
+      });
     if (field.isSentence)
       result.values.push_back(Symbol::end);
     return good && shape(line, result);
@@ -181,6 +218,7 @@ private:
     return false;
   }
   bool readWord(std::string_view word, std::vector<double> &values);
+  bool addId(std::string_view place, int64_t id, std::vector<double> &values);
   bool shape(std::string_view line, DataValues &result);
 
   const TextField &field;
@@ -204,11 +242,16 @@ bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   std::optional<int64_t> id = vocabularies.idOf(field, word);
   if (!id)
     return explain(word, fmt::format("'{}' is no id{}", word, field.hint));
+  return addId(word, *id, values);
+}
+
+bool LineReader::addId(std::string_view place, int64_t id,
+                       std::vector<double> &values) {
   int64_t limit = spec.kind == DataKind::Bit ? 2 : field.size;
-  if (limit >= 0 && (*id < 0 || *id >= limit))
-    return explain(word, fmt::format("'{}' takes 0 to {}, not {}", field.name,
-                                     limit - 1, *id));
-  values.push_back(static_cast<double>(*id));
+  if (limit >= 0 && (id < 0 || id >= limit))
+    return explain(place, fmt::format("'{}' takes 0 to {}, not {}", field.name,
+                                      limit - 1, id));
+  values.push_back(static_cast<double>(id));
   return true;
 }
 
@@ -237,7 +280,8 @@ bool fovea::runtime::readLine(std::string_view line, const TextField &field,
 
 std::string fovea::runtime::textOf(const TextField &field,
                                    const DataValues &values, bool hasEnd,
-                                   const Vocabularies &vocabularies) {
+                                   const Vocabularies &vocabularies,
+                                   const Replacement &replacement) {
   size_t count = values.values.size();
   if (hasEnd && (field.isSentence || field.ends) && count > 0)
     --count;
@@ -246,14 +290,24 @@ std::string fovea::runtime::textOf(const TextField &field,
   for (size_t axis = 1; axis < values.shape.size(); ++axis)
     width *= values.shape[axis];
   bool isChars = vocabularies.isChars(field);
+  const Pieces *pieces = vocabularies.piecesOf(field);
+  std::vector<std::string> cut;
   std::string text;
   for (size_t i = 0; i < count; ++i) {
-    if (i > 0 && !isChars)
+    if (i > 0 && !isChars && !pieces)
       text += width > 1 && i % width != 0 ? ',' : ' ';
     double value = values.values[i];
-    text += field.isSymbols
-                ? vocabularies.wordOf(field, static_cast<int64_t>(value))
-                : fmt::format("{}", value);
+    std::string word =
+        field.isSymbols
+            ? vocabularies.wordOf(field, static_cast<int64_t>(value))
+            : fmt::format("{}", value);
+    if (replacement && field.isSymbols && value == double(Symbol::unknown) &&
+        word == "<unk>")
+      word = replacement(i).value_or(word);
+    if (pieces)
+      cut.push_back(std::move(word));
+    else
+      text += word;
   }
-  return text;
+  return pieces ? pieces->join(cut) : text;
 }

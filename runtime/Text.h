@@ -13,6 +13,7 @@
 #include "runtime/Batch.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -38,11 +39,31 @@ struct TextField {
   std::string hint;
 };
 
+/// How a trained model cuts lines into pieces. Which one it is, is decided
+/// elsewhere: compiled models have none.
+class Pieces {
+public:
+  struct Piece {
+    std::string text;
+    int64_t id; // unknown: of a piece that is no symbol
+  };
+
+  virtual ~Pieces() = default;
+  virtual std::vector<Piece> cut(std::string_view line) const = 0;
+  /// The line that pieces make.
+  virtual std::string join(const std::vector<std::string> &pieces) const = 0;
+};
+
 /// Symbols by id.
 struct Vocabulary {
   std::vector<std::string> byId;
   std::unordered_map<std::string, int64_t> ids;
   bool isChars = false; // lines are split into characters
+  /// Lines are cut by a model of SentencePiece, whose bytes, in base 64, are
+  /// stored with the symbols. What has none reads pieces as words.
+  std::string model;
+  std::shared_ptr<const Pieces> pieces;
+
   void add(std::string_view symbol);
 };
 
@@ -62,9 +83,15 @@ public:
   Vocabulary &operator[](const std::string &name) { return byName[name]; }
   const std::map<std::string, Vocabulary> &all() const { return byName; }
 
+  /// The first difference between vocabularies that both have, as a sentence;
+  /// empty where there is none.
+  std::string differenceTo(const Vocabularies &other) const;
+
   /// The vocabulary of `field`: its own, else the one that it declares.
   const Vocabulary *find(const TextField &field) const;
   bool isChars(const TextField &field) const;
+  /// What cuts the lines of `field`; null: they are words or characters.
+  const Pieces *piecesOf(const TextField &field) const;
   /// The id of a word, or nothing. Without a vocabulary a word is an id.
   std::optional<int64_t> idOf(const TextField &field,
                               std::string_view word) const;
@@ -90,9 +117,13 @@ bool readLine(std::string_view line, const TextField &field,
               const DataSpec &spec, const Vocabularies &vocabularies,
               DataValues &result, const Report &report);
 
+/// What stands for `<unk>` at a place, or nothing.
+using Replacement = std::function<std::optional<std::string>(size_t)>;
+
 /// Generated values as a line of text, without the symbol that ends it.
 std::string textOf(const TextField &field, const DataValues &values,
-                   bool hasEnd, const Vocabularies &vocabularies);
+                   bool hasEnd, const Vocabularies &vocabularies,
+                   const Replacement &replacement = {});
 
 } // namespace fovea::runtime
 

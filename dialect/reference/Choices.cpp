@@ -120,6 +120,24 @@ void ChoiceDistribution::findLogps() {
   }
 }
 
+ChoiceDistribution
+ChoiceDistribution::meanOf(ArrayRef<ChoiceDistribution> all) {
+  ChoiceDistribution mean = all.front();
+  mean.parameters.clear();
+  for (size_t symbol = 0; symbol < mean.logps.size(); ++symbol) {
+    double largest = -infinity, sum = 0;
+    for (const ChoiceDistribution &one : all)
+      largest = std::max(largest, one.logps[symbol]);
+    if (std::isinf(largest))
+      largest = 0;
+    for (const ChoiceDistribution &one : all)
+      sum += std::exp(one.logps[symbol] - largest);
+    mean.logps[symbol] =
+        largest + std::log(sum / static_cast<double>(all.size()));
+  }
+  return mean;
+}
+
 /// Graves (2013), equation 24.
 double ChoiceDistribution::componentLogDensity(size_t m,
                                                ArrayRef<double> value) const {

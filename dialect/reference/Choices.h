@@ -19,6 +19,9 @@ public:
               llvm::function_ref<const Array &(mlir::Value)> arrayOf,
               llvm::function_ref<int64_t(llvm::StringRef)> loopIndex);
 
+  /// The mean of the probabilities of discrete choices among the same symbols.
+  static ChoiceDistribution meanOf(llvm::ArrayRef<ChoiceDistribution> all);
+
   bool isDiscrete() const {
     return kind == attn::Distribution::categorical ||
            kind == attn::Distribution::bernoulli;

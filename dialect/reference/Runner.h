@@ -45,6 +45,8 @@ public:
                 std::vector<double> &value);
   /// The value that ends the sequence at the pending choice.
   std::optional<int64_t> endValue() const { return pendingEnd; }
+  /// The value that the next choice of this name has to take, or nothing.
+  std::optional<double> prefixValue(llvm::StringRef name) const;
 
   struct Pending {
     attn::ChoiceOp op;
@@ -70,6 +72,10 @@ protected:
                llvm::ArrayRef<double> value);
   /// Whether the values that were given are used up.
   bool isForcedOver() const;
+  /// Whether the mark "valid" counts in this step.
+  bool isJudged() const {
+    return options->forced.empty() && forcedStep != steps;
+  }
   /// The value of `end` of a choice.
   static std::optional<int64_t> endOf(attn::ChoiceOp op,
                                       const LengthTable &lengths);
@@ -79,6 +85,7 @@ protected:
   std::optional<int64_t> pendingEnd;
   bool ended = false; // a choice took its end, or "stop" holds
   std::map<std::string, int64_t> taken; // choices made, by name
+  int64_t forcedStep = -1; // the last step in which the prefix gave a value
 };
 
 /// A runner before its first op.
@@ -88,6 +95,11 @@ Status makeProgramRunner(mlir::Operation *program, const Inputs &inputs,
 Status makeSystemRunner(mlir::Operation *system, const Inputs &inputs,
                         const SearchOptions &options,
                         std::unique_ptr<Runner> &runner);
+
+/// Several models before their first op, which choose together.
+std::unique_ptr<Runner>
+makeEnsemble(const Inputs &inputs, const SearchOptions &options,
+             std::vector<std::unique_ptr<Runner>> members);
 
 } // namespace fovea::reference
 

@@ -29,6 +29,17 @@ std::optional<int64_t> Runner::endOf(attn::ChoiceOp op,
   return std::nullopt;
 }
 
+std::optional<double> Runner::prefixValue(StringRef name) const {
+  auto given = options->prefix.find(name.str());
+  if (given == options->prefix.end())
+    return std::nullopt;
+  auto made = taken.find(name.str());
+  size_t number = made == taken.end() ? 0 : made->second;
+  if (number >= given->second.size())
+    return std::nullopt;
+  return given->second[number];
+}
+
 Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
                      ArrayRef<double> value) {
   double one;
@@ -37,6 +48,8 @@ Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
   if (std::isnan(one))
     return Status::error(
         fmt::format("log p of '{}' is not a number", name.str()));
+  if (prefixValue(name))
+    forcedStep = steps;
   logp += one;
   stepLogp.push_back(one);
   ++taken[name.str()];
@@ -108,6 +121,8 @@ Status Runner::choose(const ChoiceDistribution &distribution, StringRef name,
                                        given->second.values.size()));
     for (size_t i = 0; i < value.size(); ++i)
       value[i] = given->second.values[first + i];
+  } else if (std::optional<double> forced = prefixValue(name)) {
+    value = {*forced};
   } else if (options->sample) {
     RandomPlace place{options->seed, drawOrdinal, draw, inputs->example, 0};
     std::array<double, 3> uniform;
@@ -205,6 +220,8 @@ Status Search::symbolsOf(const Runner &runner, size_t parent,
     candidate.rank = runner.logp + logp;
     return Status::success();
   };
+  if (std::optional<double> forced = runner.prefixValue(runner.pending.name()))
+    return add({*forced});
   if (!distribution.isDiscrete())
     return add(distribution.mode());
   for (size_t symbol = 0; symbol < distribution.symbols().size(); ++symbol) {
@@ -329,8 +346,10 @@ static Status follow(const SearchOptions &options, RunnerPtr &runner,
       // The end is no symbol before `shortest`.
       std::optional<int64_t> end = runner->endValue();
       bool isPossible = true;
-      if (options.forced.empty() && end && runner->steps < options.shortest &&
-          distribution.isDiscrete() && *end >= 0 &&
+      if (options.forced.empty() &&
+          !runner->prefixValue(runner->pending.name()) && end &&
+          runner->steps < options.shortest && distribution.isDiscrete() &&
+          *end >= 0 &&
           *end < static_cast<int64_t>(distribution.symbols().size()))
         isPossible = distribution.exclude(static_cast<double>(*end));
       if (!isPossible)
@@ -408,19 +427,62 @@ static Status runToEnd(Search &search, const SearchOptions &options,
   return Status::success();
 }
 
+/// Without a search a member would choose for itself.
+static Status checkEnsemble(Operation *container) {
+  attn::ChoiceOp alone;
+  container->walk([&](attn::ChoiceOp op) {
+    bool isOnce = isa<attn::SystemOp>(container)
+                      ? numChoiceAxes(op) == 0
+                      : op->getParentOp() == container;
+    if (op.getResult() && !op.getLatent() && isOnce)
+      alone = op;
+  });
+  if (!alone)
+    return Status::success();
+  return Status::error(fmt::format("'{}' is chosen once, without a search, "
+                                   "which an ensemble cannot do",
+                                   alone.getTarget().str()));
+}
+
+/// A runner of one model, or of all members together.
+static Status makeRunner(Operation *container, ArrayRef<Inputs> members,
+                         const SearchOptions &options, RunnerPtr &runner) {
+  std::vector<RunnerPtr> made;
+  for (const Inputs &inputs : members) {
+    Status status =
+        isa<attn::SystemOp>(container)
+            ? makeSystemRunner(container, inputs, options, made.emplace_back())
+            : makeProgramRunner(container, inputs, options,
+                                made.emplace_back());
+    if (status.failed())
+      return status;
+  }
+  runner = made.size() == 1
+               ? std::move(made.front())
+               : makeEnsemble(members.front(), options, std::move(made));
+  return Status::success();
+}
+
 Status reference::decode(Operation *container, const Inputs &inputs,
                          const SearchOptions &options,
                          std::vector<Hypothesis> &hypotheses) {
+  return decode(container, ArrayRef(inputs), options, hypotheses);
+}
+
+Status reference::decode(Operation *container, ArrayRef<Inputs> members,
+                         const SearchOptions &options,
+                         std::vector<Hypothesis> &hypotheses) {
   hypotheses.clear();
+  if (members.size() > 1)
+    if (Status status = checkEnsemble(container); status.failed())
+      return status;
   if (Status status = runtime::check(options); status.failed())
     return status;
   Search search(options);
   std::vector<RunnerPtr> runners;
   for (int64_t draw = 0; draw < (options.sample ? options.nbest : 1); ++draw) {
     RunnerPtr runner;
-    Status status = isa<attn::SystemOp>(container)
-                        ? makeSystemRunner(container, inputs, options, runner)
-                        : makeProgramRunner(container, inputs, options, runner);
+    Status status = makeRunner(container, members, options, runner);
     if (status.failed())
       return status;
     runner->draw = draw;

@@ -33,6 +33,10 @@ struct SearchOptions : runtime::SearchOptions {
   /// ends with them.
   Arrays forced;
 
+  /// Symbols that the search has to begin with, by the name of the choice; what
+  /// follows is searched. The mark "valid" does not forbid them.
+  std::map<std::string, std::vector<double>> prefix;
+
   /// For tests: the state of this name keeps its initial value.
   std::string dropState;
 };
@@ -53,6 +57,13 @@ struct Hypothesis {
 
 /// Decodes one example; `hypotheses` are the best ones, best first.
 Status decode(mlir::Operation *container, const Inputs &inputs,
+              const SearchOptions &options,
+              std::vector<Hypothesis> &hypotheses);
+/// The same by an ensemble: the inputs of each member, which differ in their
+/// parameters. What is chosen from is the mean of the probabilities; marks have
+/// to agree, the mark "score" counts in the mean, and the outputs are those of
+/// the first.
+Status decode(mlir::Operation *container, llvm::ArrayRef<Inputs> members,
               const SearchOptions &options,
               std::vector<Hypothesis> &hypotheses);
 

@@ -272,7 +272,7 @@ Status SystemRunner::readMarks(SystemEvaluator &evaluator, bool &rejected) {
       all &= value != 0;
     }
     if (mark.getTarget() == "valid")
-      rejected |= !all && options->forced.empty();
+      rejected |= !all && isJudged();
     if (mark.getTarget() == "stop")
       ended |= all;
     if (mark.getTarget() == "score") {

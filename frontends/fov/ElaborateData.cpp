@@ -171,6 +171,12 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
                           suggestion(kind.name, kinds));
       return nullptr;
     }
+    bool hasFile = call->kind == ExprKind::Call && call->items.size() == 1 &&
+                   call->items[0].value->kind == ExprKind::String;
+    if (kind.name == "sentencepiece" && !hasFile) {
+      error(kind.loc, "'sentencepiece' takes a file: sentencepiece(\"FILE\")");
+      return nullptr;
+    }
   }
   Vocabulary *vocabulary = &model->vocabularies.emplace_back();
   vocabulary->name = name;
@@ -179,6 +185,8 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
   if (call)
     vocabulary->kind =
         (call->kind == ExprKind::Call ? call->args[0] : call)->name.str();
+  if (vocabulary->kind == "sentencepiece")
+    vocabulary->file = call->items[0].value->name.str();
   if (overrideOf(name + ".vocab"))
     vocabulary->kind = "ids";
   else

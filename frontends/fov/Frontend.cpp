@@ -172,6 +172,26 @@ static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
   }
 }
 
+/// The metrics that are calls: `bleu(tgt)`.
+static std::vector<std::string> metricsOf(const Program &program) {
+  std::vector<std::string> result;
+  for (const ast::Statement *s : program.file->statements) {
+    if (s->kind != StatementKind::Metric || !s->value || !s->name.empty())
+      continue;
+    const ast::Expr &value = *s->value;
+    std::string text =
+        (value.kind == ExprKind::Call ? value.args[0] : s->value)->name.str();
+    if (value.kind == ExprKind::Call && !value.items.empty() &&
+        value.items[0].value->kind == ExprKind::Name)
+      text += "(" + value.items[0].value->name.str() + ")";
+    result.push_back(text);
+  }
+  for (const Program::Import &import : program.imports)
+    if (result.empty() && import.name.empty() && import.program)
+      result = metricsOf(*import.program);
+  return result;
+}
+
 static void describeUses(const Program &program, const std::string &prefix,
                          std::vector<UseInfo> &uses) {
   for (const Program::Import &import : program.imports) {
@@ -219,6 +239,7 @@ static void describe(const Elaborated &model, Model &result) {
       info.vocabularySize = data->vocabulary->size.value().value_or(-1);
       info.vocabularyKind = data->vocabulary->kind;
       info.vocabularyLimit = data->vocabulary->limit;
+      info.vocabularyFile = data->vocabulary->file;
       info.labels = data->vocabulary->labels;
     }
     if (data->positionOf)
@@ -243,8 +264,10 @@ static void describe(const Elaborated &model, Model &result) {
 }
 
 /// Warns of parameters that nothing uses. Those that have no size without a use
-/// are left out.
-static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
+/// are left out. `own` is a place in the spec itself: where it has replaced
+/// equations of what it includes, parameters from there may be without a use.
+static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
+                       Diagnostics &diagnostics) {
   std::set<const Array *> read;
   for (const Term &term : model.terms)
     if (term.array)
@@ -260,6 +283,11 @@ static void dropUnused(Elaborated &model, Diagnostics &diagnostics) {
   }
   for (const Array *param : model.params) {
     if (param->root.empty() || members[param->root] || model.decoding)
+      continue;
+    llvm::SourceMgr &sources = diagnostics.sources();
+    bool isIncluded = sources.FindBufferContainingLoc(param->loc) !=
+                      sources.FindBufferContainingLoc(own);
+    if (hasReplaced && isIncluded)
       continue;
     std::string family = familyOf(*param);
     diagnostics.warning(
@@ -352,13 +380,15 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     drawsLatents |= draws;
     if (!infer(*model, diagnostics) || !proveBounds(*model, diagnostics))
       return nullptr;
-    dropUnused(*model, diagnostics);
+    dropUnused(*model, program->file->modelLoc,
+               !elaborator.replacements.empty(), diagnostics);
     if (decoding)
       checkGenerated(*model, diagnostics);
     if (!decoding) {
       result->name = model->name;
       describe(*model, *result);
       describeUses(*program, "", result->uses);
+      result->metrics = metricsOf(*program);
     }
     if (decoding)
       for (const std::string &refusal : model->refusals)

@@ -54,6 +54,7 @@ struct DataInfo {
   /// words, chars, sentencepiece or ids; `--set NAME.vocab` makes it ids.
   std::string vocabularyKind;
   int64_t vocabularyLimit = 0;     // the most symbols; 0: any number
+  std::string vocabularyFile;      // of sentencepiece, as the spec names it
   std::vector<std::string> labels; // of class("a", "b")
 };
 
@@ -76,6 +77,9 @@ struct Model {
   std::vector<std::string> latents;
   std::vector<std::string> lengths;    // that come with the data, in file order
   std::map<std::string, int64_t> dims; // of the spec, by name
+  /// What `metric` names, `bleu(tgt)`, in file order; of what is included where
+  /// the spec itself names none.
+  std::vector<std::string> metrics;
   /// Vocabularies that neither the spec nor `--set` gives a size: what they
   /// have here is a guess.
   std::vector<std::string> assumedVocabularies;

@@ -36,6 +36,7 @@ struct Vocabulary {
   std::vector<std::string> labels; // of class("a", "b")
   std::string kind = "words";      // words, chars, sentencepiece, ids
   int64_t limit = 0;               // the most symbols; 0: any number
+  std::string file;                // of sentencepiece
   bool isClass = false;
   bool isAssumed = false; // nothing has fixed the size yet
 

@@ -115,10 +115,14 @@ template <typename A> static void fields(A &a, DataDescription &x) {
   a(x.spec), a(x.text), a(x.isChosen);
 }
 
+template <typename A> static void fields(A &a, UnknownWords &x) {
+  a(x.weights), a(x.generated), a(x.given), a(x.dictionary);
+}
+
 template <typename A> static void fields(A &a, Description &x) {
   a(x.model), a(x.compiler), a(x.cpu), a(x.features), a(x.isDouble);
   a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
-  a(x.hasDecoder), a(x.decoder), a(x.search);
+  a(x.hasDecoder), a(x.decoder), a(x.search), a(x.unknown);
   a(x.train), a(x.dims), a(x.frozen), a(x.vocabularies);
 }
 

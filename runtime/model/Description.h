@@ -11,7 +11,7 @@
 
 #include "runtime/Decoder.h"
 #include "runtime/SearchOptions.h"
-#include "runtime/Text.h"
+#include "runtime/UnknownWords.h"
 
 namespace fovea::runtime {
 
@@ -43,6 +43,7 @@ struct Description {
   Decoder decoder;
   /// What the spec's decode block says.
   SearchOptions search;
+  UnknownWords unknown;
   /// `train { .. }` and the dims that its entries name.
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;

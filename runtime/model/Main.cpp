@@ -63,7 +63,8 @@ private:
                   Example &example);
   int runBatch(std::vector<Example> &examples);
   Status print(const std::vector<Example> &examples);
-  void printExample(int64_t number, const std::vector<Generated> &best);
+  void printExample(int64_t number, const Example &example,
+                    const std::vector<Generated> &best);
   int flush();
 
   const FoveaImage &image;
@@ -140,6 +141,8 @@ bool Runner::readColumn(std::string_view text, const DataDescription &data,
     if (mistake.empty())
       mistake = what;
   };
+  if (data.spec.name == description.unknown.given)
+    example.words = wordsOf(text, data.text, model->words());
   bool good =
       readLine(text, data.text, data.spec, model->words(), values, report);
   if (good && !data.spec.axes.empty() && !data.spec.axes[0].length.empty()) {
@@ -232,6 +235,10 @@ int Runner::runTensors(const std::string &path) {
   Status status = readSafeTensors(path, tensors);
   if (status.succeeded())
     status = splitBatch(tensors, specs, examples);
+  for (const DataDescription &data : description.data)
+    for (Example &example : examples)
+      if (data.spec.name == description.unknown.given)
+        nameWords(example, data.text, model->words());
   if (status.failed())
     return fail(status.text());
   lineNumber = 0;
@@ -269,7 +276,8 @@ int Runner::runFile(const std::string &path) {
 // What is printed
 //===----------------------------------------------------------------------===//
 
-void Runner::printExample(int64_t number, const std::vector<Generated> &best) {
+void Runner::printExample(int64_t number, const Example &example,
+                          const std::vector<Generated> &best) {
   for (const Generated &one : best) {
     if (flags.search.nbest)
       output += fmt::format("{}\t", number);
@@ -283,7 +291,15 @@ void Runner::printExample(int64_t number, const std::vector<Generated> &best) {
       if (!isFirst)
         output += '\t';
       isFirst = false;
-      output += textOf(data.text, found->second, one.ended, model->words());
+      Replacement replacement;
+      if (data.spec.name == description.unknown.generated)
+        replacement = [&](size_t place) {
+          const UnknownWords &unknown = description.unknown;
+          return unknown.wordAt(place, one.outputs.at(unknown.weights),
+                                example.words);
+        };
+      output += textOf(data.text, found->second, one.ended, model->words(),
+                       replacement);
     }
     output += '\n';
   }
@@ -301,7 +317,8 @@ Status Runner::print(const std::vector<Example> &examples) {
   std::vector<std::vector<Generated>> results;
   Status status = model->decode(examples, options, results);
   for (size_t i = 0; i < results.size() && status.succeeded(); ++i)
-    printExample(numExamples + static_cast<int64_t>(i) + 1, results[i]);
+    printExample(numExamples + static_cast<int64_t>(i) + 1, examples[i],
+                 results[i]);
   return status;
 }
 

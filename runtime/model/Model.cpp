@@ -250,7 +250,7 @@ void Model::prepareSearch() {
   steps.reset();
   if (!searcher || isShared)
     searcher = std::make_unique<Search>(description.decoder, decoderCode,
-                                        weights, pool.get());
+                                        std::vector{weights}, pool.get());
 }
 
 Status Model::decode(const std::vector<Example> &examples,

@@ -1,6 +1,9 @@
 """Decodes with compiled code and with the interpreter.
 
-    agree.py MODEL MODELS_DIRECTORY WORK_DIRECTORY [--show NAME]..
+    agree.py MODEL MODELS_DIRECTORY WORK_DIRECTORY [NAME | members=N | prefix=LINE]..
+
+NAMEs are shown. With `members` an ensemble decodes; with `prefix` the first
+example begins with this line, and the second with nothing.
 
 The sizes and data are those of test/models/tiny.py. In f64, words are the same
 and log p and what is shown agree to 1e-10: greedily, with beams, with several
@@ -70,12 +73,23 @@ def main(model, models, work, *shows):
     os.makedirs(work, exist_ok=True)
     listed = subprocess.run(["fovea", "params", spec, *sets], check=True, capture_output=True, text=True).stdout
     draw, parameters = random.Random(1), {}
-    for line in listed.splitlines():
-        name, _, extents = line.split("\t")
-        shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
-        parameters[name] = Tensor("F64", shape, [draw.uniform(-0.9, 0.9) for _ in range(math.prod(shape))])
-    weights, inputs = os.path.join(work, "w.safetensors"), os.path.join(work, "b.safetensors")
-    write(weights, parameters)
+    settings = dict(word.split("=", 1) for word in shows if "=" in word)
+    shows = [word for word in shows if "=" not in word]
+    files, inputs = [], os.path.join(work, "b.safetensors")
+    for member in range(int(settings.get("members", 1))):
+        for line in listed.splitlines():
+            name, _, extents = line.split("\t")
+            shape = [int(x) for x in extents.strip("[]").split(",") if x.strip()]
+            parameters[name] = Tensor("F64", shape, [draw.uniform(-0.9, 0.9) for _ in range(math.prod(shape))])
+        files.append(os.path.join(work, f"w{member}.safetensors"))
+        write(files[-1], parameters)
+    weights = [word for file in files for word in ("--weights", file)]
+    prefixes = {}
+    if "prefix" in settings:
+        for name, text in {inputs: settings["prefix"] + "\n\n", "b0": settings["prefix"] + "\n", "b1": "\n"}.items():
+            prefixes[name] = os.path.join(work, os.path.basename(name) + ".prefix")
+            with open(prefixes[name], "w") as out:
+                out.write(text)
     tensors = tiny.batch(data, 2, 0)
     tensors["example"] = Tensor("I64", [tiny.BATCH], [7, 3])
     write(inputs, tensors)
@@ -93,8 +107,9 @@ def main(model, models, work, *shows):
         alone = []
 
     def command(way, how, file=inputs):
-        return ["fovea", "decode", spec, *sets, "--weights", weights, *(["--data", file] if given else []), "--scores",
-                *way, *how]
+        prefix = prefixes.get(file) or prefixes.get(os.path.basename(file).split(".")[0])
+        return ["fovea", "decode", spec, *sets, *weights, *(["--data", file] if given else []), "--scores",
+                *(["--prefix", prefix] if prefix else []), *way, *how]
 
     count = 0
     for way in WAYS:

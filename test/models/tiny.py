@@ -35,8 +35,11 @@ MODELS = {
         SOURCE,
     ),
     "luong": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
+    "luong_dot": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
+    "luong_concat": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
+    "seq2seq_start": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_local_p": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),
     "transformer": (
         {"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7},

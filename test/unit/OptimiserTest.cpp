@@ -218,7 +218,7 @@ TEST(Learner, StateIsThatOfTheSameModel) {
   TensorFile file;
   learner->store(file);
   EXPECT_EQ(file.tensors.size(), 3u);
-  EXPECT_TRUE(learner->load(file).succeeded());
+  EXPECT_TRUE(learner->load(file, true).empty());
   // Without gradients nothing moves.
   learner->clearGradients();
   EXPECT_EQ(learner->learn(1), 0);
@@ -228,13 +228,12 @@ TEST(Learner, StateIsThatOfTheSameModel) {
 
   auto other = Learner::create(initial, optionsOf({{"optimiser", "sgd"}}),
                                false, nullptr);
-  EXPECT_EQ(other->load(file).text(),
-            "the training that is resumed has another optimiser");
+  EXPECT_TRUE(other->load(file, false).empty());
   initial.tensors["a"] = Tensor::of(DType::F32, {3}, {1, 2, 3});
   other = Learner::create(initial, optionsOf({}), false, nullptr);
-  EXPECT_EQ(other->load(file).text(),
-            "'a' is F32 [3] in the model but F32 [2] in the training that is "
-            "resumed");
+  EXPECT_EQ(other->load(file, true),
+            std::vector<std::string>{"'a' is F32 [3] in the model but F32 [2] "
+                                     "in the training that is resumed"});
 }
 
 TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {

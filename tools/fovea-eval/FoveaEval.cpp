@@ -162,7 +162,7 @@ static Status decodeCompiled(Operation *container, const Inputs &inputs,
   how.threads = 1;
   std::unique_ptr<cli::CompiledDecoder> decoder;
   if (Status status =
-          cli::CompiledDecoder::create(module, parameters, how, decoder);
+          cli::CompiledDecoder::create(module, {parameters}, how, decoder);
       status.failed())
     return status;
   std::vector<std::vector<runtime::Generated>> results;

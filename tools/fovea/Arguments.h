@@ -30,7 +30,8 @@ struct Arguments {
   std::vector<std::pair<std::string, std::string>> sets;
 
   std::string weights;
-  std::string output; // empty: standard output
+  std::vector<std::string> moreWeights; // of the other members of an ensemble
+  std::string output;                   // empty: standard output
   std::vector<std::string> data;
   std::vector<std::string> vocabularies;
   std::optional<uint64_t> seed;
@@ -58,6 +59,8 @@ struct Arguments {
   // decode
   runtime::SearchFlags search;
   std::vector<std::string> shows;
+  std::vector<std::string> prefixes;
+  std::string dictionary; // for unknown words
 
   // eval
   std::string metric, hypotheses;

@@ -403,7 +403,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   if (runtime::Status status = programs->create(compiled); status.failed())
     return failWith(status.text());
   double ready = secondsSince(start);
-  compiled->setParameters(drawParameters(*model), arguments.dtype == "f64");
+  compiled->setParameters({drawParameters(*model)}, arguments.dtype == "f64");
   reference::SearchOptions search;
   if (runtime::Status status =
           reference::readSearchOptions(*model->module, search);

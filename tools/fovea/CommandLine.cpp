@@ -86,6 +86,21 @@ private:
         ->type_name("FILE");
   }
 
+  /// Several make an ensemble.
+  void addMembers(CLI::App *command) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            "--weights",
+            [this](const std::vector<std::string> &files) {
+              arguments.weights = files.front();
+              arguments.moreWeights.assign(files.begin() + 1, files.end());
+            },
+            "the parameters, a safetensors file; several are an ensemble, "
+            "which chooses from the mean of the members' probabilities")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+  }
+
   CLI::Option *addData(CLI::App *command, bool asText) {
     CLI::Option *data =
         command
@@ -234,7 +249,8 @@ private:
             "--metric", arguments.metrics,
             "measured in each validation, by greedy decoding: bleu, "
             "chrf, accuracy, exact, per, wer, edit, rouge-l; bleu(tgt) "
-            "where several names are generated")
+            "where several names are generated; none (those that the spec "
+            "names in 'metric')")
         ->type_name("METRIC");
     command->add_option("--best-by", arguments.bestBy,
                         "which weights are the best: by loss (without it), "
@@ -252,10 +268,29 @@ private:
   void addDecode() {
     CLI::App *command =
         addSpecCommand("decode", "generate: one line per example");
-    addWeights(command);
+    addMembers(command);
     // A model that is given nothing generates one example.
     addData(command, /*asText=*/true)->required(false);
     addSearchFlags(*command, arguments.search);
+    command
+        ->add_option("--prefix", arguments.prefixes,
+                     "what each line of the output begins with, one line per "
+                     "example; NAME=FILE where several names are generated")
+        ->type_name("FILE");
+    command
+        ->add_option_function<std::string>(
+            "--replace-unknown",
+            [this](const std::string &text) {
+              arguments.sets.push_back({"decode.unknown", text});
+            },
+            "replaces each <unk> by the given word with the largest weight in "
+            "this equation, as the entry 'unknown' of the block decode; none")
+        ->type_name("NAME");
+    command
+        ->add_option("--dictionary", arguments.dictionary,
+                     "what given words become where they replace <unk>: lines "
+                     "of two columns")
+        ->type_name("FILE");
     command
         ->add_option("--show", arguments.shows,
                      "draws an equation of the best hypothesis of each example "
@@ -267,7 +302,7 @@ private:
   void addScore() {
     CLI::App *command = addSpecCommand(
         "score", "print log p of given outputs, one line per example");
-    addWeights(command);
+    addMembers(command);
     addData(command, /*asText=*/true);
     addExecution(command);
   }

@@ -12,7 +12,7 @@ using runtime::Status;
 /// The parameters one behind the other, in the type that the code reads.
 runtime::OwnedMemory
 CompiledDecoder::store(const runtime::ParameterValues &parameters,
-                       bool isDouble) {
+                       bool isDouble, runtime::Arena &memory) {
   runtime::OwnedMemory result;
   int64_t element = isDouble ? sizeof(double) : sizeof(float), bytes = 0;
   auto sizeOf = [&](const std::vector<double> &values) {
@@ -37,15 +37,25 @@ CompiledDecoder::store(const runtime::ParameterValues &parameters,
   return result;
 }
 
-void CompiledDecoder::setParameters(runtime::OwnedMemory parameters) {
-  searcher = std::make_unique<runtime::Search>(
-      decoder, code, std::move(parameters), pool.get());
+void CompiledDecoder::setParameters(
+    const std::vector<runtime::ParameterValues> &parameters, bool isDouble) {
+  std::vector<runtime::OwnedMemory> members;
+  memories.clear();
+  for (const runtime::ParameterValues &own : parameters) {
+    auto &memory = memories.emplace_back(std::make_unique<runtime::Arena>());
+    members.push_back(store(own, isDouble, *memory));
+  }
+  setParameters(std::move(members));
 }
 
-Status CompiledDecoder::create(ModuleOp module,
-                               const runtime::ParameterValues &parameters,
-                               const CompiledOptions &options,
-                               std::unique_ptr<CompiledDecoder> &result) {
+void CompiledDecoder::setParameters(std::vector<runtime::OwnedMemory> members) {
+  searcher = std::make_unique<runtime::Search>(decoder, code,
+                                               std::move(members), pool.get());
+}
+
+Status CompiledDecoder::create(
+    ModuleOp module, const std::vector<runtime::ParameterValues> &parameters,
+    const CompiledOptions &options, std::unique_ptr<CompiledDecoder> &result) {
   if (Status status = create(module, options, result); status.failed())
     return status;
   result->setParameters(parameters, options.isDouble);

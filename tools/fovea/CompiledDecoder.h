@@ -16,10 +16,12 @@ runtime::Status compileDecoder(mlir::ModuleOp module,
 /// search over it.
 class CompiledDecoder {
 public:
-  static runtime::Status create(mlir::ModuleOp module,
-                                const runtime::ParameterValues &parameters,
-                                const CompiledOptions &options,
-                                std::unique_ptr<CompiledDecoder> &result);
+  /// With the parameters of a model, or of each member of an ensemble.
+  static runtime::Status
+  create(mlir::ModuleOp module,
+         const std::vector<runtime::ParameterValues> &parameters,
+         const CompiledOptions &options,
+         std::unique_ptr<CompiledDecoder> &result);
   /// Without parameters: `setParameters` comes before the first search.
   static runtime::Status create(mlir::ModuleOp module,
                                 const CompiledOptions &options,
@@ -27,14 +29,13 @@ public:
   static runtime::Status create(Code code, const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
 
-  /// Copies parameters, in the element type of the code, and begins anew.
-  void setParameters(const runtime::ParameterValues &parameters,
-                     bool isDouble) {
-    setParameters(store(parameters, isDouble));
-  }
+  /// Copies the parameters of a model, or of each member of an ensemble, in the
+  /// element type of the code, and begins anew.
+  void setParameters(const std::vector<runtime::ParameterValues> &parameters,
+                     bool isDouble);
   /// Begins anew with parameters that stay where they are, in the element type
   /// of the code.
-  void setParameters(runtime::OwnedMemory parameters);
+  void setParameters(std::vector<runtime::OwnedMemory> members);
 
   runtime::Search &search() { return *searcher; }
   const runtime::Decoder &description() const { return decoder; }
@@ -44,12 +45,12 @@ private:
   explicit CompiledDecoder(const CompiledOptions &options)
       : pool(fovea_pool_create(options.threads), &fovea_pool_destroy) {}
   runtime::OwnedMemory store(const runtime::ParameterValues &parameters,
-                             bool isDouble);
+                             bool isDouble, runtime::Arena &memory);
 
   std::unique_ptr<codegen::Jit> jit;
   std::vector<runtime::ProgramCode> code;
   runtime::Decoder decoder;
-  runtime::Arena memory; // of the parameters
+  std::vector<std::unique_ptr<runtime::Arena>> memories; // of parameters
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
   std::unique_ptr<runtime::Search> searcher;
 };

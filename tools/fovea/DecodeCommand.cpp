@@ -8,8 +8,10 @@
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "tools/fovea/Execution.h"
+#include "tools/fovea/Prefixes.h"
 #include "tools/fovea/Programs.h"
 #include "tools/fovea/Shows.h"
+#include "tools/fovea/Unknown.h"
 
 #include <fmt/format.h>
 
@@ -21,22 +23,27 @@ namespace {
 /// shown of the best of each.
 class Printer {
 public:
-  Printer(const Arguments &arguments, const Execution &execution, Shows &shows)
-      : arguments(arguments), execution(execution), shows(shows) {}
+  Printer(const Arguments &arguments, const Execution &execution,
+          const runtime::UnknownWords &unknown, Shows &shows)
+      : arguments(arguments), execution(execution), unknown(unknown),
+        shows(shows) {}
 
   void print(size_t example, const std::vector<reference::Hypothesis> &best);
 
 private:
-  std::string lineOf(const reference::Hypothesis &hypothesis) const;
+  std::string lineOf(const runtime::Example &example,
+                     const reference::Hypothesis &hypothesis) const;
 
   const Arguments &arguments;
   const Execution &execution;
+  const runtime::UnknownWords &unknown;
   Shows &shows;
 };
 } // namespace
 
 /// The generated names, in file order, with tabs between.
-std::string Printer::lineOf(const reference::Hypothesis &hypothesis) const {
+std::string Printer::lineOf(const runtime::Example &example,
+                            const reference::Hypothesis &hypothesis) const {
   std::string line;
   for (const DataInfo &data : execution.model->data) {
     auto found = hypothesis.outputs.find(data.name);
@@ -44,8 +51,16 @@ std::string Printer::lineOf(const reference::Hypothesis &hypothesis) const {
       continue;
     if (!line.empty())
       line += '\t';
-    line +=
-        textOf(data, found->second, hypothesis.ended, execution.vocabularies);
+    runtime::Replacement replacement;
+    if (data.name == unknown.generated)
+      replacement = [&](size_t place) {
+        const reference::Array &weights =
+            hypothesis.outputs.at(unknown.weights);
+        return unknown.wordAt(place, {weights.shape, weights.values},
+                              example.words);
+      };
+    line += textOf(data, found->second, hypothesis.ended,
+                   execution.vocabularies, replacement);
   }
   return line;
 }
@@ -57,7 +72,7 @@ void Printer::print(size_t example,
       llvm::outs() << example + 1 << '\t';
     if (arguments.search.scores)
       llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
-    llvm::outs() << lineOf(hypothesis) << '\n';
+    llvm::outs() << lineOf(execution.examples[example], hypothesis) << '\n';
   }
   shows.add(execution, execution.examples[example], best.front());
 }
@@ -73,11 +88,16 @@ static runtime::Status interpret(const Execution &execution,
                                  Printer &printer) {
   mlir::Operation *decoder =
       reference::findContainer(*execution.model->module, "decode");
+  reference::SearchOptions own = options;
   for (auto [number, example] : llvm::enumerate(execution.examples)) {
+    own.prefix = example.prefix;
+    std::vector<reference::Inputs> members = {
+        reference::inputsOf(example, execution.parameters)};
+    for (const reference::Arrays &parameters : execution.more)
+      members.push_back(reference::inputsOf(example, parameters));
     std::vector<reference::Hypothesis> hypotheses;
-    runtime::Status status = reference::decode(
-        decoder, reference::inputsOf(example, execution.parameters), options,
-        hypotheses);
+    runtime::Status status =
+        reference::decode(decoder, members, own, hypotheses);
     if (status.failed())
       return inExample(number, status);
     printer.print(number, hypotheses);
@@ -93,9 +113,10 @@ static runtime::Status runCompiled(const Arguments &arguments,
                                    const Execution &execution,
                                    const reference::SearchOptions &options,
                                    Printer &printer) {
-  runtime::ParameterValues parameters;
-  for (const auto &[path, array] : execution.parameters)
-    parameters[path] = array.values;
+  std::vector<runtime::ParameterValues> parameters = {
+      valuesOf(execution.parameters)};
+  for (const reference::Arrays &member : execution.more)
+    parameters.push_back(valuesOf(member));
   std::unique_ptr<CompiledDecoder> decoder;
   if (runtime::Status status = programs.create(decoder); status.failed())
     return status;
@@ -144,8 +165,10 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   Session session(arguments);
   Execution execution;
   Shows shows;
+  runtime::UnknownWords unknown;
   if (!openExecution(session, arguments, "decoding", execution) ||
-      !shows.read(session, arguments, *execution.model))
+      !shows.read(session, arguments, *execution.model) ||
+      !readUnknown(session, arguments, *execution.model, unknown))
     return session.finish();
   mlir::ModuleOp module = *execution.model->module;
   reference::SearchOptions options;
@@ -158,6 +181,10 @@ int fovea::cli::runDecode(const Arguments &arguments) {
       status.failed())
     return wrongUsage(status.text());
   request.shows = shows.equations();
+  if (!unknown.weights.empty() &&
+      !llvm::is_contained(request.shows, unknown.weights))
+    request.shows.push_back(unknown.weights);
+  execution.data.words = unknown.given;
   CompiledOptions compiledOptions;
   compiledOptions.isDouble = arguments.dtype == "f64";
   compiledOptions.threads = arguments.threads;
@@ -175,8 +202,11 @@ int fovea::cli::runDecode(const Arguments &arguments) {
                       execution.examples))
       return session.finish();
   }
+  if (!readPrefixes(session, arguments, execution))
+    return session.finish();
+  nameGivenWords(unknown, execution);
 
-  Printer printer(arguments, execution, shows);
+  Printer printer(arguments, execution, unknown, shows);
   runtime::Status status =
       isReference
           ? interpret(execution, options, printer)

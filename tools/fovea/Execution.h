@@ -7,6 +7,7 @@
 #ifndef FOVEA_TOOLS_FOVEA_EXECUTION_H
 #define FOVEA_TOOLS_FOVEA_EXECUTION_H
 
+#include "runtime/Workspace.h"
 #include "tools/fovea/Inputs.h"
 
 namespace fovea::cli {
@@ -16,6 +17,7 @@ struct Execution {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   reference::Arrays parameters;
+  std::vector<reference::Arrays> more; // of the other members of an ensemble
   std::vector<runtime::Example> examples;
   WantedData data;
 };
@@ -24,6 +26,9 @@ struct Execution {
 /// behind any. False after an explanation of wrong usage.
 bool chooseExecutor(const Arguments &arguments, Request &request,
                     bool &isReference);
+
+/// The parameters of a model as the runtime takes them.
+runtime::ParameterValues valuesOf(const reference::Arrays &parameters);
 
 /// Reads the weights and compiles the spec for one of its systems, "training"
 /// or "decoding"; the other is dropped. False when something is wrong.

@@ -26,11 +26,11 @@ bool fovea::cli::splitPair(const std::string &text, std::string &name,
 // Weights
 //===----------------------------------------------------------------------===//
 
-bool fovea::cli::readWeightsFile(Session &session, const Arguments &arguments,
+bool fovea::cli::readWeightsFile(Session &session, const std::string &path,
                                  runtime::TensorFile &file) {
-  if (arguments.weights.empty())
+  if (path.empty())
     return true;
-  runtime::Status status = runtime::readSafeTensors(arguments.weights, file);
+  runtime::Status status = runtime::readSafeTensors(path, file);
   if (status.failed())
     session.error(status.text());
   return status.succeeded();
@@ -54,11 +54,11 @@ static std::vector<int64_t> indicesOf(int64_t flat,
   return indices;
 }
 
-bool fovea::cli::takeParameters(Session &session, const Arguments &arguments,
+bool fovea::cli::takeParameters(Session &session, const std::string &path,
                                 const Model &model,
                                 const runtime::TensorFile &file,
                                 reference::Arrays &parameters) {
-  if (arguments.weights.empty() && !model.parameters.empty()) {
+  if (path.empty() && !model.parameters.empty()) {
     session.error(fmt::format("'{}' has {} parameters; give '--weights FILE' "
                               "('fovea init' writes one)",
                               model.name, model.parameters.size()));
@@ -66,7 +66,7 @@ bool fovea::cli::takeParameters(Session &session, const Arguments &arguments,
   }
   bool good = true;
   auto report = [&](const std::string &text) {
-    session.error(arguments.weights + ": " + text);
+    session.error(path + ": " + text);
     good = false;
   };
   for (const ParameterInfo &parameter : model.parameters) {
@@ -295,9 +295,14 @@ bool ExampleReader::addText(const std::string &name, const std::string &path) {
   if (!spec)
     return true;
   std::vector<runtime::DataValues> values;
-  return readText(session, sourceOf(path), *info, *spec, vocabularies,
-                  values) &&
-         addValues(path, *spec, std::move(values));
+  std::vector<std::vector<std::string>> words;
+  if (!readText(session, sourceOf(path), *info, *spec, vocabularies, values,
+                name == wanted.words ? &words : nullptr) ||
+      !addValues(path, *spec, std::move(values)))
+    return false;
+  for (size_t i = 0; i < words.size(); ++i)
+    examples[i].words = std::move(words[i]);
+  return true;
 }
 
 bool ExampleReader::addValues(const std::string &path,

@@ -9,14 +9,14 @@
 
 namespace fovea::cli {
 
-/// Reads `--weights`; without the option `file` stays empty, which is right
+/// Reads a file of weights; without a path `file` stays empty, which is right
 /// for models without parameters. False when it cannot be read (reported).
-bool readWeightsFile(Session &session, const Arguments &arguments,
+bool readWeightsFile(Session &session, const std::string &path,
                      runtime::TensorFile &file);
 
-/// Takes the parameters of a model from a file. Everything that differs in
-/// name, extents or type is an error of its own.
-bool takeParameters(Session &session, const Arguments &arguments,
+/// Takes the parameters of a model from the file that was read from `path`.
+/// Everything that differs in name, extents or type is an error of its own.
+bool takeParameters(Session &session, const std::string &path,
                     const Model &model, const runtime::TensorFile &file,
                     reference::Arrays &parameters);
 
@@ -34,6 +34,8 @@ struct WantedData {
   std::vector<runtime::DataSpec> needed;
   /// What is read where it is given: it may give a length.
   std::vector<runtime::DataSpec> known;
+  /// The data whose words are kept as they stand in their lines.
+  std::string words;
 };
 
 /// Adds the limits that the model gives to the data of a program.

@@ -22,6 +22,7 @@
 #include "tools/fovea/Execution.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/TrainBlock.h"
+#include "tools/fovea/Unknown.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -45,6 +46,7 @@ public:
 private:
   bool readEntries();
   bool completeEntries();
+  bool checkPieces();
   bool openModel();
   bool lower();
   void describe();
@@ -139,13 +141,28 @@ bool Package::completeEntries() {
   return !session.diagnostics().failed();
 }
 
+/// A program would need the library of SentencePiece, which Debian has only as
+/// one that is shared.
+bool Package::checkPieces() {
+  for (const auto &[name, vocabulary] : vocabularies.words().all())
+    if (isProgram() && vocabulary.pieces) {
+      session.error(fmt::format(
+          "'{}' is a vocabulary of sentencepiece, which a program cannot cut "
+          "lines with; '--emit so' makes a library that takes ids",
+          name));
+      return false;
+    }
+  return true;
+}
+
 bool Package::openModel() {
-  if (!readWeightsFile(session, arguments, weights) ||
+  if (!readWeightsFile(session, arguments.weights, weights) ||
       !vocabularies.load(session, arguments, weights, arguments.weights))
     return false;
   session.addSets(vocabularies.sizes());
   model = session.openToExecute(&weights);
-  if (!model || !vocabularies.read(session, arguments, *model))
+  if (!model || !vocabularies.read(session, arguments, *model) ||
+      !vocabularies.readModels(session, arguments, *model) || !checkPieces())
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);
   session.addSets(sizes);
@@ -155,7 +172,8 @@ bool Package::openModel() {
     return false;
   if (!arguments.weights.empty() || isProgram()) {
     reference::Arrays parameters;
-    return takeParameters(session, arguments, *model, weights, parameters);
+    return takeParameters(session, arguments.weights, *model, weights,
+                          parameters);
   }
   for (const std::string &name : model->assumedVocabularies)
     session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
@@ -224,7 +242,10 @@ bool Package::describeSearch() {
   description.search = options;
   if (status.failed())
     session.error(arguments.spec() + ": " + status.text());
-  return status.succeeded();
+  if (!isProgram() || !hasDecoder())
+    return status.succeeded();
+  return status.succeeded() &&
+         readUnknown(session, arguments, *model, description.unknown);
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,6 +255,8 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
+  if (!description.unknown.weights.empty())
+    request.shows.push_back(description.unknown.weights);
   request.stopAfter = attn::Phase::fuse;
   if (!has("loss"))
     dropSystem(*model, "training");

@@ -1,6 +1,7 @@
 //===- ScoreCommand.cpp - fovea score -------------------------------------===//
 
 #include "dialect/reference/Batch.h"
+#include "runtime/Distribution.h"
 #include "tools/fovea/Compiled.h"
 #include "tools/fovea/Execution.h"
 
@@ -9,38 +10,97 @@
 using namespace fovea;
 using namespace fovea::cli;
 
+using Results = std::map<std::string, runtime::Tensor>;
+
+/// Evaluates `gets` with the parameters of one model.
+static runtime::Status
+evaluate(const Arguments &arguments, const Execution &execution,
+         const reference::Arrays &parameters, bool isReference,
+         const std::vector<std::string> &gets, Results &results) {
+  mlir::ModuleOp module = *execution.model->module;
+  reference::BatchRequest batch;
+  batch.gets = gets;
+  if (isReference)
+    return reference::runBatch(module, parameters, execution.examples, batch,
+                               results);
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  options.threads = arguments.threads;
+  options.cpu = arguments.cpu;
+  CompiledBatch compiled(module, parameters, execution.examples, options);
+  return reference::runBatch(module, compiled, batch, results);
+}
+
+/// The outputs that have log p of each element of a choice.
+static std::vector<std::string> eachChoice(mlir::ModuleOp module) {
+  std::vector<std::string> names;
+  mlir::Operation *loss = reference::findContainer(module, "loss");
+  for (auto output : loss->getRegion(0).getOps<attn::OutputOp>())
+    if (output.getTarget().starts_with("logp/"))
+      names.push_back(output.getTarget().str());
+  return names;
+}
+
+/// log p of each example: of an ensemble the sum of the logarithms of the mean
+/// probability of each choice, as its search takes them.
+static runtime::Status scoreEnsemble(const Arguments &arguments,
+                                     const Execution &execution,
+                                     bool isReference,
+                                     std::vector<double> &logps) {
+  logps.assign(execution.examples.size(), 0);
+  std::vector<std::string> names = eachChoice(*execution.model->module);
+  if (names.empty())
+    return runtime::Status::success();
+  std::vector<Results> members(1 + execution.more.size());
+  for (size_t i = 0; i < members.size(); ++i)
+    if (runtime::Status status =
+            evaluate(arguments, execution,
+                     i == 0 ? execution.parameters : execution.more[i - 1],
+                     isReference, names, members[i]);
+        status.failed())
+      return status;
+  for (const std::string &name : names) {
+    std::vector<std::vector<double>> values;
+    for (Results &results : members)
+      values.push_back(results[name].toDoubles());
+    size_t count = values.front().size() / logps.size();
+    for (size_t i = 0; i < values.front().size(); ++i) {
+      std::vector<double> of;
+      for (const std::vector<double> &own : values)
+        of.push_back(own[i]);
+      logps[i / count] += runtime::logMean(of);
+    }
+  }
+  return runtime::Status::success();
+}
+
 int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
   bool isReference;
   if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
+  bool isEnsemble = !arguments.moreWeights.empty();
+  request.each = isEnsemble;
   Session session(arguments);
   Execution execution;
   if (!openExecution(session, arguments, "training", execution) ||
       !lowerAndRead(session, arguments, request, "loss", execution))
     return session.finish();
-  reference::BatchRequest batch;
-  batch.gets = {"logp"};
-  std::map<std::string, runtime::Tensor> results;
+  std::vector<double> logps;
   runtime::Status status = runtime::Status::success();
-  if (isReference) {
-    status = reference::runBatch(*execution.model->module, execution.parameters,
-                                 execution.examples, batch, results);
+  if (isEnsemble) {
+    status = scoreEnsemble(arguments, execution, isReference, logps);
   } else {
-    CompiledOptions options;
-    options.isDouble = arguments.dtype == "f64";
-    options.threads = arguments.threads;
-    options.cpu = arguments.cpu;
-    CompiledBatch compiled(*execution.model->module, execution.parameters,
-                           execution.examples, options);
-    status =
-        reference::runBatch(*execution.model->module, compiled, batch, results);
+    Results results;
+    status = evaluate(arguments, execution, execution.parameters, isReference,
+                      {"logp"}, results);
+    logps = results["logp"].toDoubles();
   }
   if (status.failed()) {
     session.error(status.text());
     return session.finish();
   }
-  for (double logp : results["logp"].toDoubles())
+  for (double logp : logps)
     llvm::outs() << fmt::format("{:.10g}\n", logp);
   return session.finish();
 }

@@ -116,6 +116,7 @@ bool Session::lower(Model &model, const Request &request) {
   for (const std::string &name : request.shows)
     options.show.push_back(name);
   options.gradients = request.gradients;
+  options.each = request.each;
   options.stopAfter = request.stopAfter;
   PassManager manager(&mlirContext, ModuleOp::getOperationName());
   attn::buildPipeline(manager, options);

@@ -1,7 +1,9 @@
 //===- TextData.cpp - files of examples and of symbols --------------------===//
 
 #include "tools/fovea/TextData.h"
+#include "runtime/UnknownWords.h"
 #include "tools/fovea/Inputs.h"
+#include "tools/fovea/SentencePieces.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cerrno>
@@ -187,9 +189,39 @@ bool Vocabularies::load(Session &session, const Arguments &arguments,
         }))
       continue;
     origins[name] = {name, /*isStored=*/true};
-    if (runtime::Status status = symbols.take(key, text, name);
-        status.failed()) {
+    runtime::Status status = symbols.take(key, text, name);
+    if (status.failed()) {
       session.error(path + ": " + status.text());
+      return false;
+    }
+    if (!symbols[name].model.empty())
+      status = restorePieces(path, symbols[name]);
+    if (status.failed()) {
+      session.error(status.text());
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Vocabularies::readModels(Session &session, const Arguments &arguments,
+                              const Model &model) {
+  for (const DataInfo &data : model.data) {
+    if (data.vocabularyKind != "sentencepiece" || symbols.find(fieldOf(data)))
+      continue;
+    std::string path = besideSpec(arguments, data.vocabularyFile);
+    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                              /*RequiresNullTerminator=*/false);
+    if (!buffer) {
+      session.error("cannot read '" + path +
+                    "': " + buffer.getError().message());
+      return false;
+    }
+    origins[data.vocabulary] = {data.vocabulary, /*isStored=*/true};
+    if (runtime::Status status = readPieces(path, (*buffer)->getBuffer().str(),
+                                            symbols[data.vocabulary]);
+        status.failed()) {
+      session.error(status.text());
       return false;
     }
   }
@@ -206,12 +238,6 @@ bool Vocabularies::build(Session &session, const Model &model,
     if (data.kind != DataInfo::Token || data.vocabularyKind == "ids" ||
         text == texts.end() || symbols.find(fieldOf(data)))
       continue;
-    if (data.vocabularyKind == "sentencepiece") {
-      session.error("the vocabulary '" + data.vocabulary +
-                    "' is of sentencepiece, which cannot be read yet");
-      good = false;
-      continue;
-    }
     users[data.vocabulary] = &data;
     llvm::StringMap<int64_t> &own = counts[data.vocabulary];
     good &= ColumnReader(session, text->second).run([&](StringRef line) {
@@ -272,7 +298,8 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
 bool fovea::cli::readText(Session &session, const TextSource &source,
                           const DataInfo &data, const runtime::DataSpec &spec,
                           const Vocabularies &vocabularies,
-                          std::vector<runtime::DataValues> &values) {
+                          std::vector<runtime::DataValues> &values,
+                          std::vector<std::vector<std::string>> *words) {
   if (spec.axes.size() > 1) {
     session.error(fmt::format("'{}' has {} axes, which a line of text cannot "
                               "have; give it as NAME=FILE.safetensors",
@@ -285,6 +312,8 @@ bool fovea::cli::readText(Session &session, const TextSource &source,
                                 text);
   };
   return ColumnReader(session, source).run([&](StringRef line) {
+    if (words)
+      words->push_back(runtime::wordsOf(line, field, vocabularies.words()));
     return runtime::readLine(line, field, spec, vocabularies.words(),
                              values.emplace_back(), report);
   });
@@ -292,7 +321,8 @@ bool fovea::cli::readText(Session &session, const TextSource &source,
 
 std::string fovea::cli::textOf(const DataInfo &data,
                                const reference::Array &array, bool hasEnd,
-                               const Vocabularies &vocabularies) {
+                               const Vocabularies &vocabularies,
+                               const runtime::Replacement &replacement) {
   return runtime::textOf(fieldOf(data), {array.shape, array.values}, hasEnd,
-                         vocabularies.words());
+                         vocabularies.words(), replacement);
 }

@@ -43,6 +43,11 @@ public:
     symbols.store(metadata);
   }
 
+  /// Reads the models of SentencePiece that the spec names, of vocabularies
+  /// that have no symbols yet.
+  bool readModels(Session &session, const Arguments &arguments,
+                  const Model &model);
+
   /// Builds the vocabularies that have no symbols yet from the texts of the
   /// data that use them, by name.
   bool build(Session &session, const Model &model,
@@ -75,14 +80,17 @@ runtime::TextField fieldOf(const DataInfo &data);
 bool forLines(Session &session, const TextSource &source,
               llvm::function_ref<bool(llvm::StringRef)> take);
 
-/// Reads one data name from a text file, one value of `values` per line.
+/// Reads one data name from a text file, one value of `values` per line; and,
+/// where it is not null, the words of each line.
 bool readText(Session &session, const TextSource &source, const DataInfo &data,
               const runtime::DataSpec &spec, const Vocabularies &vocabularies,
-              std::vector<runtime::DataValues> &values);
+              std::vector<runtime::DataValues> &values,
+              std::vector<std::vector<std::string>> *words = nullptr);
 
 /// A generated array as a line of text, without the symbol that ends it.
 std::string textOf(const DataInfo &data, const reference::Array &array,
-                   bool hasEnd, const Vocabularies &vocabularies);
+                   bool hasEnd, const Vocabularies &vocabularies,
+                   const runtime::Replacement &replacement = {});
 
 } // namespace fovea::cli
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/fovea/Metrics.h"
 #include "tools/fovea/Programs.h"
 #include "tools/fovea/TrainBlock.h"
 #include "tools/fovea/Trainer.h"
@@ -36,6 +37,7 @@ private:
   bool readData(const std::vector<std::string> &given, TrainData &data);
   bool compile();
   bool readStopping();
+  std::vector<std::string> wantedMetrics();
   bool prepareMetrics();
   bool beginOrResume();
   bool openLog(int64_t lines);
@@ -113,14 +115,15 @@ bool TrainCommand::loadUsedVocabularies() {
 /// sizes.
 bool TrainCommand::openModel() {
   // The ids of symbols are those of the weights that training goes on with.
-  if (!isResumed && !readWeightsFile(session, arguments, initial))
+  if (!isResumed && !readWeightsFile(session, arguments.weights, initial))
     return false;
   model = session.openToExecute();
   if (!model ||
       !vocabularies.load(session, arguments, isResumed ? state : initial,
                          arguments.weights) ||
       (!isResumed && !loadUsedVocabularies()) ||
-      !vocabularies.read(session, arguments, *model))
+      !vocabularies.read(session, arguments, *model) ||
+      !vocabularies.readModels(session, arguments, *model))
     return false;
   std::map<std::string, TextSource> texts;
   for (const GivenData &data : splitData(arguments.data))
@@ -173,11 +176,35 @@ bool TrainCommand::readStopping() {
   return true;
 }
 
+/// What the command line asks for, or else the spec. Of the spec, what is not
+/// computed here is passed over.
+std::vector<std::string> TrainCommand::wantedMetrics() {
+  if (arguments.metrics == std::vector<std::string>{"none"})
+    return {};
+  if (!arguments.metrics.empty())
+    return arguments.metrics;
+  std::vector<std::string> names;
+  for (const std::string &text : model->metrics) {
+    auto [name, of] = StringRef(text).split('(');
+    of.consume_back(")");
+    bool isGenerated = llvm::any_of(model->data, [&](const DataInfo &data) {
+      return data.isChosen && (of.empty() || data.name == of);
+    });
+    std::string problem;
+    if (isGenerated && createMetric(name.str(), {}, problem))
+      names.push_back(text);
+    else if (name != "perplexity")
+      progress.note(
+          fmt::format("the metric '{}' of the spec is not measured", text));
+  }
+  return names;
+}
+
 /// What is measured in validations, and what decides.
 bool TrainCommand::prepareMetrics() {
   if (arguments.valid.empty())
     return true;
-  std::vector<std::string> names = arguments.metrics;
+  std::vector<std::string> names = wantedMetrics();
   if (training.bestBy != "loss" && training.bestBy != "perplexity")
     names.push_back(training.bestBy);
   if (names.empty())
@@ -346,7 +373,7 @@ bool TrainCommand::openLog(int64_t lines) {
 bool TrainCommand::beginOrResume() {
   if (!arguments.weights.empty() && !isResumed) {
     reference::Arrays unused;
-    if (!takeParameters(session, arguments, *model, initial, unused))
+    if (!takeParameters(session, arguments.weights, *model, initial, unused))
       return false;
   } else if (!drawWeights(session, arguments, *model, position.seed, initial)) {
     return false;
@@ -358,14 +385,13 @@ bool TrainCommand::beginOrResume() {
     position.identity = std::move(now);
     return openLog(0);
   }
-  if (arguments.seed && *arguments.seed != position.seed) {
+  // All that differs is said at once.
+  if (arguments.seed && *arguments.seed != position.seed)
     session.error(fmt::format("the training in '{}' has seed {}, not {}",
                               arguments.folder, position.seed,
                               *arguments.seed));
-    return false;
-  }
   for (const auto &[what, value] : now)
-    if (const std::string &before = position.identity[what]; before != value) {
+    if (const std::string &before = position.identity[what]; before != value)
       session.error(what == "data"
                         ? fmt::format("the data are not those of the training "
                                       "in '{}'",
@@ -373,9 +399,10 @@ bool TrainCommand::beginOrResume() {
                         : fmt::format("'{}' is {} but the training in '{}' has "
                                       "{}",
                                       what, value, arguments.folder, before));
-      return false;
-    }
-  return check(learner->load(state)) && openLog(position.logLines);
+  bool isSameRule = position.identity["optimiser"] == now["optimiser"];
+  for (const std::string &mistake : learner->load(state, isSameRule))
+    session.error(mistake);
+  return !session.diagnostics().failed() && openLog(position.logLines);
 }
 
 //===----------------------------------------------------------------------===//

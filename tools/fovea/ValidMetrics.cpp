@@ -126,7 +126,7 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
 
 Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
                              std::vector<double> &values) {
-  decoder->setParameters(weights);
+  decoder->setParameters({weights});
   std::vector<std::unique_ptr<metrics::Metric>> sums;
   for (const Wanted &metric : wanted) {
     std::string problem;

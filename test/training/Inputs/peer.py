@@ -6,6 +6,7 @@ Fovea, and writes the losses of 50 updates: the golden files of peer.test.
 Float64, one example at a time, no dropout; the loss is the mean over symbols.
 """
 
+import functools
 import math
 import os
 import sys
@@ -72,9 +73,9 @@ def bahdanau(w, src, tgt):
     return torch.stack(logits)
 
 
-def luong(w, src, tgt, layers=2):
-    """Luong, Pham and Manning (2015): global, general, input feeding."""
-    size = w("general.weight").shape[0]
+def luong(w, src, tgt, layers=2, score="general"):
+    """Luong, Pham and Manning (2015): global, input feeding."""
+    size = w("attend.weight").shape[0]
     states = [(torch.zeros(size), torch.zeros(size)) for _ in range(layers)]
 
     def step(kind, x):
@@ -84,13 +85,42 @@ def luong(w, src, tgt, layers=2):
         return x
 
     hidden = torch.stack([step("encoder", w("embed_src.weight")[word]) for word in src])
-    keys = w.linear("general", hidden)
     attended, logits = torch.zeros(size), []
     for before in [0] + tgt[:-1]:
         top = step("decoder", torch.cat([w("embed_tgt.weight")[before], attended]))
-        context = torch.softmax(keys @ top, 0) @ hidden
+        if score == "dot":
+            energy = hidden @ top
+        elif score == "general":
+            energy = hidden @ (w("general.weight").T @ top)
+        else:
+            both = torch.cat([top.expand(len(hidden), -1), hidden], 1)
+            energy = torch.tanh(w.linear("combine", both)) @ w("v")
+        context = torch.softmax(energy, 0) @ hidden
         attended = torch.tanh(w.linear("attend", torch.cat([context, top])))
         logits.append(w.linear("out", attended))
+    return torch.stack(logits)
+
+
+def seq2seq(w, src, tgt, layers=2, everywhere=True):
+    """Sutskever et al. (2014): the source is read backward, and the decoder
+    begins where the encoder ends. Cho et al. (2014): it also sees the last state
+    at every step."""
+    size = w("encoder.0.weight_hh").shape[1]
+    states = [(torch.zeros(size), torch.zeros(size)) for _ in range(layers)]
+
+    def step(kind, x):
+        for layer in range(layers):
+            states[layer] = w.lstm(f"{kind}.{layer}", x, *states[layer])
+            x = states[layer][0]
+        return x
+
+    for word in reversed(src):
+        context = step("encoder", w("embed_src.weight")[word])
+    logits = []
+    for before in [0] + tgt[:-1]:
+        x = w("embed_tgt.weight")[before]
+        top = step("decoder", torch.cat([x, context]) if everywhere else x)
+        logits.append(w.linear("out", top))
     return torch.stack(logits)
 
 
@@ -141,6 +171,13 @@ MODELS = {
     "spelling": (bahdanau, lambda p: torch.optim.Adam(p, 0.002), 1, None),
     "rnnsearch": (bahdanau, lambda p: torch.optim.Adadelta(p, 1.0, rho=0.95, eps=1e-6), 1, None),
     "luong": (luong, lambda p: torch.optim.Adam(p, 0.001), 5, None),
+    "luong_dot": (functools.partial(luong, score="dot"),
+                  lambda p: torch.optim.Adam(p, 0.001), 5, None),
+    "luong_concat": (functools.partial(luong, score="concat"),
+                     lambda p: torch.optim.Adam(p, 0.001), 5, None),
+    "seq2seq": (seq2seq, lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), None, None),
+    "seq2seq_start": (functools.partial(seq2seq, everywhere=False),
+                      lambda p: torch.optim.SGD(p, 0.5), None, None),
     "transformer": (
         transformer, lambda p: torch.optim.Adam(p, 1.0, betas=(0.9, 0.98), eps=1e-9), None,
         lambda t: 8 ** -0.5 * min(t ** -0.5, t * 20 ** -1.5)),

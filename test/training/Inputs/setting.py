@@ -22,6 +22,10 @@ SETS = {
     "spelling": {"E": 5, "H": 6, "A": 4, "M": 3, "letters.vocab": 9},
     "rnnsearch": {"E": 5, "H": 6, "A": 4, "M": 3, **SIDES},
     "luong": {"L": 2, "E": 5, "H": 6, **SIDES},
+    "luong_dot": {"L": 2, "E": 5, "H": 6, **SIDES},
+    "luong_concat": {"L": 2, "E": 5, "H": 6, **SIDES},
+    "seq2seq": {"L": 2, "E": 5, "H": 6, "train.optimiser": "momentum", "train.rate": 0.1, **SIDES},
+    "seq2seq_start": {"L": 2, "E": 5, "H": 6, "train.optimiser": "sgd", "train.rate": 0.5, **SIDES},
     "transformer": {"L": 2, "D": 8, "K": 2, "F": 10, "joint.vocab": 9,
                     "train.smooth": 0, "train.rate": "noam(D, 20)"},
 }
