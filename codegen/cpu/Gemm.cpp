@@ -70,10 +70,17 @@ struct Emitter {
   int64_t thinPanels(int64_t rows) const {
     return rows == 1 ? 4 : rows == 2 ? 2 : 1;
   }
+  /// The height of tiles of the last panel, which has fewer vectors: as many
+  /// chains as elsewhere, as far as there are registers for them.
+  int64_t lastRows(int64_t vectors) const {
+    int64_t rows = tile.rows * tile.vectors / vectors;
+    return std::min<int64_t>(rows, tile.rows * 3 / 2);
+  }
   Value address(Value base, Value row, Value stride) {
     return b.at(element, base, b.mul(row, stride));
   }
   void emitStage(bool byRowList);
+  Value prefetched(ValueRange args, Value row, Value panel);
   void emitBlock();
   void emitGemm(bool byRowList);
 };
@@ -92,7 +99,8 @@ enum BlockArgument {
   N,
   First,
   Last,
-  Accumulate
+  Accumulate,
+  NextA
 };
 
 } // namespace
@@ -178,13 +186,34 @@ void Emitter::emitStage(bool byRowList) {
       });
 }
 
+/// Where a tile prefetches from, one line per turn, into the second-level
+/// cache: the first tiles of a panel from the next panel, all others from what
+/// the next block will stage of A.
+Value Emitter::prefetched(ValueRange args, Value row, Value panel) {
+  constexpr int64_t lineBytes = 64;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  Type line = b.getIntegerType(8 * lineBytes);
+  Value height = b.number(tile.rows);
+  Value turns = b.div(args[K], b.number(termsPerTurn));
+  Value number = b.div(row, height);
+  // A panel has as many lines as so many tiles have turns.
+  Value ofPanel = b.number(termsPerTurn * tile.columns() * bytes / lineBytes);
+  Value next = address(args[Bp], b.add(panel, b.number(1)), args[PanelSize]);
+  Value others = b.max(b.sub(b.div(args[M], height), ofPanel), b.number(0));
+  Value before = b.mul(b.sub(panel, args[First]), others);
+  Value inA = b.add(before, b.sub(number, ofPanel));
+  return b.select(b.less(number, ofPanel),
+                  b.at(line, next, b.mul(number, turns)),
+                  b.at(line, args[NextA], b.mul(inA, turns)));
+}
+
 /// One block of rows and of k times panels: tiles of the full height, then one
 /// or two of nearly equal height.
 void Emitter::emitBlock() {
   Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer, number, number,       pointer, number,
-                      pointer, number, number,       number,  number,
-                      number,  number, b.getI1Type()};
+  Type arguments[] = {pointer, number, number,        pointer, number,
+                      pointer, number, number,        number,  number,
+                      number,  number, b.getI1Type(), pointer};
   /// Kernels by rows: one panel; several; and the last panel, by vectors.
   std::map<int64_t, std::string> single, wide, last;
   for (int64_t rows = 1; rows <= tile.rows; ++rows) {
@@ -197,28 +226,22 @@ void Emitter::emitBlock() {
                                    {rows, thinPanels(rows), tile.vectors, 0});
   }
   for (int64_t vectors = 1; vectors <= tile.vectors; ++vectors)
-    last[vectors] = emitMicroKernel(b, element, tile,
-                                    {tile.rows, 1, vectors, stagedStride});
+    last[vectors] = emitMicroKernel(
+        b, element, tile, {lastRows(vectors), 1, vectors, stagedStride});
 
   b.function(
       nameFor("fovea_gemm_block", element), arguments, /*isPrivate=*/true,
       [&](ValueRange args) {
         Value columns = b.number(tile.columns());
         Value zero = b.number(0), one = b.number(1);
-        Value height = b.number(tile.rows);
         auto callKernel = [&](StringRef kernel, Value row, Value panel) {
           Value column = b.mul(panel, columns);
           Value c = b.at(element, address(args[C], row, args[Ldc]), column);
-          // Each tile prefetches as many lines as it has turns, behind those
-          // of the tile before.
-          Value next = address(args[Bp], b.add(panel, one), args[PanelSize]);
-          Value turns = b.div(args[K], b.number(termsPerTurn));
-          Value lines = b.mul(b.div(row, height), turns);
-          Value ahead = b.at(b.getIntegerType(512), next, lines);
-          b.call(kernel, {address(args[A], row, args[Ars]), args[Ars],
-                          args[Acs], address(args[Bp], panel, args[PanelSize]),
-                          args[PanelSize], c, args[Ldc], args[K],
-                          b.sub(args[N], column), args[Accumulate], ahead});
+          b.call(kernel,
+                 {address(args[A], row, args[Ars]), args[Ars], args[Acs],
+                  address(args[Bp], panel, args[PanelSize]), args[PanelSize], c,
+                  args[Ldc], args[K], b.sub(args[N], column), args[Accumulate],
+                  prefetched(args, row, panel)});
         };
         auto multiplyThin = [&] {
           b.dispatch(args[M], thinRows, [&](int64_t rows) {
@@ -233,35 +256,38 @@ void Emitter::emitBlock() {
               });
           });
         };
-        auto multiplyTiles = [&] {
-          // All tiles but the last two are full; 12 rows become 6 and 6.
+        // All tiles but the last two are full; 12 rows become 6 and 6.
+        auto multiplyRows = [&](int64_t rows, StringRef kernel, Value panel) {
+          Value height = b.number(rows), tallest = b.number(tile.rows);
           Value above = b.rem(args[M], height);
-          Value whole = b.sub(args[M], b.add(above, height));
-          whole = b.select(b.equal(above, zero), args[M], b.max(whole, zero));
+          Value whole = b.sub(args[M], above);
+          if (rows == tile.rows)
+            whole = b.select(b.equal(above, zero), args[M],
+                             b.max(b.sub(whole, height), zero));
+          b.loop(zero, whole, height,
+                 [&](Value row) { callKernel(kernel, row, panel); });
           Value left = b.sub(args[M], whole);
-          Value step = b.select(b.less(height, left),
+          Value step = b.select(b.less(tallest, left),
                                 b.divUp(left, b.number(2)), b.max(left, one));
+          b.loop(whole, args[M], step, [&](Value row) {
+            Value rows = b.min(step, b.sub(args[M], row));
+            b.dispatch(rows, tile.rows, [&](int64_t rows) {
+              callKernel(single[rows], row, panel);
+            });
+          });
+        };
+        auto multiplyTiles = [&] {
           b.loop(args[First], args[Last], one, [&](Value panel) {
-            auto multiplyWhole = [&](StringRef kernel) {
-              b.loop(zero, whole, height,
-                     [&](Value row) { callKernel(kernel, row, panel); });
-            };
             Value exist = b.sub(args[N], b.mul(panel, columns));
             b.branch(
                 b.atMost(columns, exist),
-                [&] { multiplyWhole(single[tile.rows]); },
+                [&] { multiplyRows(tile.rows, single[tile.rows], panel); },
                 [&] {
                   Value vectors = b.divUp(exist, b.number(tile.lanes));
                   b.dispatch(vectors, tile.vectors, [&](int64_t vectors) {
-                    multiplyWhole(last[vectors]);
+                    multiplyRows(lastRows(vectors), last[vectors], panel);
                   });
                 });
-            b.loop(whole, args[M], step, [&](Value row) {
-              Value rows = b.min(step, b.sub(args[M], row));
-              b.dispatch(rows, tile.rows, [&](int64_t rows) {
-                callKernel(single[rows], row, panel);
-              });
-            });
           });
         };
         b.branch(b.atMost(args[M], b.number(thinRows)), multiplyThin,
@@ -312,11 +338,16 @@ void Emitter::emitGemm(bool byRowList) {
         if (!byRowList)
           from = address(from, row, ars);
         Value list = byRowList ? b.at(number, rows, row) : from;
+        // The next rows, one behind the other; other orders are left to the
+        // processor, and what is prefetched is there already.
+        Value after = panels;
+        if (!byRowList)
+          after = b.select(b.equal(acs, one), address(from, count, ars), after);
         auto multiply = [&](Value block, Value blockRs, Value blockCs) {
           b.call(nameFor("fovea_gemm_block", element),
                  {block, blockRs, blockCs, panels, panelSize,
                   address(c, row, ldc), ldc, count, length, n, first, last,
-                  goesOn});
+                  goesOn, after});
         };
         b.branch(
             staged,
