@@ -339,6 +339,29 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
 // fuse
 //===----------------------------------------------------------------------===//
 
+def TakeBranches : Pass<"attn-take-branches", "::mlir::ModuleOp"> {
+  let summary = "a branch that the condition of its equation decides is taken";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which no body of an `attn.compute` asks again
+      what its condition says of two of its indices.
+    * After: `attn-batch`.
+    * Not: conditions that are no comparison of two indices, and branches that
+      are never taken.
+
+    Example:
+
+    ```mlir
+    attn.compute (%t: "T", %k: 8) sum (%u: "T") where { %u <= %t } {
+      %0 = scf.if (%u <= %t) { .. scf.yield %1 } else { scf.yield %zero }
+      attn.yield %0
+
+    // becomes
+    attn.compute (%t: "T", %k: 8) sum (%u: "T") where { %u <= %t } { .. attn.yield %1
+    ```
+  }];
+}
+
 def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
   let summary = "each row of a recurrence is kept once, or not at all";
   let description = [{

@@ -7,7 +7,8 @@
 // The loops, from outside: blocks of k, blocks of rows (its part of A is copied
 // and stays in the second-level cache, with the panel's part of B), panels,
 // tiles of rows. While a panel is multiplied the next one is prefetched into
-// the second-level cache: a core reads it too late by itself.
+// the second-level cache, and the rows of A that are copied next: a core reads
+// them too late by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -374,4 +375,5 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
     emitter.emitStage(byRowList);
     emitter.emitGemm(byRowList);
   }
+  emitProduct(builder, element, tile);
 }

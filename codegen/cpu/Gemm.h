@@ -71,12 +71,23 @@ bool isGemmElement(mlir::Type element);
 /// %k,
 ///   %first, %last, %accumulate)` reads row rows[m] (i64) of A in place of row
 ///   m; the elements of a row are adjacent.
+///
+/// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
+///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove, %accumulate: i1)` computes
+///   C (+)= A * B from B as it lies: packs it piece by piece. Where m <= k +
+///   kBelow and k <= m + kAbove do not both hold, A is zero, and may be passed
+///   over; where m <= n + nBelow and n <= m + nAbove do not both hold, C
+///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
 void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
+
+/// Far beyond every index.
+constexpr int64_t unbounded = int64_t(1) << 40;
 
 /// The names of these functions.
 std::string packName(mlir::Type element);
 std::string gemmName(mlir::Type element);
 std::string gemmRowsName(mlir::Type element);
+std::string productName(mlir::Type element);
 
 } // namespace fovea::codegen
 

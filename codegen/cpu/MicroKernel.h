@@ -50,6 +50,11 @@ void transposeSquare(KernelBuilder &builder,
 /// Adds `@fovea_pack_<t>`.
 void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile);
 
+/// Adds `@fovea_product_<t>`, which calls `@fovea_pack_<t>` and
+/// `@fovea_gemm_<t>`.
+void emitProduct(KernelBuilder &builder, mlir::Type element,
+                 const GemmTile &tile);
+
 /// `stem` with the element type behind it, like fovea_gemm_f32.
 std::string nameFor(llvm::StringRef stem, mlir::Type element);
 

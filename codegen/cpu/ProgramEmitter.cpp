@@ -99,6 +99,8 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (storage.packedOf(compute))
       emitProduct(compute, *contractionOf(compute));
+    else if (auto product = batchedContractionOf(compute))
+      emitBatchedProduct(compute, *product);
     else
       emitCompute(compute);
     return success();

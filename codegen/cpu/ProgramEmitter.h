@@ -8,6 +8,7 @@
 #ifndef FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
 #define FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
 
+#include "codegen/cpu/BatchedContraction.h"
 #include "codegen/cpu/ComputeEmitter.h"
 #include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/EmitProgram.h"
@@ -37,6 +38,7 @@ private:
   void emitPacking(mlir::Operation &op, bool ofParameters);
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
+  void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
   void emitRowList(attn::ComputeOp op, Contraction product,
                    const Storage &list);
   void emitRowCondition(attn::ComputeOp op);

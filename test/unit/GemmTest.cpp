@@ -30,6 +30,10 @@ public:
                         int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                         bool);
 
+  using Product = void (*)(const T *, int64_t, int64_t, const T *, int64_t,
+                           int64_t, T *, int64_t, int64_t, int64_t, int64_t,
+                           int64_t, int64_t, int64_t, int64_t, bool);
+
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef targetName) {
     llvm::Expected<Target> target = Target::parse(targetName);
@@ -52,6 +56,7 @@ public:
     pack = reinterpret_cast<Pack>(find(packName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
     gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
+    product = reinterpret_cast<Product>(find(productName(element)));
     return true;
   }
 
@@ -75,6 +80,7 @@ public:
   Pack pack;
   Gemm gemm;
   Rows gemmRows;
+  Product product;
 
 private:
   std::mt19937 engine{7};
@@ -249,6 +255,61 @@ TEST_P(Gemm, ReadsTheRowsOfAList) {
                  expected.data() + i * n, n, 1, n, k, accumulate);
         EXPECT_TRUE(same(c, expected)) << m;
       }
+    }
+  });
+}
+
+TEST_P(Gemm, PacksBPieceByPiece) {
+  with([]<typename T>(Products<T> &p) {
+    constexpr int64_t sizes[][3] = {
+        {0, 5, 9},    {3, 0, 9},      {4, 70, 0},     {1, 1, 1},
+        {2, 50, 600}, {100, 230, 64}, {130, 40, 700}, {9, 1000, 20}};
+    for (auto [m, n, k] : sizes)
+      for (bool isTransposed : {false, true})
+        for (bool accumulate : {false, true}) {
+          int64_t ars = isTransposed ? 1 : k, acs = isTransposed ? m : 1;
+          int64_t rs = isTransposed ? 1 : n, cs = isTransposed ? k : 1;
+          std::vector<T> a = p.values(m * k), b = p.values(n * k);
+          std::vector<T> c = p.values(m * (n + 3)), expected = c;
+          p.product(a.data(), ars, acs, b.data(), rs, cs, c.data(), n + 3, m, n,
+                    k, unbounded, unbounded, unbounded, unbounded, accumulate);
+          chains(a.data(), ars, acs, b.data(), rs, cs, expected.data(), n + 3,
+                 m, n, k, accumulate);
+          EXPECT_TRUE(same(c, expected)) << m << " " << n << " " << k;
+        }
+  });
+}
+
+TEST_P(Gemm, PassesOverWhatABandExcludes) {
+  with([]<typename T>(Products<T> &p) {
+    struct Bounds {
+      int64_t below, above;
+    };
+    constexpr Bounds bands[] = {
+        {unbounded, 0}, {0, unbounded}, {2, 1}, {unbounded, -200}, {-3, 300}};
+    int64_t m = 310, n = 290, k = 270;
+    for (Bounds band : bands) {
+      auto isIn = [&](int64_t row, int64_t index) {
+        return row <= index + band.below && index <= row + band.above;
+      };
+      // The terms outside of the band are zeros.
+      std::vector<T> a = p.values(m * k), b = p.values(n * k);
+      for (int64_t i = 0; i < m * k; ++i)
+        if (!isIn(i / k, i % k))
+          a[i] = T(0);
+      std::vector<T> c(m * n, T(5)), expected(m * n, T(5));
+      p.product(a.data(), k, 1, b.data(), n, 1, c.data(), n, m, n, k,
+                band.below, band.above, unbounded, unbounded, false);
+      chains(a.data(), k, 1, b.data(), n, 1, expected.data(), n, m, n, k,
+             false);
+      EXPECT_TRUE(same(c, expected)) << band.below << " " << band.above;
+      // So are the results outside.
+      p.product(a.data(), k, 1, b.data(), n, 1, c.data(), n, m, n, k, unbounded,
+                unbounded, band.below, band.above, false);
+      for (int64_t i = 0; i < m * n; ++i)
+        if (!isIn(i / n, i % n))
+          expected[i] = T(0);
+      EXPECT_TRUE(same(c, expected)) << band.below << " " << band.above;
     }
   });
 }
