@@ -234,12 +234,12 @@ TEST_P(DecoderTest, WideBeamIsBruteForce) {
   Status status = decode(decoder, withoutOutputs(), options, found);
   ASSERT_TRUE(status.succeeded()) << status.text();
 
-  constexpr double end = 1;
+  constexpr int end = 1;
   std::vector<std::vector<double>> all = {{end}};
-  for (double first = 0; first < data->vocabularySize; ++first)
-    for (double second = 0; second < data->vocabularySize; ++second)
+  for (int first = 0; first < data->vocabularySize; ++first)
+    for (int second = 0; second < data->vocabularySize; ++second)
       if (first != end)
-        all.push_back({first, second});
+        all.push_back({double(first), double(second)});
   double best = -std::numeric_limits<double>::infinity();
   std::vector<double> likeliest;
   for (const std::vector<double> &values : all)
