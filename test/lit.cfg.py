@@ -70,6 +70,12 @@ if config.fovea_sanitize:
     config.environment["TSAN_OPTIONS"] = ":".join(
         ["ignore_noninstrumented_modules=1", "halt_on_error=1"]
     )
+    config.environment["LSAN_OPTIONS"] = ":".join(
+        [
+            "suppressions=" + os.path.join(config.test_source_root, "leaks.txt"),
+            "print_suppressions=0",
+        ]
+    )
     config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
 
 # Every run of fovea-opt also prints what it read and reads it again.

@@ -13,7 +13,6 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
-using arith::CmpIPredicate;
 using runtime::Program;
 
 /// carry := init, for every example.
@@ -147,12 +146,12 @@ LogicalResult ProgramEmitter::emitScan(ScanOp op) {
     steps = main.slot(frame, length.maximumSlot);
   }
   Value outerRows = rowsAround(op);
-  auto for_ = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
+  auto loop = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
   LogicalResult result = success();
   {
     OpBuilder::InsertionGuard guard(main);
-    main.setInsertionPoint(for_.getBody()->getTerminator());
-    Value step = for_.getInductionVar();
+    main.setInsertionPoint(loop.getBody()->getTerminator());
+    Value step = loop.getInductionVar();
     if (op.getReverse())
       step = main.sub(main.sub(steps, main.number(1)), step);
     main.setSlot(frame, loop.stepSlot, step);
