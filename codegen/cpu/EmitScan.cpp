@@ -146,12 +146,12 @@ LogicalResult ProgramEmitter::emitScan(ScanOp op) {
     steps = main.slot(frame, length.maximumSlot);
   }
   Value outerRows = rowsAround(op);
-  auto loop = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
+  auto forOp = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
   LogicalResult result = success();
   {
     OpBuilder::InsertionGuard guard(main);
-    main.setInsertionPoint(loop.getBody()->getTerminator());
-    Value step = loop.getInductionVar();
+    main.setInsertionPoint(forOp.getBody()->getTerminator());
+    Value step = forOp.getInductionVar();
     if (op.getReverse())
       step = main.sub(main.sub(steps, main.number(1)), step);
     main.setSlot(frame, loop.stepSlot, step);
