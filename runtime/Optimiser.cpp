@@ -156,15 +156,20 @@ void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
   }
 }
 
-#define INSTANTIATE(T)                                                         \
-  template double fovea::runtime::sumOfSquares(const T *, int64_t,             \
-                                               FoveaPool *);                   \
-  template void fovea::runtime::scale(T *, double, int64_t, FoveaPool *);      \
-  template void fovea::runtime::clamp(T *, double, int64_t);                   \
-  template void fovea::runtime::step(const OptimiserOptions &, int64_t,        \
-                                     double, T *, const T *, T *, T *,         \
-                                     int64_t, FoveaPool *);                    \
-  template void fovea::runtime::limitRows(T *, int64_t, int64_t, double);
-INSTANTIATE(float)
-INSTANTIATE(double)
-#undef INSTANTIATE
+template double fovea::runtime::sumOfSquares(const float *, int64_t,
+                                             FoveaPool *);
+template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
+template void fovea::runtime::clamp(float *, double, int64_t);
+template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
+                                   float *, const float *, float *, float *,
+                                   int64_t, FoveaPool *);
+template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
+
+template double fovea::runtime::sumOfSquares(const double *, int64_t,
+                                             FoveaPool *);
+template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);
+template void fovea::runtime::clamp(double *, double, int64_t);
+template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
+                                   double *, const double *, double *, double *,
+                                   int64_t, FoveaPool *);
+template void fovea::runtime::limitRows(double *, int64_t, int64_t, double);
