@@ -231,12 +231,28 @@ unsigned fovea::attn::numIndices(Operation *op) {
   return type ? type.getRank() : 0;
 }
 
-SmallVector<Guard> fovea::attn::guardsOf(ComputeOp op) {
+SmallVector<Guard> fovea::attn::guardsOf(Value condition, ComputeOp op) {
   SmallVector<Guard> guards;
-  if (op.hasCondition())
-    GuardCollector(op, guards)
-        .add(op.getCondition().front().getTerminator()->getOperand(0), true);
+  GuardCollector(op, guards).add(condition, true);
   return guards;
+}
+
+SmallVector<Guard> fovea::attn::guardsOf(ComputeOp op) {
+  if (!op.hasCondition())
+    return {};
+  return guardsOf(op.getCondition().front().getTerminator()->getOperand(0), op);
+}
+
+SmallVector<Value> fovea::attn::conjunctsOf(Value condition) {
+  SmallVector<Value> parts = {condition}, conjuncts;
+  while (!parts.empty()) {
+    Value part = parts.pop_back_val();
+    if (auto both = part.getDefiningOp<arith::AndIOp>())
+      parts.append({both.getLhs(), both.getRhs()});
+    else
+      conjuncts.push_back(part);
+  }
+  return conjuncts;
 }
 
 /// The reads of a compute, with what is known where they happen.

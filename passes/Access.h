@@ -59,6 +59,13 @@ llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 /// What the condition of a compute says of its indices.
 llvm::SmallVector<Guard> guardsOf(ComputeOp op);
 
+/// The same of any condition inside the compute `op`, where it holds. Of a
+/// comparison of two indices it is all that it says, unless it is `ne`.
+llvm::SmallVector<Guard> guardsOf(mlir::Value condition, ComputeOp op);
+
+/// The conditions that hold exactly where `condition` does.
+llvm::SmallVector<mlir::Value> conjunctsOf(mlir::Value condition);
+
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 

@@ -31,24 +31,14 @@ static bool isNested(Attribute extent, ProgramOp program) {
 static std::optional<SmallVector<Guard>> onlyGuards(ComputeOp op) {
   if (!op.hasCondition())
     return SmallVector<Guard>();
-  SmallVector<Value> parts = {
-      op.getCondition().front().getTerminator()->getOperand(0)};
-  size_t comparisons = 0;
-  while (!parts.empty()) {
-    Value part = parts.pop_back_val();
-    if (auto both = part.getDefiningOp<arith::AndIOp>()) {
-      parts.append({both.getLhs(), both.getRhs()});
-      continue;
-    }
-    auto compare = part.getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() == arith::CmpIPredicate::eq ||
-        compare.getPredicate() == arith::CmpIPredicate::ne)
+  SmallVector<Guard> guards;
+  Block &block = op.getCondition().front();
+  for (Value part : conjunctsOf(block.getTerminator()->getOperand(0))) {
+    SmallVector<Guard> own = guardsOf(part, op);
+    if (own.size() != 1 || !part.getDefiningOp<arith::CmpIOp>())
       return std::nullopt;
-    ++comparisons;
+    guards.push_back(own.front());
   }
-  SmallVector<Guard> guards = guardsOf(op);
-  if (guards.size() != comparisons)
-    return std::nullopt;
   return guards;
 }
 

@@ -71,13 +71,7 @@ static bool findRange(ComputeOp op, unsigned number, int64_t &first,
   if (!op.hasCondition())
     return true;
   Block &block = op.getCondition().front();
-  SmallVector<Value> parts = {block.getTerminator()->getOperand(0)};
-  while (!parts.empty()) {
-    Value part = parts.pop_back_val();
-    if (auto both = part.getDefiningOp<arith::AndIOp>()) {
-      parts.append({both.getLhs(), both.getRhs()});
-      continue;
-    }
+  for (Value part : conjunctsOf(block.getTerminator()->getOperand(0))) {
     auto compare = part.getDefiningOp<arith::CmpIOp>();
     if (!compare || !compare.getLhs().getType().isIndex())
       return false;
