@@ -255,6 +255,20 @@ SmallVector<Value> fovea::attn::conjunctsOf(Value condition) {
   return conjuncts;
 }
 
+bool fovea::attn::follows(Value condition, ComputeOp op,
+                          ArrayRef<Guard> known) {
+  return llvm::all_of(conjunctsOf(condition), [&](Value part) {
+    SmallVector<Guard> guards = guardsOf(part, op);
+    return part.getDefiningOp<arith::CmpIOp>() && !guards.empty() &&
+           llvm::all_of(guards, [&](const Guard &guard) {
+             return llvm::any_of(known, [&](const Guard &other) {
+               return other.lhs == guard.lhs && other.rhs == guard.rhs &&
+                      other.offset <= guard.offset;
+             });
+           });
+  });
+}
+
 /// The reads of a compute, with what is known where they happen.
 static void readsOf(ComputeOp op, SmallVectorImpl<Access> &accesses) {
   // A condition that fails hides its own reads too: whatever they give, the

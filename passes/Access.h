@@ -66,6 +66,10 @@ llvm::SmallVector<Guard> guardsOf(mlir::Value condition, ComputeOp op);
 /// The conditions that hold exactly where `condition` does.
 llvm::SmallVector<mlir::Value> conjunctsOf(mlir::Value condition);
 
+/// Whether `condition`, inside the compute `op`, holds wherever all of `known`
+/// do, as far as comparisons of indices tell.
+bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
+
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 

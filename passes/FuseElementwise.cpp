@@ -13,10 +13,10 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// A body that is evaluated once for each place of its result, everywhere.
+/// A body that is evaluated once for each place of its result, unless a
+/// condition says zero.
 static bool isElementwise(ComputeOp op) {
-  return op.getReducer() == Reducer::none && !op.hasCondition() &&
-         batchOf(op) != BatchKind::sum &&
+  return op.getReducer() == Reducer::none && batchOf(op) != BatchKind::sum &&
          llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
 }
 
@@ -24,8 +24,9 @@ static bool isElementwise(ComputeOp op) {
 /// computes something.
 static Value copiedBy(ComputeOp op) {
   auto read = op.getYielded().getDefiningOp<ReadOp>();
-  if (!isElementwise(op) || !read || !read.getAlternatives().empty() ||
-      read.getOtherwise() || read.getArrayType() != op.getResult().getType())
+  if (!isElementwise(op) || op.hasCondition() || !read ||
+      !read.getAlternatives().empty() || read.getOtherwise() ||
+      read.getArrayType() != op.getResult().getType())
     return Value();
   for (auto [number, index] : llvm::enumerate(read.getIndices()))
     if (index != op.getIndex(number))
@@ -64,6 +65,11 @@ static ReadOp onlyRead(ComputeOp op) {
   for (auto [number, index] : llvm::enumerate(read.getIndices()))
     if (index != reader.getIndex(number))
       return {};
+  // What the reader never asks for need not be zero.
+  if (op.hasCondition() &&
+      !follows(op.getCondition().front().getTerminator()->getOperand(0), op,
+               guardsOf(reader)))
+    return {};
   return read;
 }
 

@@ -13,20 +13,6 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether `condition` holds wherever all of `known` do.
-static bool follows(Value condition, ComputeOp op, ArrayRef<Guard> known) {
-  return llvm::all_of(conjunctsOf(condition), [&](Value part) {
-    SmallVector<Guard> guards = guardsOf(part, op);
-    return part.getDefiningOp<arith::CmpIOp>() && !guards.empty() &&
-           llvm::all_of(guards, [&](const Guard &guard) {
-             return llvm::any_of(known, [&](const Guard &other) {
-               return other.lhs == guard.lhs && other.rhs == guard.rhs &&
-                      other.offset <= guard.offset;
-             });
-           });
-  });
-}
-
 namespace {
 struct TakeBranches : fovea::attn::impl::TakeBranchesBase<TakeBranches> {
   void runOnOperation() override {

@@ -55,6 +55,43 @@ attn.program @loss {
     attn.yield %2 : f64
   } : !attn.array<["T", 8], f64>
 
+  // A condition is gone where the reader has it as well, and stays where the
+  // reader needs its zeros.
+  // CHECK-NOT: "scaled"
+  // CHECK: attn.compute "weights"
+  // CHECK: math.sqrt
+  // CHECK: attn.compute "zeros"
+  // CHECK: attn.compute "everywhere"
+  %scaled = attn.compute "scaled" (%t: "T", %u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %product[%u, %c0] : !attn.array<["T", 8], f64>
+    %1 = math.sqrt %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %weights = attn.compute "weights" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %scaled[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %zeros = attn.compute "zeros" (%t: "T", %u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %product[%u, %c0] : !attn.array<["T", 8], f64>
+    %1 = math.sqrt %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %everywhere = attn.compute "everywhere" (%t: "T") softmax (%u: "T") {
+    %0 = attn.read %zeros[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+
   // A copy is gone; another order of the same elements is no copy.
   // CHECK-NOT: "copy"
   // CHECK: attn.compute "mirror"
@@ -69,6 +106,8 @@ attn.program @loss {
     %0 = attn.read %product[%t, %other] : !attn.array<["T", 8], f64>
     attn.yield %0 : f64
   } : !attn.array<["T", 8], f64>
+  attn.output "weights" %weights : !attn.array<["T", "T"], f64>
+  attn.output "everywhere" %everywhere : !attn.array<["T", "T"], f64>
   attn.output "copy" %copy : !attn.array<["T", 8], f64>
   attn.output "mirror" %mirror : !attn.array<["T", 8], f64>
   attn.output "open" %open : !attn.array<["T", 8], f64>
