@@ -223,7 +223,7 @@ bool ComputeEmitter::readsRows() {
 /// whole cache lines, one behind the other. Every element keeps its own chain.
 /// Returns where the elements begin that are left.
 Value ComputeEmitter::emitBlocks(Value first, Value last) {
-  constexpr int64_t vectors = 4;
+  constexpr int64_t vectors = 8;
   const int64_t size = vectors * lanes;
   Value count = builder.create<arith::DivSIOp>(builder.sub(last, first),
                                                builder.number(size));
