@@ -257,7 +257,7 @@ void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
                                 shapeText(found->second.shape))));
   }
   for (const auto &[name, tensor] : file.tensors) {
-    if (name.compare(0, prefix.size(), prefix) != 0)
+    if (!name.starts_with(prefix))
       continue;
     std::string path = name.substr(prefix.size());
     if (std::none_of(spans.begin(), spans.end(),

@@ -85,7 +85,7 @@ Status SearchRun::distributionOf(const MemberRows &own, int number,
       kind = decoder.states[source.index].element;
     else if (source.kind == ValueSource::Choice)
       kind = decoder.choices[source.index].element;
-    if (source.kind == ValueSource::Segment) {
+    if (source.kind == ValueSource::Segment && source.array) {
       int64_t bytes;
       const std::byte *memory = own.member.segments[source.index]->row(
           *source.array, from.rows[source.index], bytes);
@@ -291,7 +291,7 @@ Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
         return doNotAgree();
       agreed = holds;
     }
-    bool all = *agreed;
+    bool all = agreed.value_or(true);
     if (mark.kind == Mark::Valid)
       rejected = !all && !isForced(number, hypothesis.example);
     else if (all)
@@ -469,10 +469,8 @@ Status SearchRun::takeLast(int number) {
     bool isDone = true;
     for (size_t group = 0; group < groups.size(); ++group) {
       Progress &own = progress[group];
-      if (members[group].empty())
-        own.isOver = true;
-      else if (int64_t(own.taken.size()) >=
-               (followsOnePath() ? 1 : roomOf(group)))
+      int64_t wanted = followsOnePath() ? 1 : roomOf(group);
+      if (members[group].empty() || int64_t(own.taken.size()) >= wanted)
         own.isOver = true;
       isDone &= own.isOver;
     }

@@ -16,9 +16,10 @@ static std::vector<double> valuesOf(const std::vector<std::byte> &bytes,
                                     Program::Element element) {
   std::vector<double> values;
   auto load = [&](auto zero) {
-    for (size_t at = 0; at + sizeof(zero) <= bytes.size(); at += sizeof(zero)) {
+    constexpr size_t size = sizeof(zero);
+    for (size_t at = 0; at + size <= bytes.size(); at += size) {
       decltype(zero) value;
-      std::memcpy(&value, bytes.data() + at, sizeof(value));
+      std::memcpy(&value, bytes.data() + at, size);
       values.push_back(static_cast<double>(value));
     }
   };
@@ -44,8 +45,7 @@ bool SearchRun::needsStates() const {
     return false;
   const auto &arrays = decoder.programs[decoder.finish].arrays;
   return std::any_of(arrays.begin(), arrays.end(), [](const auto &array) {
-    return array.role == Program::Role::Data &&
-           array.name.compare(0, 5, "last/") == 0;
+    return array.role == Program::Role::Data && array.name.starts_with("last/");
   });
 }
 
@@ -74,8 +74,11 @@ static void copyInto(DataValues &to, const std::vector<int64_t> &shape,
       stride *= to.shape[i];
     }
     to.values[target] = values[source];
-    for (size_t i = indices.size(); i-- > 0 && ++indices[i] == shape[i];)
+    for (size_t i = indices.size(); i-- > 0;) {
+      if (++indices[i] != shape[i])
+        break;
       indices[i] = 0;
+    }
   }
 }
 
@@ -143,9 +146,9 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
       memory[name] = encoded.memoryOf(name);
     if (array.role != Program::Role::Data)
       continue;
-    if (name.compare(0, 6, "stack/") == 0)
+    if (name.starts_with("stack/"))
       own.data[name] = stackOf(std::stoi(name.substr(6)), finished, example);
-    else if (name.compare(0, 5, "last/") == 0)
+    else if (name.starts_with("last/"))
       own.data[name] = stateOf(std::stoi(name.substr(5)), finished, example);
     else
       own.data[name] = encoded.output(name, example);
@@ -179,9 +182,9 @@ Status SearchRun::finish(const Finished &finished, int64_t example,
     result.stepLogp = finished.last.logps;
   for (const Decoder::Output &output : decoder.outputs) {
     DataValues &values = result.outputs[output.name];
-    if (output.value.compare(0, 6, "stack/") == 0)
+    if (output.value.starts_with("stack/"))
       values = stackOf(std::stoi(output.value.substr(6)), finished, example);
-    else if (output.value.compare(0, 7, "encode/") == 0)
+    else if (output.value.starts_with("encode/"))
       values = encoded.output(output.value, example);
     else if (!output.value.empty()) {
       const ValueSource &source = sources.at(output.value);

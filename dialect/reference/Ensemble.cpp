@@ -79,7 +79,7 @@ Status Ensemble::advance(Event &event) {
                            "('valid', 'stop' or 'longest')");
     agreed = own;
   }
-  event = *agreed;
+  event = agreed.value_or(event);
   steps = members.front()->steps;
   cut = members.front()->cut;
   score.reset();

@@ -182,11 +182,12 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
   vocabulary->name = name;
   vocabulary->loc = loc;
   std::optional<int64_t> count = symbolCount(name, call);
-  if (call)
+  if (call) {
     vocabulary->kind =
         (call->kind == ExprKind::Call ? call->args[0] : call)->name.str();
-  if (vocabulary->kind == "sentencepiece")
-    vocabulary->file = call->items[0].value->name.str();
+    if (vocabulary->kind == "sentencepiece")
+      vocabulary->file = call->items[0].value->name.str();
+  }
   if (overrideOf(name + ".vocab"))
     vocabulary->kind = "ids";
   else
