@@ -208,7 +208,7 @@ const Program::Array *StepMemory::findData(const std::string &name) const {
 const std::byte *StepMemory::row(const Program::Array &output, int64_t row,
                                  int64_t &bytes) const {
   int64_t width = output.count * sizeOf(output.element);
-  auto memory = reinterpret_cast<const std::byte *>(slots[output.slot]);
+  const auto *memory = reinterpret_cast<const std::byte *>(slots[output.slot]);
   if (output.layout < 0) {
     bytes = width;
     return memory;
