@@ -93,10 +93,10 @@ TEST(SafeTensors, NoFileIsAnError) {
 TEST(SafeTensors, HeaderThatIsNone) {
   EXPECT_EQ(errorOf("abc"),
             "a header needs 8 bytes for its length, but the file has 3");
-  std::string long_ = fileOf("{}", 0);
-  long_[7] = '\x7f';
+  std::string tooLong = fileOf("{}", 0);
+  tooLong[7] = '\x7f';
   EXPECT_EQ(
-      errorOf(long_),
+      errorOf(tooLong),
       R"(the header is 9151314442816847874 bytes long, but the file has 2)");
   EXPECT_EQ(errorOf(fileOf(std::string(100'000'001, ' '), 0)),
             "the header is 100000001 bytes long, over 100000000");
