@@ -10,6 +10,9 @@
 
 namespace fovea::codegen {
 
+/// The function of the runtime that hands a kernel to the threads.
+constexpr llvm::StringLiteral parallelName = "fovea_parallel";
+
 /// A kernel and what it is part of: an equation, or a loop.
 struct KernelNote {
   std::string symbol;

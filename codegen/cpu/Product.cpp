@@ -15,8 +15,8 @@ using namespace fovea::codegen;
 static constexpr int64_t pieceSize = 4 * 512;
 /// Terms of one piece; fewer along a diagonal, where whole pieces are skipped.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
-/// Rows that are skipped together.
-static constexpr int64_t bandRows = 96;
+/// Rows, and panels, that are skipped together.
+static constexpr int64_t bandRows = 96, panelsInBand = 4;
 
 std::string fovea::codegen::productName(Type element) {
   return nameFor("fovea_product", element);
@@ -54,7 +54,7 @@ void Product::multiply() {
                       b.select(isBounded(kBelow, kAbove),
                                b.number(deepestInBand), b.number(deepest)));
   Value panels = b.div(b.number(pieceSize), depth);
-  panels = b.min(panels, b.select(inBand, b.number(4), panels));
+  panels = b.select(inBand, b.min(panels, b.number(panelsInBand)), panels);
   Value columns = b.mul(panels, width);
 
   b.loop(zero, n, columns, [&](Value column) {

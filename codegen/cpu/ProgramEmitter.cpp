@@ -36,8 +36,6 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
       real(options.real), tile(gemmTile(real, target)),
       lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
-static constexpr StringLiteral parallelName = "fovea_parallel";
-
 LogicalResult ProgramEmitter::emit() {
   emitGemm(module, real, target);
   Type pointer = main.pointer(), number = main.getI64Type();

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ShareKernels.h"
+#include "codegen/cpu/EmitProgram.h"
 #include "codegen/cpu/KernelBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
@@ -15,9 +16,6 @@
 
 using namespace mlir;
 using namespace fovea::codegen;
-
-/// What hands a kernel to the threads.
-static constexpr StringLiteral parallelName = "fovea_parallel";
 
 namespace {
 

@@ -62,8 +62,8 @@ Status fovea::cli::linkObjects(
   if (!target)
     return failure(target.takeError());
   codegen::JitOptions jitOptions;
-  jitOptions.symbols.push_back(
-      {"fovea_parallel", reinterpret_cast<void *>(options.parallel)});
+  jitOptions.symbols.push_back({codegen::parallelName.str(),
+                                reinterpret_cast<void *>(options.parallel)});
   jitOptions.perf = options.perf;
   auto made = codegen::Jit::create(*target, std::move(jitOptions));
   if (!made)

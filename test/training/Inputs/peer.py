@@ -73,9 +73,9 @@ def bahdanau(w, src, tgt):
     return torch.stack(logits)
 
 
-def luong(w, src, tgt, layers=2, score="general"):
-    """Luong, Pham and Manning (2015): global, input feeding."""
-    size = w("attend.weight").shape[0]
+def layers_of_lstm(w, size, layers):
+    """A function that moves all layers, which begin at zero, by one step of the
+    encoder's or the decoder's weights and gives what the last one says."""
     states = [(torch.zeros(size), torch.zeros(size)) for _ in range(layers)]
 
     def step(kind, x):
@@ -84,6 +84,13 @@ def luong(w, src, tgt, layers=2, score="general"):
             x = states[layer][0]
         return x
 
+    return step
+
+
+def luong(w, src, tgt, layers=2, score="general"):
+    """Luong, Pham and Manning (2015): global, input feeding."""
+    size = w("attend.weight").shape[0]
+    step = layers_of_lstm(w, size, layers)
     hidden = torch.stack([step("encoder", w("embed_src.weight")[word]) for word in src])
     attended, logits = torch.zeros(size), []
     for before in [0] + tgt[:-1]:
@@ -106,14 +113,7 @@ def seq2seq(w, src, tgt, layers=2, everywhere=True):
     begins where the encoder ends. Cho et al. (2014): it also sees the last state
     at every step."""
     size = w("encoder.0.weight_hh").shape[1]
-    states = [(torch.zeros(size), torch.zeros(size)) for _ in range(layers)]
-
-    def step(kind, x):
-        for layer in range(layers):
-            states[layer] = w.lstm(f"{kind}.{layer}", x, *states[layer])
-            x = states[layer][0]
-        return x
-
+    step = layers_of_lstm(w, size, layers)
     for word in reversed(src):
         context = step("encoder", w("embed_src.weight")[word])
     logits = []
