@@ -10,6 +10,7 @@
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "runtime/Learner.h"
+#include "runtime/Philox.h"
 #include "runtime/ThreadPool.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/KernelProfile.h"
@@ -96,17 +97,17 @@ static bool drawExamples(Session &session,
   return true;
 }
 
-/// Numbers of [-0.08, 0.08), quickly: SplitMix64 (Steele, Lea and Flood, 2014).
+/// Numbers of [-0.08, 0.08), for parameter number `number`.
 template <typename T>
-static void drawNumbers(uint64_t seed, int64_t count, std::vector<T> &values) {
+static void drawNumbers(uint32_t number, int64_t count,
+                        std::vector<T> &values) {
   values.resize(count);
-  for (int64_t i = 0; i < count; ++i) {
-    uint64_t bits = (seed += 0x9e3779b97f4a7c15);
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    auto whole = static_cast<int64_t>((bits ^ bits >> 31) >> 40);
-    values[i] =
-        static_cast<T>(static_cast<double>(whole) * (0.16 / (1 << 24)) - 0.08);
+  for (int64_t i = 0; i < count; i += 4) {
+    auto words =
+        runtime::philox({uint32_t(i), uint32_t(i >> 32), number, 0}, {0, 0});
+    for (int64_t j = 0; j < std::min<int64_t>(4, count - i); ++j)
+      values[i + j] =
+          static_cast<T>((words[j] >> 8) * (0.16 / (1 << 24)) - 0.08);
   }
 }
 
@@ -119,9 +120,9 @@ static int64_t sizeOf(const ParameterInfo &parameter) {
 
 static runtime::ParameterValues drawParameters(const Model &model) {
   runtime::ParameterValues parameters;
-  uint64_t seed = 0;
+  uint32_t number = 0;
   for (const ParameterInfo &parameter : model.parameters)
-    drawNumbers(++seed << 32, sizeOf(parameter), parameters[parameter.path]);
+    drawNumbers(++number, sizeOf(parameter), parameters[parameter.path]);
   return parameters;
 }
 
@@ -276,10 +277,10 @@ bool Bench::makeLearner(Model &model, FoveaPool *pool,
       status.failed())
     return failWith(arguments.spec() + ": " + status.text());
   runtime::TensorFile initial;
-  uint64_t seed = 0;
+  uint32_t number = 0;
   for (const ParameterInfo &parameter : model.parameters) {
     std::vector<float> values;
-    drawNumbers(++seed << 32, sizeOf(parameter), values);
+    drawNumbers(++number, sizeOf(parameter), values);
     runtime::Tensor &tensor = initial.tensors[parameter.path];
     tensor.type = runtime::DType::F32;
     tensor.shape.assign(parameter.shape.begin(), parameter.shape.end());
