@@ -56,19 +56,25 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
 
 # LLVM and MLIR are not instrumented. The address sanitizer cannot know what
 # they do with containers, and with arenas that both of us fill; the thread
-# sanitizer, what they do with atomics.
+# sanitizer, what they do with atomics. A report ends a program by a signal:
+# a test that expects it to fail does not take that for the failure it meant.
 if config.fovea_sanitize:
     config.available_features.add("sanitizer")
     config.environment["ASAN_OPTIONS"] = ":".join(
         [
             "detect_container_overflow=0",
             "allow_user_poisoning=0",
+            "abort_on_error=1",
             "allocator_may_return_null=1",
             "detect_stack_use_after_return=0",
         ]
     )
     config.environment["TSAN_OPTIONS"] = ":".join(
-        ["ignore_noninstrumented_modules=1", "halt_on_error=1"]
+        [
+            "ignore_noninstrumented_modules=1",
+            "halt_on_error=1",
+            "abort_on_error=1",
+        ]
     )
     config.environment["LSAN_OPTIONS"] = ":".join(
         [
