@@ -1,6 +1,8 @@
 //===- Placement.cpp - places in one arena for all arrays -----------------===//
 
 #include "runtime/Placement.h"
+#include "runtime/Tables.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -37,6 +39,26 @@ Status Arena::reserve(int64_t bytes) {
         "the batch needs {} MB, which is more than the machine gives",
         bytes >> 20));
   return Status::success();
+}
+
+void fovea::runtime::setParts(const Program &program,
+                              const std::vector<int64_t> &lengths,
+                              std::vector<int64_t> &slots) {
+  for (const Program::Array &array : program.arrays)
+    if (!array.part.empty())
+      slots[array.partSlot] = evaluate(array.part, lengths);
+}
+
+int64_t fovea::runtime::bytesOfParts(const Program::Array &array,
+                                     const std::vector<int64_t> &slots) {
+  const auto *pool =
+      reinterpret_cast<const FoveaPool *>(slots[Program::poolSlot]);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(slots[array.partSlot], sizeOf(array.element),
+                             &bytes) ||
+      __builtin_mul_overflow(bytes, fovea_pool_threads(pool), &bytes))
+    return -1;
+  return bytes;
 }
 
 Status fovea::runtime::placeArrays(

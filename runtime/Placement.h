@@ -46,6 +46,15 @@ placeArrays(const Program &program,
             const std::function<int64_t(const Program::Array &)> &bytesOf,
             Placement &placement);
 
+/// Sets the slots that say how large a thread's part of an array is, of the
+/// largest `lengths`.
+void setParts(const Program &program, const std::vector<int64_t> &lengths,
+              std::vector<int64_t> &slots);
+/// The bytes of all parts of an array, of the pool that the frame has; the
+/// slots are set.
+int64_t bytesOfParts(const Program::Array &array,
+                     const std::vector<int64_t> &slots);
+
 } // namespace fovea::runtime
 
 #endif // FOVEA_RUNTIME_PLACEMENT_H

@@ -102,6 +102,11 @@ struct Program {
     /// The extents of one example, for the caller: a number, or -1-id of a
     /// length.
     std::vector<int64_t> shape;
+    /// Not empty: each thread of the pool has a part of its own, one behind the
+    /// other, with so many elements, in postfix order, of the largest lengths
+    /// of the batch. Their number stands at `partSlot`.
+    std::vector<Term> part;
+    int partSlot = 0;
   };
 
   std::vector<Length> lengths;

@@ -124,11 +124,14 @@ int64_t StepMemory::mostPlaces(int layout, int64_t rows) const {
 /// Room for so many rows, each as long as any.
 Status StepMemory::allocate(int64_t rows) {
   Placement placement;
+  setParts(program, mostOf, slots);
   auto bytesOf = [&](const Program::Array &array) -> int64_t {
     if (array.role != Role::Temporary)
       return -1;
-    int64_t bytes =
-        mostPlaces(array.layout, rows) * array.count * sizeOf(array.element);
+    int64_t bytes = !array.part.empty()
+                        ? bytesOfParts(array, slots)
+                        : mostPlaces(array.layout, rows) * array.count *
+                              sizeOf(array.element);
     return bytes < 0 ? -2 : bytes;
   };
   if (Status status = placeArrays(program, bytesOf, placement); status.failed())

@@ -7,6 +7,37 @@
 
 using namespace fovea::runtime;
 
+static int64_t floorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+int64_t fovea::runtime::evaluate(const std::vector<Program::Term> &formula,
+                                 const std::vector<int64_t> &lengths) {
+  using Term = Program::Term;
+  std::vector<int64_t> stack;
+  for (const Term &term : formula) {
+    if (term.kind == Term::Number || term.kind == Term::Length) {
+      stack.push_back(term.kind == Term::Number ? term.value
+                                                : lengths[term.value]);
+      continue;
+    }
+    int64_t b = stack.back();
+    stack.pop_back();
+    int64_t &a = stack.back();
+    if (term.kind == Term::Add)
+      a += b;
+    else if (term.kind == Term::Multiply)
+      a *= b;
+    else if (term.kind == Term::FloorDivide)
+      a = floorDivide(a, b);
+    else if (term.kind == Term::CeilDivide)
+      a = -floorDivide(-a, b);
+    else
+      a -= floorDivide(a, b) * b;
+  }
+  return std::max<int64_t>(0, stack.back());
+}
+
 int64_t Tables::placesOf(const Program::Layout &layout, int64_t row) const {
   int64_t count = 1;
   for (int length : layout.lengths)

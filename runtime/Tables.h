@@ -34,6 +34,10 @@ struct Tables {
   void enter(const Program &program, std::vector<int64_t> &slots) const;
 };
 
+/// The value of a formula of lengths, at least 0.
+int64_t evaluate(const std::vector<Program::Term> &formula,
+                 const std::vector<int64_t> &lengths);
+
 /// What a slot says of a table.
 inline int64_t addressOf(const std::vector<int64_t> &table) {
   return reinterpret_cast<int64_t>(table.data());

@@ -78,6 +78,8 @@ struct Worker {
 
 /// True on a thread that is doing a unit.
 thread_local bool insideUnit = false;
+/// Of the thread, in the pool whose unit it does.
+thread_local int64_t threadNumber = 0;
 
 int64_t nanoseconds() {
   timespec time;
@@ -161,6 +163,13 @@ static void doUnits(FoveaWork work, void *frame, int64_t first, int64_t last) {
   insideUnit = outer;
 }
 
+/// As a thread of a pool of one.
+static void doAllUnits(FoveaWork work, void *frame, int64_t units) {
+  int64_t outer = std::exchange(threadNumber, 0);
+  work(frame, 0, units);
+  threadNumber = outer;
+}
+
 /// Does one chunk of a share; false if all are claimed.
 bool FoveaPool::doChunk(int owner) {
   std::atomic<uint64_t> &claimed = shares[owner].claimed;
@@ -222,6 +231,7 @@ void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits) {
 }
 
 void FoveaPool::serve(int index) {
+  threadNumber = index;
   uint32_t heard = 0;
   while (true) {
     bell.waitWhile(heard);
@@ -315,9 +325,11 @@ void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
     return;
   if (!pool || pool->threads == 1 || units == 1 || insideUnit ||
       pool->busy.exchange(true, std::memory_order_acquire)) {
-    work(frame, 0, units);
+    doAllUnits(work, frame, units);
     return;
   }
   pool->call(work, frame, units);
   pool->busy.store(false, std::memory_order_release);
 }
+
+int64_t fovea_pool_thread(void) { return threadNumber; }

@@ -46,6 +46,11 @@ int fovea_pool_threads(const FoveaPool *pool);
 void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
                     int64_t units);
 
+/// The number of the calling thread in the pool whose unit it does, from 0 and
+/// below fovea_pool_threads: which part of a scratch memory is its own. 0
+/// outside of units, and in units that a caller does itself.
+int64_t fovea_pool_thread(void);
+
 #ifdef __cplusplus
 }
 #endif

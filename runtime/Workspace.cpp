@@ -16,37 +16,6 @@ using Element = Program::Element;
 // Lengths
 //===----------------------------------------------------------------------===//
 
-static int64_t floorDivide(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t evaluate(const std::vector<Program::Term> &formula,
-                        const std::vector<int64_t> &lengths) {
-  using Term = Program::Term;
-  std::vector<int64_t> stack;
-  for (const Term &term : formula) {
-    if (term.kind == Term::Number || term.kind == Term::Length) {
-      stack.push_back(term.kind == Term::Number ? term.value
-                                                : lengths[term.value]);
-      continue;
-    }
-    int64_t b = stack.back();
-    stack.pop_back();
-    int64_t &a = stack.back();
-    if (term.kind == Term::Add)
-      a += b;
-    else if (term.kind == Term::Multiply)
-      a *= b;
-    else if (term.kind == Term::FloorDivide)
-      a = floorDivide(a, b);
-    else if (term.kind == Term::CeilDivide)
-      a = -floorDivide(-a, b);
-    else
-      a -= floorDivide(a, b) * b;
-  }
-  return std::max<int64_t>(0, stack.back());
-}
-
 /// A length that is given: by the examples, or as an axis of their data.
 Status Workspace::takeLength(size_t number, const Batch &examples) {
   const Program::Length &length = program.lengths[number];
@@ -146,6 +115,8 @@ int64_t Workspace::places(int layout) const {
 }
 
 int64_t Workspace::bytesOf(const Program::Array &array) const {
+  if (!array.part.empty())
+    return bytesOfParts(array, slots);
   return places(array.layout) * array.count * sizeOf(array.element);
 }
 
@@ -310,9 +281,13 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
   for (size_t number = 0; number < tables.offsets.size(); ++number)
     computeLayout(number);
   tables.computeOrders(program);
+  slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
+  std::vector<int64_t> mostOf;
+  for (const Tables::Length &length : tables.lengths)
+    mostOf.push_back(length.maximum);
+  setParts(program, mostOf, slots);
   if (Status status = allocate(binding); status.failed())
     return status;
-  slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
   slots[Program::batchSlot] = batch;
   slots[Program::seedSlot] =
       binding.seed ? int64_t(uint32_t(*binding.seed)) : int64_t(-1);

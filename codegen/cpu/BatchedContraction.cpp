@@ -17,8 +17,7 @@ static bool isLarge(Attribute extent) {
   return !number || number.getInt() >= leastExtent;
 }
 
-/// Whether a length varies inside of an example.
-static bool isNested(Attribute extent, ProgramOp program) {
+bool fovea::codegen::isNested(Attribute extent, ProgramOp program) {
   auto name = dyn_cast<StringAttr>(extent);
   return name && llvm::any_of(program.getOps<LengthOp>(), [&](LengthOp length) {
            return length.getLengthAttr() == name &&

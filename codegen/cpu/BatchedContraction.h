@@ -39,6 +39,9 @@ struct BatchedContraction {
   Band columns;
 };
 
+/// Whether a length varies inside of an example.
+bool isNested(mlir::Attribute extent, attn::ProgramOp program);
+
 /// The products that `op` is, if it is any and they are worth it: an equation
 /// in no loop. Behind the phase `batch`.
 std::optional<BatchedContraction> batchedContractionOf(attn::ComputeOp op);

@@ -21,6 +21,13 @@ struct Place {
   mlir::Value example; // null in what a batch has once
   mlir::Value rank;    // the example's place in the order of the loop around
   llvm::DenseMap<mlir::Value, mlir::Value> steps; // loop index -> i64
+
+  /// The strips at hand, of arrays of which no more is there: where the first
+  /// row lies, which one that is, and the distance between rows.
+  struct Strip {
+    mlir::Value base, firstRow, stride;
+  };
+  llvm::SmallVector<Strip> strips;
 };
 
 /// An index in every lane: base + step * lane. A base that is a vector holds
@@ -72,8 +79,18 @@ public:
   /// those of the batch begin, and its address.
   mlir::Value start(const Storage &array);
   mlir::Value base(const Storage &array);
+  /// An array as a product sees it: the address at some indices of an op, and
+  /// the distances between neighbours along each.
+  struct View {
+    mlir::Value base;
+    llvm::SmallDenseMap<unsigned, mlir::Value> along;
+  };
+  /// `axes[i]`: which index of the op axis i of the array is.
+  View view(const Storage &array, llvm::ArrayRef<unsigned> axes,
+            llvm::ArrayRef<Index> indices);
 
 private:
+  mlir::Value stride(const Storage &array, size_t axis);
   mlir::Value startOfRow(const Storage &array, mlir::Value step);
   mlir::Value startOfCarry(const Storage &array, mlir::Value step);
   void emitBlock(mlir::Block &block, mlir::Operation *last);

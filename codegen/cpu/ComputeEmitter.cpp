@@ -37,11 +37,13 @@ static bool hasNested(ComputeOp op, unsigned number,
 
 ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                                const StorageMap &storage, ComputeOp op,
-                               unsigned lanes)
+                               unsigned lanes, ArrayRef<unsigned> given)
     : builder(builder), storage(storage), op(op), lanes(lanes),
-      along(vectorIndex(
-          op, lanes,
-          [&](unsigned number) { return !hasNested(op, number, storage); })),
+      along(vectorIndex(op, lanes,
+                        [&](unsigned number) {
+                          return !llvm::is_contained(given, number) &&
+                                 !hasNested(op, number, storage);
+                        })),
       scattered(findScattered(op)) {
   if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
     along = -1;
@@ -60,18 +62,18 @@ int ComputeEmitter::rangeIndex() {
   return -1;
 }
 
-void ComputeEmitter::emit(const Place &at, Value first) {
+void ComputeEmitter::emit(const Place &at, ArrayRef<Value> places) {
   place = at;
+  given.assign(places.begin(), places.end());
   rangeBegin = rangeEnd = nullptr;
   if (scattered)
     return emitScatter();
-  if (first)
-    indices[0] = {first};
-  emitParallel(first ? 1 : 0);
+  emitParallel(0);
 }
 
 void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   place = at;
+  given.clear();
   rangeBegin = begin;
   rangeEnd = end;
   if (scattered)
@@ -83,6 +85,29 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
+
+/// Whether one place of the index is at hand.
+bool ComputeEmitter::isFixed(unsigned number) {
+  return indices[number].base && indices[number].isUniform();
+}
+
+/// The part of `first` .. `last`-1 outside of which no condition on the places
+/// at hand lets index `number` be. It does not end before it begins: vectors
+/// count on that.
+std::pair<Value, Value> ComputeEmitter::narrow(unsigned number, Value first,
+                                               Value last) {
+  Value begin = first, end = last;
+  for (const Guard &guard : guardsOf(op)) {
+    if (guard.lhs == number && guard.rhs != number && isFixed(guard.rhs))
+      end = builder.min(end, builder.add(indices[guard.rhs].base,
+                                         builder.number(guard.offset + 1)));
+    if (guard.rhs == number && guard.lhs != number && isFixed(guard.lhs))
+      begin = builder.max(begin, builder.sub(indices[guard.lhs].base,
+                                             builder.number(guard.offset)));
+  }
+  begin = builder.min(begin, last);
+  return {begin, builder.max(begin, end)};
+}
 
 /// Where index `number` runs. Those of a reduction stop where the condition
 /// says that nothing follows.
@@ -104,17 +129,7 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
   Value first = builder.number(op.getLower()[number]);
   if (op.isNormaliser())
     return {first, last};
-  auto isFixed = [&](unsigned other) {
-    return other != number && indices[other].base && indices[other].isUniform();
-  };
-  for (const Guard &guard : guardsOf(op)) {
-    if (guard.lhs == number && isFixed(guard.rhs))
-      last = builder.min(last, builder.add(indices[guard.rhs].base,
-                                           builder.number(guard.offset + 1)));
-    if (guard.rhs == number && isFixed(guard.lhs))
-      first = builder.max(first, builder.sub(indices[guard.lhs].base,
-                                             builder.number(guard.offset)));
-  }
+  std::tie(first, last) = narrow(number, first, last);
   for (const Equality &equality : equalitiesOf(op)) {
     if (equality.index != number)
       continue;
@@ -122,7 +137,7 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
     bool known = true;
     for (unsigned other = 0; other < op.getNumIndices(); ++other)
       if (needs >> other & 1)
-        known &= isFixed(other);
+        known &= other != number && isFixed(other);
     if (!known)
       continue;
     Value at = values.emitValue(op.getCondition(), equality.value, indices);
@@ -179,6 +194,10 @@ ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
 void ComputeEmitter::emitParallel(unsigned number) {
   if (number == op.getNumParallel())
     return emitElements();
+  if (number < given.size() && given[number]) {
+    indices[number] = {given[number]};
+    return emitParallel(number + 1);
+  }
   if (static_cast<int>(number) == along)
     return emitParallel(number + 1);
   auto [first, last] = boundsOf(number);
@@ -204,12 +223,37 @@ void ComputeEmitter::emitElements() {
   if (!isParallel(along))
     return emitAt(along < 0 ? 0 : lanes, nullptr);
   auto [first, last] = boundsOf(along);
+  if (op.getReducer() == Reducer::none && op.hasCondition())
+    std::tie(first, last) = narrowResult(along, first, last);
   if (lanes && readsRows())
     first = emitBlocks(first, last);
   forVectors(along, first, last, {}, [&](unsigned width, Value tail, Values) {
     emitAt(width, tail);
     return Values();
   });
+}
+
+/// The same of the last index of a result that is zero elsewhere: writes these
+/// zeros.
+std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
+                                                     Value first, Value last) {
+  auto [begin, end] = narrow(number, first, last);
+  if (begin == first && end == last)
+    return {first, last};
+  Type type = storage.elementOf(op.getElementType());
+  Value bytes = builder.number(std::max(8U, type.getIntOrFloatBitWidth()) / 8);
+  auto clear = [&](Value from, Value to) {
+    if (from == to)
+      return;
+    indices[number] = {from};
+    builder.create<LLVM::MemsetOp>(
+        resultAddress(ArrayRef(indices).take_front(number + 1)),
+        builder.constant(builder.getI8Type(), 0),
+        builder.mul(builder.sub(to, from), bytes), /*isVolatile=*/false);
+  };
+  clear(first, begin);
+  clear(end, last);
+  return {begin, end};
 }
 
 /// Whether a sum runs over rows of which each vector takes a part.

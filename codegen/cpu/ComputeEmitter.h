@@ -15,13 +15,15 @@ namespace fovea::codegen {
 
 class ComputeEmitter {
 public:
-  /// `lanes`: of a vector of the program's real numbers.
+  /// `lanes`: of a vector of the program's real numbers. `given`: indices that
+  /// have one place each, and no vectors.
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
-                 attn::ComputeOp op, unsigned lanes);
+                 attn::ComputeOp op, unsigned lanes,
+                 llvm::ArrayRef<unsigned> given = {});
 
-  /// Emits what `place` has of the result. `first`: the first parallel index
-  /// is this one; null: all of them are run over.
-  void emit(const Place &place, mlir::Value first);
+  /// Emits what `place` has of the result where the parallel indices, from the
+  /// first, are `given`; those that are null, or not there, are run over.
+  void emit(const Place &place, llvm::ArrayRef<mlir::Value> given);
   /// The same for the elements `begin` .. `end`-1 along the index of
   /// `rangeIndex()`.
   void emitRange(const Place &place, mlir::Value begin, mlir::Value end);
@@ -39,6 +41,11 @@ private:
 
   bool isParallel(int number);
   std::pair<mlir::Value, mlir::Value> boundsOf(unsigned number);
+  bool isFixed(unsigned number);
+  std::pair<mlir::Value, mlir::Value> narrow(unsigned number, mlir::Value first,
+                                             mlir::Value last);
+  std::pair<mlir::Value, mlir::Value>
+  narrowResult(unsigned number, mlir::Value first, mlir::Value last);
   Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
                     Values carried, Step step);
   void emitParallel(unsigned number);
@@ -74,6 +81,7 @@ private:
   int along;
   std::optional<Equality> scattered;
   Place place;
+  llvm::SmallVector<mlir::Value> given;
   llvm::SmallVector<Index> indices;
   mlir::Value rangeBegin, rangeEnd;
 };

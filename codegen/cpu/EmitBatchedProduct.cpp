@@ -17,32 +17,6 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-namespace {
-/// The distances between neighbours along the indices of an op, in an array.
-struct Strides {
-  Value base; // the address at the present place of the outer indices
-  llvm::SmallDenseMap<unsigned, Value> along;
-};
-} // namespace
-
-/// `axes[i]` is the index of the op that axis i of the array is.
-static Strides stridesOf(KernelBuilder &kernel, BodyEmitter &values, Type real,
-                         const Storage &array, ArrayRef<unsigned> axes,
-                         ArrayRef<Index> indices) {
-  Strides strides;
-  SmallVector<Index> place;
-  Value stride = kernel.number(1);
-  for (size_t axis = axes.size(); axis-- > 0;) {
-    strides.along[axes[axis]] = stride;
-    stride = kernel.mul(stride, values.extent(array.type.getExtent(axis)));
-  }
-  for (unsigned index : axes)
-    place.push_back(indices[index]);
-  strides.base =
-      kernel.at(real, values.base(array), values.offset(array, place).base);
-  return strides;
-}
-
 void ProgramEmitter::emitBatchedProduct(ComputeOp op,
                                         BatchedContraction product) {
   bool isSum = batchOf(op) == BatchKind::sum;
@@ -60,11 +34,11 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op,
                       ArrayRef<Index> indices, Value accumulate) {
     BodyEmitter values(kernel, storage, place, 0);
     auto of = [&](Value array, ArrayRef<unsigned> axes) {
-      return stridesOf(kernel, values, real, storage.of(array), axes, indices);
+      return values.view(storage.of(array), axes, indices);
     };
-    Strides a = of(product.left.getArray(), product.leftAxes);
-    Strides b = of(product.right.getArray(), product.rightAxes);
-    Strides c = of(op.getResult(), resultAxes);
+    BodyEmitter::View a = of(product.left.getArray(), product.leftAxes);
+    BodyEmitter::View b = of(product.right.getArray(), product.rightAxes);
+    BodyEmitter::View c = of(op.getResult(), resultAxes);
     auto extent = [&](unsigned index) {
       return values.extent(op.getExtents()[index]);
     };

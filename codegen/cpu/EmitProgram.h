@@ -13,10 +13,15 @@ namespace fovea::codegen {
 /// The function of the runtime that hands a kernel to the threads.
 constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
+/// The one that says on which of them a kernel runs.
+constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
+
 /// A kernel and what it is part of: an equation, or a loop.
 struct KernelNote {
   std::string symbol;
   mlir::Operation *op;
+  /// Equations that are computed with it in strips (Strips.h).
+  std::vector<mlir::Operation *> others = {};
 };
 
 struct EmitOptions {

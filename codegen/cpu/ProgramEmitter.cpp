@@ -29,11 +29,11 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
 
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
-    : program(program), module(module),
-      storage(program, options.real, gemmTile(options.real, options.target),
-              options.prepares),
-      notes(options.notes), prepares(options.prepares), target(options.target),
+    : program(program), module(module), target(options.target),
       real(options.real), tile(gemmTile(real, target)),
+      groups(gatherStrips(program, tile)),
+      storage(program, real, tile, groups, options.prepares),
+      notes(options.notes), prepares(options.prepares),
       lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
 LogicalResult ProgramEmitter::emit() {
@@ -45,6 +45,11 @@ LogicalResult ProgramEmitter::emit() {
         parallelName,
         main.getFunctionType({pointer, pointer, pointer, number}, {}));
     declared.setPrivate();
+  }
+  if (!groups.empty() && !module.lookupSymbol(threadName)) {
+    main.setInsertionPointToEnd(module.getBody());
+    main.create<func::FuncOp>(threadName, main.getFunctionType({}, {number}))
+        .setPrivate();
   }
   if (prepares)
     emitPrepare();
@@ -94,6 +99,11 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
 
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
+  if (const StripGroup *group = storage.groupOf(&op)) {
+    if (group->members.front().op == &op)
+      emitStrips(*group);
+    return success();
+  }
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (storage.packedOf(compute))
       emitProduct(compute, *contractionOf(compute));
@@ -254,13 +264,13 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
                kernel.loop(first, last, kernel.number(1),
                            [&](Value index) { emitter.emit(place, index); });
              } else {
-               emitter.emit(place, nullptr);
+               emitter.emit(place, {});
              }
            });
     return;
   }
   auto emitAll = [&](KernelBuilder &kernel, const Place &place) {
-    ComputeEmitter(kernel, storage, op, lanes).emit(place, nullptr);
+    ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
   };
   KernelBuilder probe(op.getLoc(), module.getContext());
   ComputeEmitter shape(probe, storage, op, lanes);

@@ -39,6 +39,7 @@ private:
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
   void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
+  void emitStrips(const StripGroup &group);
   void emitRowList(attn::ComputeOp op, Contraction product,
                    const Storage &list);
   void emitRowCondition(attn::ComputeOp op);
@@ -79,12 +80,13 @@ private:
 
   attn::ProgramOp program;
   mlir::ModuleOp module;
-  StorageMap storage;
-  std::vector<KernelNote> *notes;
-  bool prepares;
   Target target;
   mlir::Type real;
   GemmTile tile;
+  std::vector<StripGroup> groups;
+  StorageMap storage;
+  std::vector<KernelNote> *notes;
+  bool prepares;
   unsigned lanes;
   KernelBuilder main;
   mlir::Value frame; // of the function of the program

@@ -280,9 +280,11 @@ void ComputeEmitter::emitNormaliser() {
   bool isLog = op.getReducer() == Reducer::log_softmax;
   unsigned width = along < 0 ? 0 : lanes;
   Type type = real();
-  auto over = [&](Values carried, Step step) {
-    auto [first, end] = boundsOf(last);
-    return forVectors(last, first, end, carried, step);
+  emitZerosBelow(last);
+  auto [begin, end] = boundsOf(last);
+  std::tie(begin, end) = narrowResult(last, begin, end);
+  auto over = [&, begin = begin, end = end](Values carried, Step step) {
+    return forVectors(last, begin, end, carried, step);
   };
   // In lanes that do not exist nothing counts.
   auto active = [&](unsigned width, Value tail) -> Value {
@@ -300,7 +302,6 @@ void ComputeEmitter::emitNormaliser() {
   auto zero = [&](unsigned width) {
     return builder.constant(withLanes(type, width), 0);
   };
-  emitZerosBelow(last);
   Values largest = over(
       initial(Reducer::max, width),
       [&](unsigned width, Value tail, Values carried) -> Values {

@@ -26,10 +26,14 @@ int64_t fovea::codegen::numbersIn(ArrayType type) {
   return product;
 }
 
-StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile, bool keepsPacked)
+StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile,
+                       ArrayRef<StripGroup> groups, bool keepsPacked)
     : real(real), tile(tile), keepsPacked(keepsPacked) {
   program.entry = op.getSymName().str();
   program.layouts.emplace_back(); // 0: without lengths
+  for (const StripGroup &group : groups)
+    for (const StripMember &member : group.members)
+      groupsByOp[member.op] = &group;
   addLengths(op);
   addBlock(op.getBody().front(), 0);
 }
@@ -159,6 +163,49 @@ void StorageMap::addLengths(ProgramOp op) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
+/// The strips of a group, and the memory that each thread has for them.
+void StorageMap::addGroup(const StripGroup &group, int position) {
+  auto type = ArrayType::get({}, Float64Type::get(real.getContext()));
+  Storage memory = allocate(type, /*perExample=*/false, nullptr, position);
+  Program::Array &array = program.arrays.back();
+  array.count = 0;
+  array.partSlot = newSlot();
+  auto add = [&](Term::Kind kind, int64_t value = 0) {
+    array.part.push_back({kind, value});
+  };
+  for (const Room &room : group.rooms) {
+    bool isFirst = array.part.empty();
+    add(Term::Number, room.fixedCount());
+    for (const Room::Factor &factor : room.factors) {
+      auto length = dyn_cast<StringAttr>(factor.extent);
+      if (!length)
+        continue;
+      add(Term::Length, lengthIds.at(length.getValue()));
+      if (factor.multiple != 1) {
+        add(Term::Number, factor.multiple);
+        add(Term::CeilDivide);
+        add(Term::Number, factor.multiple);
+        add(Term::Multiply);
+      }
+      if (factor.extra != 0) {
+        add(Term::Number, factor.extra);
+        add(Term::Add);
+      }
+      add(Term::Multiply);
+    }
+    if (!isFirst)
+      add(Term::Add);
+  }
+  stripMemory[&group] = {memory.slot, array.partSlot};
+  for (auto [number, strip] : llvm::enumerate(group.strips)) {
+    Storage &own = storage[strip.array];
+    own.type = cast<ArrayType>(strip.array.getType());
+    own.perExample = true;
+    own.strip = static_cast<int>(number);
+    own.rowAxis = strip.rowAxis;
+  }
+}
+
 static Program::Element elementKind(Type type) {
   if (type.isInteger(1))
     return Program::Element::Bit;
@@ -282,6 +329,8 @@ void StorageMap::addPacked(ComputeOp op, int position) {
 }
 
 void StorageMap::use(Value array, int position) {
+  if (of(array).strip >= 0)
+    return;
   auto found = arrayOfSlot.find(of(array).slot);
   program.arrays[found->second].lastUse =
       std::max(program.arrays[found->second].lastUse, position);
@@ -432,8 +481,14 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
 
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
+  const StripGroup *group = nullptr;
   for (Operation &op : block) {
-    position += isTop;
+    // A group is one step: its members run together.
+    const StripGroup *own = groupOf(&op);
+    position += isTop && (!own || own != group);
+    if (own && own != group)
+      addGroup(*own, position);
+    group = own;
     if (auto output = dyn_cast<OutputOp>(op)) {
       // Kept to the end; the name is given to a copy of the description.
       Program::Array array =
@@ -459,6 +514,8 @@ void StorageMap::addBlock(Block &block, int position) {
     if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
       continue;
     Value result = op.getResult(0);
+    if (storage.contains(result))
+      continue;
     auto type = cast<ArrayType>(result.getType());
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       Storage alias = of(reshape.getOperand());

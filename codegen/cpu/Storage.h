@@ -10,6 +10,7 @@
 #define FOVEA_CODEGEN_CPU_STORAGE_H
 
 #include "codegen/cpu/Gemm.h"
+#include "codegen/cpu/Strips.h"
 #include "dialect/AttnDialect.h"
 #include "runtime/Program.h"
 
@@ -43,18 +44,35 @@ struct Storage {
   /// Not null: the row at the step before, and ahead of the first step this
   /// array.
   mlir::Value init;
+  /// Not below 0: only a strip of its rows is there, as part `strip` of the
+  /// place at hand (Strips.h). The rows lie along `rowAxis`.
+  int strip = -1;
+  size_t rowAxis = 0;
+};
+
+/// What a thread has for the strips of a group.
+struct StripMemory {
+  int slot = 0, partSlot = 0;
 };
 
 class StorageMap {
 public:
+  /// `groups` of equations that are computed in strips outlive the map.
   /// `keepsPacked`: packed parameters stay from run to run.
   StorageMap(attn::ProgramOp program, mlir::Type real, GemmTile tile,
-             bool keepsPacked = false);
+             llvm::ArrayRef<StripGroup> groups, bool keepsPacked);
 
   const Storage &of(mlir::Value array) const;
   /// Room for the packed right side of a product that `op` is; null when it is
   /// none. Products of the same weights share it.
   const Storage *packedOf(attn::ComputeOp op) const;
+  /// The group that `op` is a member of, and its memory; null: of none.
+  const StripGroup *groupOf(mlir::Operation *op) const {
+    return groupsByOp.lookup(op);
+  }
+  StripMemory memoryOf(const StripGroup &group) const {
+    return stripMemory.lookup(&group);
+  }
   /// Whether an array stays from run to run.
   bool isKept(const Storage &array) const;
   /// Where the rows of the left side of the product `op` lie, in elements of
@@ -90,6 +108,7 @@ private:
       llvm::ArrayRef<mlir::Attribute> extents,
       runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
   void addLengths(attn::ProgramOp op);
+  void addGroup(const StripGroup &group, int position);
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
   void findRowsInPlace(mlir::Operation *op, const Loop *loop);
@@ -127,6 +146,8 @@ private:
   /// Next values of carries that are written over them.
   llvm::DenseMap<mlir::Value, mlir::Value> overCarry;
   std::map<mlir::Operation *, Storage> rowLists;
+  llvm::DenseMap<mlir::Operation *, const StripGroup *> groupsByOp;
+  llvm::DenseMap<const StripGroup *, StripMemory> stripMemory;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;
 };

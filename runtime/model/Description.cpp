@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 2;
+static constexpr int formatVersion = 3;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -47,6 +47,7 @@ template <typename A> static void fields(A &a, Program::Array &x) {
   a(x.name), a(x.role, Program::Role::Packed);
   a(x.element, Program::Element::Bit);
   a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
+  a(x.part), a(x.partSlot);
 }
 
 template <typename A> static void fields(A &a, Program &x) {
@@ -307,7 +308,9 @@ static bool isWhole(const Program &program) {
   for (const Program::Array &array : program.arrays) {
     good = good && isSlot(array.slot) && array.count >= 0 &&
            array.count <= largestExtent &&
-           (array.layout < 0 || isIn(array.layout, program.layouts));
+           (array.layout < 0 || isIn(array.layout, program.layouts)) &&
+           isFormula(array.part, program.lengths.size()) &&
+           (array.part.empty() || isSlot(array.partSlot));
     for (int64_t extent : array.shape)
       good = good && extent <= largestExtent &&
              (extent >= 0 || isIn(-1 - extent, program.lengths));

@@ -131,6 +131,12 @@ TEST(Description, IndicesAreChecked) {
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].count = -1; }));
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].shape[0] = -3; }));
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].slot = 0; }));
+  using Term = P::Term;
+  EXPECT_TRUE(refused([](P &p) { p.arrays[0].part = {{Term::Number, 1}}; }));
+  EXPECT_TRUE(refused([](P &p) {
+    p.arrays[0].part = {{Term::Length, 9}};
+    p.arrays[0].partSlot = p.arrays[0].slot;
+  }));
   auto wrong = [](auto change) {
     Description description = full();
     change(description.decoder);

@@ -55,6 +55,24 @@ TEST(ThreadPool, DoesEachUnitOnce) {
   }
 }
 
+TEST(ThreadPool, NumbersItsThreads) {
+  Pool pool = makePool(3), other = makePool(2);
+  EXPECT_EQ(fovea_pool_thread(), 0);
+  // Not atomic: a number that two threads had at a time would be a race.
+  std::vector<int> parts(3, 0);
+  parallel(pool, 1000, [&](int64_t first, int64_t last) {
+    int64_t thread = fovea_pool_thread();
+    ASSERT_GE(thread, 0);
+    ASSERT_LT(thread, 3);
+    parts[thread] += static_cast<int>(last - first);
+    // Whoever does all units itself is the only thread of that call.
+    parallel(other, 2,
+             [&](int64_t, int64_t) { EXPECT_EQ(fovea_pool_thread(), 0); });
+    EXPECT_EQ(fovea_pool_thread(), thread);
+  });
+  EXPECT_EQ(parts[0] + parts[1] + parts[2], 1000);
+}
+
 TEST(ThreadPool, TakesMoreUnitsThanMemoryHasBytes) {
   Pool pool = makePool(3);
   const int64_t units = int64_t(1) << 62;

@@ -76,6 +76,35 @@ static int checkEmit(const Arguments &arguments) {
   return done;
 }
 
+/// A formula of lengths as one writes it.
+static std::string
+formulaText(const runtime::Program &program,
+            const std::vector<runtime::Program::Term> &terms) {
+  using Term = runtime::Program::Term;
+  std::vector<std::string> stack;
+  for (const Term &term : terms) {
+    if (term.kind == Term::Number || term.kind == Term::Length) {
+      stack.push_back(term.kind == Term::Number
+                          ? std::to_string(term.value)
+                          : program.lengths[term.value].name);
+      continue;
+    }
+    std::string right = std::move(stack.back());
+    stack.pop_back();
+    std::string &left = stack.back();
+    bool isAdd = term.kind == Term::Add;
+    for (std::string *side : {&left, &right})
+      if (!isAdd && side->find(" + ") != side->npos)
+        *side = "(" + *side + ")";
+    static constexpr llvm::StringLiteral signs[] = {"",    "",    " + ", " * ",
+                                                    " / ", " / ", " % "};
+    left += signs[term.kind].str() + right;
+    if (term.kind == Term::FloorDivide || term.kind == Term::CeilDivide)
+      left = (term.kind == Term::CeilDivide ? "ceil(" : "floor(") + left + ")";
+  }
+  return stack.back();
+}
+
 /// One line per array: what it is, its size, and the steps that use it.
 static void printPlan(const runtime::Program &program,
                       llvm::raw_ostream &stream) {
@@ -89,12 +118,17 @@ static void printPlan(const runtime::Program &program,
     if (array.role != Role::Temporary)
       stream << " '" << array.name << "'";
     stream << " at slot " << array.slot << ": "
-           << (array.layout < 0 ? "once" : "each");
+           << (!array.part.empty() ? "each"
+               : array.layout < 0  ? "once"
+                                   : "each");
     if (array.layout > 0)
       for (int length : program.layouts[array.layout].lengths)
         stream << " x " << program.lengths[length].name;
-    stream << " x " << array.count << ' '
-           << elements[static_cast<int>(array.element)];
+    if (array.part.empty())
+      stream << " x " << array.count;
+    else
+      stream << " thread " << formulaText(program, array.part);
+    stream << ' ' << elements[static_cast<int>(array.element)];
     if (array.role == Role::Temporary)
       stream << ", from step " << array.firstUse;
     if (array.role == Role::Temporary &&

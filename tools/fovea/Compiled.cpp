@@ -64,6 +64,8 @@ Status fovea::cli::linkObjects(
   codegen::JitOptions jitOptions;
   jitOptions.symbols.push_back({codegen::parallelName.str(),
                                 reinterpret_cast<void *>(options.parallel)});
+  jitOptions.symbols.push_back({codegen::threadName.str(),
+                                reinterpret_cast<void *>(&fovea_pool_thread)});
   jitOptions.perf = options.perf;
   auto made = codegen::Jit::create(*target, std::move(jitOptions));
   if (!made)

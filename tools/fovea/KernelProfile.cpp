@@ -261,6 +261,7 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     return;
   WorkCounter counter(program, batch, isDouble);
   llvm::MapVector<Operation *, double> spent;
+  llvm::DenseMap<Operation *, ArrayRef<Operation *>> others;
   double inKernels = 0;
   for (const codegen::KernelNote &note : notes) {
     void *address = program.addressOf(note.symbol);
@@ -268,18 +269,26 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     if (!address || time == times().end())
       continue;
     spent[note.op] += time->second / runs;
+    others[note.op] = note.others;
     inKernels += time->second / runs;
   }
   std::map<std::string, Row> byName;
   for (auto [op, time] : spent) {
-    Row &row = byName[withoutMembers(nameOf(op)) + "  " + placeOf(op)];
+    std::string name = nameOf(op);
+    if (!others[op].empty())
+      name += " .. " + nameOf(others[op].back()) + ", in strips";
+    Row &row = byName[withoutMembers(name) + "  " + placeOf(op)];
     row.seconds += time;
     ++row.equations;
-    if (auto compute = dyn_cast<ComputeOp>(op)) {
-      Work own = counter.of(compute);
-      row.work.flops += own.flops;
-      row.work.bytes += own.bytes;
-    }
+    SmallVector<Operation *> equations(others[op]);
+    equations.push_back(op);
+    for (Operation *each : equations)
+      if (auto compute = dyn_cast<ComputeOp>(each)) {
+        Work own = counter.of(compute);
+        row.work.flops += own.flops;
+        // Strips never leave the caches.
+        row.work.bytes += others[op].empty() ? own.bytes : 0;
+      }
   }
   std::vector<std::pair<std::string, Row>> rows(byName.begin(), byName.end());
   llvm::sort(rows, [](const auto &a, const auto &b) {

@@ -1,0 +1,419 @@
+//===- EmitStrips.cpp - equations computed a strip of rows at a time ------===//
+//
+// A work unit is an example at one place of the indices outside of the rows.
+// It packs the right sides of the products that do not depend on the row, and
+// then computes all equations for one strip of rows after the other. Where no
+// equation adds up over the rows, a long example is several units.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/ProgramEmitter.h"
+#include "passes/Access.h"
+#include "passes/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+/// The rows of a unit. Right sides are packed once for as many.
+static constexpr int64_t unitRows = 8 * stripRows;
+/// Terms that are multiplied at a time; fewer where whole pieces are zero.
+static constexpr int64_t deepest = 512, deepestInBand = 128;
+
+namespace {
+
+/// One kernel of a group.
+class StripEmitter {
+public:
+  StripEmitter(KernelBuilder &b, const StorageMap &storage,
+               const StripGroup &group, Type real, GemmTile tile,
+               unsigned lanes)
+      : b(b), storage(storage), group(group), real(real), tile(tile),
+        lanes(lanes) {}
+
+  /// All rows from `first` to before `last` of the example at `place`, at
+  /// `outer` of the indices outside.
+  void emit(const Place &place, ArrayRef<Value> outer, Value first, Value last);
+
+private:
+  /// What a member multiplies.
+  struct Operands {
+    BodyEmitter::View a, b, c;
+    Value m, n, k;
+  };
+
+  Value roomSize(const Room &room);
+  void findRooms();
+  void setStrips(Value first);
+  SmallVector<Index> indicesOf(const StripMember &member, Value row);
+  Operands operandsOf(const StripMember &member, Value row);
+  void pack(const StripMember &member);
+  void clear(const StripMember &member);
+  void emitMember(const StripMember &member, Value first, Value count);
+  void multiplyRows(const StripMember &member, Value first, Value count);
+  void sumRows(const StripMember &member, Value first, Value count);
+  bool isGuarded(const StripMember &member);
+  void clearOutside(const StripMember &member, Value first, Value count);
+  int64_t depthOf(const StripMember &member) const {
+    return member.product->terms.isWhole() ? deepest : deepestInBand;
+  }
+  Value address(Value base, Value index) { return b.at(real, base, index); }
+
+  KernelBuilder &b;
+  const StorageMap &storage;
+  const StripGroup &group;
+  Type real;
+  GemmTile tile;
+  unsigned lanes;
+  Place place;
+  SmallVector<Value> outer;
+  SmallVector<Value> rooms; // addresses
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The elements that a room has for the largest lengths of the batch, as
+/// StorageMap::addGroup writes them down.
+Value StripEmitter::roomSize(const Room &room) {
+  Value size = b.number(room.fixedCount());
+  for (const Room::Factor &factor : room.factors) {
+    auto length = dyn_cast<StringAttr>(factor.extent);
+    if (!length)
+      continue;
+    Value extent =
+        b.slot(place.frame, storage.length(length.getValue()).maximumSlot);
+    Value multiple = b.number(factor.multiple);
+    extent = b.mul(b.divUp(extent, multiple), multiple);
+    size = b.mul(size, b.add(extent, b.number(factor.extra)));
+  }
+  return size;
+}
+
+/// The rooms of this thread.
+void StripEmitter::findRooms() {
+  StripMemory memory = storage.memoryOf(group);
+  Value thread =
+      b.create<func::CallOp>(threadName, TypeRange(b.i64()), ValueRange())
+          .getResult(0);
+  Value at = b.mul(thread, b.slot(place.frame, memory.partSlot));
+  Value base = b.pointerSlot(place.frame, memory.slot);
+  for (const Room &room : group.rooms) {
+    rooms.push_back(address(base, at));
+    at = b.add(at, roomSize(room));
+  }
+}
+
+/// The strips that begin with row `first`.
+void StripEmitter::setStrips(Value first) {
+  place.strips.clear();
+  BodyEmitter values(b, storage, place, 0);
+  for (const StripGroup::Strip &strip : group.strips) {
+    auto type = cast<ArrayType>(strip.array.getType());
+    const Room::Factor &row = group.rooms[strip.room].factors.back();
+    Value multiple = b.number(row.multiple);
+    Value width = values.extent(type.getExtent(type.getRank() - 1));
+    Value stride =
+        b.add(b.mul(b.divUp(width, multiple), multiple), b.number(row.extra));
+    place.strips.push_back({rooms[strip.room], first, stride});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The indices of a member at a row; those that are run over are 0.
+SmallVector<Index> StripEmitter::indicesOf(const StripMember &member,
+                                           Value row) {
+  ComputeOp op = member.op;
+  SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});
+  for (auto [index, at] : llvm::zip(member.shared, outer))
+    indices[index] = {at};
+  indices[member.shared.back()] = {row};
+  return indices;
+}
+
+StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
+                                                Value row) {
+  BodyEmitter values(b, storage, place, 0);
+  ComputeOp op = member.op;
+  BatchedContraction product = *member.product;
+  SmallVector<Index> indices = indicesOf(member, row);
+  auto resultAxes =
+      llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
+  auto extent = [&](unsigned index) {
+    return values.extent(op.getExtents()[index]);
+  };
+  return {values.view(storage.of(product.left.getArray()), product.leftAxes,
+                      indices),
+          values.view(storage.of(product.right.getArray()), product.rightAxes,
+                      indices),
+          values.view(storage.of(op.getResult()), resultAxes, indices),
+          extent(product.m),
+          extent(product.n),
+          extent(product.k)};
+}
+
+/// The right side in pieces of terms, each as @fovea_pack gives it.
+void StripEmitter::pack(const StripMember &member) {
+  const BatchedContraction &product = *member.product;
+  Operands all = operandsOf(member, b.number(0));
+  Value rowStride = all.b.along[product.k], zero = b.number(0);
+  Value panels = b.divUp(all.n, b.number(tile.columns()));
+  Value depth = b.number(depthOf(member));
+  b.loop(zero, all.k, depth, [&](Value term) {
+    b.call(packName(real),
+           {address(all.b.base, b.mul(term, rowStride)), rowStride,
+            all.b.along[product.n], b.min(depth, b.sub(all.k, term)), all.n,
+            address(rooms[member.packed],
+                    b.mul(term, b.mul(panels, b.number(tile.columns())))),
+            zero, panels});
+  });
+}
+
+/// Whether everyone who reads the product stays inside of its band.
+bool StripEmitter::isGuarded(const StripMember &member) {
+  ComputeOp op = member.op;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto read = dyn_cast<ReadOp>(user);
+    auto reader = user->getParentOfType<ComputeOp>();
+    if (!read || !reader || read.getArray() != op.getResult() ||
+        !read.getAlternatives().empty())
+      return false;
+    auto other = llvm::find_if(
+        group.members, [&](const auto &each) { return each.op == reader; });
+    if (other == group.members.end() || other->product)
+      return false;
+    SmallVector<Guard> guards = guardsOf(reader);
+    return llvm::all_of(guardsOf(op), [&](const Guard &own) {
+      auto indexOf = [&](unsigned index) {
+        AccessIndex at = classify(read.getIndices()[index], reader);
+        return at.kind == AccessIndex::Iterator && at.offset == 0 ? at.iterator
+                                                                  : ~0U;
+      };
+      unsigned lhs = indexOf(own.lhs), rhs = indexOf(own.rhs);
+      return llvm::any_of(guards, [&](const Guard &guard) {
+        return guard.lhs == lhs && guard.rhs == rhs &&
+               guard.offset <= own.offset;
+      });
+    });
+  });
+}
+
+/// Zeros where C is outside of its band.
+void StripEmitter::clearOutside(const StripMember &member, Value first,
+                                Value count) {
+  const BatchedContraction &product = *member.product;
+  if (product.columns.isWhole() || isGuarded(member))
+    return;
+  Operands all = operandsOf(member, first);
+  Value zero = b.number(0), one = b.number(1);
+  b.loop(zero, count, one, [&](Value row) {
+    Value at = b.add(first, row);
+    Value base = address(all.c.base, b.mul(row, all.c.along[product.m]));
+    Value from = zero, to = all.n;
+    if (product.columns.below)
+      from = b.max(zero,
+                   b.min(all.n, b.sub(at, b.number(*product.columns.below))));
+    if (product.columns.above)
+      to = b.min(all.n,
+                 b.max(from, b.add(at, b.number(*product.columns.above + 1))));
+    auto clear = [&](Value begin, Value end) {
+      Value bytes = b.number(real.getIntOrFloatBitWidth() / 8);
+      b.create<LLVM::MemsetOp>(address(base, begin),
+                               b.constant(b.getI8Type(), 0),
+                               b.mul(b.sub(end, begin), bytes),
+                               /*isVolatile=*/false);
+    };
+    clear(zero, from);
+    clear(to, all.n);
+  });
+}
+
+/// C[rows, n] = A[rows, k] * B[k, n]
+void StripEmitter::multiplyRows(const StripMember &member, Value first,
+                                Value count) {
+  const BatchedContraction &product = *member.product;
+  Operands all = operandsOf(member, first);
+  Value zero = b.number(0), one = b.number(1);
+  Value width = b.number(tile.columns());
+  Value panels = b.divUp(all.n, width);
+  Value last = b.sub(b.add(first, count), one);
+  // Panels and pieces of terms that these rows touch.
+  auto range = [&](const Band &band, Value size, Value unit) {
+    Value from = zero, to = size;
+    if (band.below)
+      from = b.max(zero, b.min(size, b.sub(first, b.number(*band.below))));
+    if (band.above)
+      to = b.max(from, b.min(size, b.add(last, b.number(*band.above + 1))));
+    return std::pair(b.mul(b.div(from, unit), unit), to);
+  };
+  auto [firstColumn, lastColumn] = range(product.columns, all.n, width);
+  Value depth = b.number(depthOf(member));
+  auto [firstTerm, lastTerm] = range(product.terms, all.k, depth);
+  // Without terms, one turn writes zeros.
+  lastTerm = b.max(lastTerm, b.add(firstTerm, one));
+  b.loop(firstTerm, lastTerm, depth, [&](Value term) {
+    b.call(gemmName(real),
+           {address(all.a.base, b.mul(term, all.a.along[product.k])),
+            all.a.along[product.m], all.a.along[product.k],
+            address(rooms[member.packed], b.mul(term, b.mul(panels, width))),
+            all.c.base, all.c.along[product.m], count, all.n,
+            b.min(depth, b.sub(all.k, term)), b.div(firstColumn, width),
+            b.divUp(lastColumn, width), b.less(firstTerm, term)});
+  });
+  clearOutside(member, first, count);
+}
+
+/// C[m, n] += A[m, rows] * B[rows, n]
+void StripEmitter::sumRows(const StripMember &member, Value first,
+                           Value count) {
+  const BatchedContraction &product = *member.product;
+  Operands all = operandsOf(member, first);
+  Value zero = b.number(0), one = b.number(1);
+  Value panels = b.divUp(all.n, b.number(tile.columns()));
+  Value room = rooms[member.packed];
+  b.call(packName(real),
+         {all.b.base, all.b.along[product.k], all.b.along[product.n], count,
+          all.n, room, zero, panels});
+  // Rows of C that these terms touch.
+  Value last = b.sub(b.add(first, count), one);
+  Value from = zero, to = all.m;
+  if (product.terms.above)
+    from =
+        b.max(zero, b.min(all.m, b.sub(first, b.number(*product.terms.above))));
+  if (product.terms.below)
+    to = b.max(from,
+               b.min(all.m, b.add(last, b.number(*product.terms.below + 1))));
+  b.call(gemmName(real),
+         {address(all.a.base, b.mul(from, all.a.along[product.m])),
+          all.a.along[product.m], all.a.along[product.k], room,
+          address(all.c.base, b.mul(from, all.c.along[product.m])),
+          all.c.along[product.m], b.sub(to, from), all.n, count, zero, panels,
+          b.truth(true)});
+}
+
+/// What sums over the rows begins with.
+void StripEmitter::clear(const StripMember &member) {
+  const BatchedContraction &product = *member.product;
+  Operands all = operandsOf(member, b.number(0));
+  Value bytes = b.number(real.getIntOrFloatBitWidth() / 8);
+  b.loop(b.number(0), all.m, b.number(1), [&](Value row) {
+    b.create<LLVM::MemsetOp>(
+        address(all.c.base, b.mul(row, all.c.along[product.m])),
+        b.constant(b.getI8Type(), 0), b.mul(all.n, bytes),
+        /*isVolatile=*/false);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+void StripEmitter::emitMember(const StripMember &member, Value first,
+                              Value count) {
+  b.setLoc(member.op->getLoc());
+  if (member.sumsRows)
+    return sumRows(member, first, count);
+  if (member.product)
+    return multiplyRows(member, first, count);
+  ComputeOp op = member.op;
+  ComputeEmitter emitter(b, storage, op, lanes, member.shared);
+  SmallVector<Value> given(op.getNumParallel());
+  for (auto [index, at] : llvm::zip(member.shared, outer))
+    given[index] = at;
+  b.loop(first, b.add(first, count), b.number(1), [&](Value row) {
+    given[member.shared.back()] = row;
+    emitter.emit(place, given);
+  });
+}
+
+void StripEmitter::emit(const Place &at, ArrayRef<Value> outside, Value first,
+                        Value last) {
+  place = at;
+  outer.assign(outside.begin(), outside.end());
+  rooms.clear();
+  findRooms();
+  setStrips(first);
+  for (const StripMember &member : group.members) {
+    if (member.sumsRows)
+      clear(member);
+    else if (member.product)
+      pack(member);
+  }
+  b.loop(first, last, b.number(stripRows), [&](Value row) {
+    setStrips(row);
+    Value count = b.min(b.number(stripRows), b.sub(last, row));
+    for (const StripMember &member : group.members)
+      emitMember(member, row, count);
+  });
+}
+
+void ProgramEmitter::emitStrips(const StripGroup &group) {
+  int64_t places = 1;
+  for (Attribute extent : group.outer)
+    places *= cast<IntegerAttr>(extent).getInt();
+  auto rowsLength = dyn_cast<StringAttr>(group.rows);
+  Value mostRows =
+      rowsLength
+          ? main.slot(frame, storage.length(rowsLength.getValue()).maximumSlot)
+          : main.number(cast<IntegerAttr>(group.rows).getInt());
+  auto partsOf = [&](KernelBuilder &builder, Value rows) {
+    if (!group.isDivisible())
+      return builder.number(1);
+    return builder.divUp(builder.max(rows, builder.number(1)),
+                         builder.number(unitRows));
+  };
+  Value units =
+      main.mul(main.slot(frame, Program::batchSlot),
+               main.mul(main.number(places), partsOf(main, mostRows)));
+  std::string name = "strips";
+  for (const StripMember &member : group.members)
+    if (auto label = member.op->getAttrOfType<StringAttr>("label");
+        label && !label.empty())
+      name += "." + label.str();
+  ComputeOp op = group.members.front().op;
+  launch(op, name, units,
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           StripEmitter strips(kernel, storage, group, real, tile, lanes);
+           Value most =
+               rowsLength
+                   ? kernel.slot(
+                         frame,
+                         storage.length(rowsLength.getValue()).maximumSlot)
+                   : kernel.number(cast<IntegerAttr>(group.rows).getInt());
+           Value parts = partsOf(kernel, most);
+           Value each = kernel.mul(kernel.number(places), parts);
+           kernel.loop(first, last, kernel.number(1), [&](Value unit) {
+             Place place = placeOf(kernel, op, frame);
+             place.example = place.rank = kernel.div(unit, each);
+             Value rest = kernel.rem(unit, each);
+             Value part = kernel.rem(rest, parts);
+             rest = kernel.div(rest, parts);
+             SmallVector<Value> outer;
+             for (Attribute extent : llvm::reverse(group.outer)) {
+               Value size = kernel.number(cast<IntegerAttr>(extent).getInt());
+               outer.insert(outer.begin(), kernel.rem(rest, size));
+               rest = kernel.div(rest, size);
+             }
+             BodyEmitter values(kernel, storage, place, 0);
+             Value rows = values.extent(group.rows);
+             if (!group.isDivisible())
+               return strips.emit(place, outer, kernel.number(0), rows);
+             Value begin = kernel.mul(part, kernel.number(unitRows));
+             Value end =
+                 kernel.min(rows, kernel.add(begin, kernel.number(unitRows)));
+             kernel.branch(kernel.less(begin, end),
+                           [&] { strips.emit(place, outer, begin, end); });
+           });
+         });
+  if (notes)
+    for (const StripMember &member : ArrayRef(group.members).drop_front())
+      notes->back().others.push_back(member.op);
+}
