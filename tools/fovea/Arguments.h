@@ -82,6 +82,7 @@ struct Arguments {
 
   // bench
   std::vector<std::string> benchEntries = {"grad"};
+  std::optional<int64_t> maxActivationMb;
   std::string lengths, json;
   std::string cpu = "native";
   double seconds = 2;

@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace fovea;
@@ -223,6 +224,14 @@ CompiledOptions Bench::options() const {
   result.cpu = arguments.cpu;
   result.perf = arguments.perf;
   result.threads = arguments.threads;
+  if (arguments.maxActivationMb)
+    result.memory = codegen::MemoryLimit{
+        .bytes = *arguments.maxActivationMb << 20,
+        .batch = arguments.batch.value_or(1),
+        .threads = arguments.threads > 0
+                       ? arguments.threads
+                       : int64_t(std::thread::hardware_concurrency()),
+        .lengths = lengths};
   return result;
 }
 

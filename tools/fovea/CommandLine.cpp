@@ -240,6 +240,7 @@ private:
         ->type_name("X");
     addCount("--batch", arguments.batch,
              "examples of a batch; --set train.batch=tokens(N) counts tokens");
+    addMemoryLimit(command);
     addCount("--report-every", arguments.reportEvery,
              "updates between two lines of the log (100)");
     addCount("--valid-every", arguments.validEvery,
@@ -402,6 +403,16 @@ private:
     addOutput(command, "where the text goes (standard output)");
   }
 
+  void addMemoryLimit(CLI::App *command) {
+    command
+        ->add_option("--max-activation-mb", arguments.maxActivationMb,
+                     "the memory for what is neither weights nor data: arrays "
+                     "that exceed it are computed again on the way back "
+                     "(2^20 bytes; no limit)")
+        ->check(atLeast(1))
+        ->type_name("N");
+  }
+
   void addBench() {
     CLI::App *command =
         addSpecCommand("bench", "time compiled code on random data");
@@ -416,6 +427,7 @@ private:
     command->add_option("--batch", arguments.batch, "examples (1)")
         ->check(atLeast(1));
     command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
+    addMemoryLimit(command);
     addThreads(command, "0: one per CPU", /*least=*/0);
     addDtype(command);
     addCpu(command);

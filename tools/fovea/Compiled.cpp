@@ -6,6 +6,8 @@
 #include "codegen/Split.h"
 #include "codegen/cpu/EmitProgram.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::cli;
@@ -89,6 +91,24 @@ Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
   return linkObjects(std::move(objects), options, jit);
 }
 
+/// Lets a program keep the limit of its memory.
+static Status keepLimit(attn::ProgramOp program,
+                        const codegen::EmitOptions &emit,
+                        const codegen::MemoryLimit &limit) {
+  codegen::GemmTile tile = codegen::gemmTile(emit.real, emit.target);
+  int64_t bytes = codegen::recompute(program, emit.real, tile, limit);
+  if (bytes <= limit.bytes)
+    return Status::success();
+  constexpr int64_t megabyte = 1 << 20;
+  return Status::error(fmt::format(
+      "the arrays of '@{}' take {} MB for a batch of {}, though all is "
+      "computed "
+      "again that can be, and '--max-activation-mb' allows {}; a smaller batch "
+      "needs less",
+      program.getSymName().str(), llvm::divideCeil(bytes, megabyte),
+      limit.batch, limit.bytes / megabyte));
+}
+
 Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
                                   const CompiledOptions &options, Code &code) {
   auto op = module.lookupSymbol<attn::ProgramOp>(entry);
@@ -100,6 +120,9 @@ Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
       status.failed())
     return status;
   emit.prepares = options.prepares;
+  if (options.memory)
+    if (Status status = keepLimit(op, emit, *options.memory); status.failed())
+      return status;
   if (failed(codegen::emitProgram(op, *kernels, emit,
                                   code.description.programs.emplace_back())))
     return Status::error("'@" + entry.str() + "' cannot be compiled");

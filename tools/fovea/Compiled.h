@@ -10,6 +10,7 @@
 
 #include "codegen/Jit.h"
 #include "codegen/cpu/EmitProgram.h"
+#include "codegen/cpu/Recompute.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/ThreadPool.h"
@@ -34,6 +35,9 @@ struct CompiledOptions {
   /// runs once on small data wants neither.
   unsigned optimisation = 1, codegen = 2;
   bool isCached = true;
+  /// How much the arrays of a program may take; what exceeds it is computed
+  /// again (codegen/cpu/Recompute.h).
+  std::optional<codegen::MemoryLimit> memory;
   /// Parameters are packed by `CompiledProgram::prepare`, not in every run.
   bool prepares = false;
 };

@@ -65,10 +65,12 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     return false;
   }
   bool good = true;
-  auto report = [&](const std::string &text) {
-    session.error(path + ": " + text);
+  auto report = [&](const std::string &text,
+                    std::vector<Diagnostics::Note> notes = {}) {
+    session.diagnostics().error({}, path + ": " + text, std::move(notes));
     good = false;
   };
+  bool hasHint = false;
   for (const ParameterInfo &parameter : model.parameters) {
     auto found = file.tensors.find(parameter.path);
     if (found == file.tensors.end()) {
@@ -78,9 +80,15 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     const runtime::Tensor &tensor = found->second;
     std::vector<int64_t> shape(parameter.shape.begin(), parameter.shape.end());
     if (tensor.shape != shape) {
+      std::vector<Diagnostics::Note> notes;
+      if (!std::exchange(hasHint, true))
+        notes.push_back({{},
+                         "weights do not know the '--set' of their training; "
+                         "it has to be given again"});
       report(fmt::format("'{}' has extents {} but the model needs {}",
                          parameter.path, runtime::shapeText(tensor.shape),
-                         runtime::shapeText(shape)));
+                         runtime::shapeText(shape)),
+             std::move(notes));
       continue;
     }
     if (!tensor.isReal()) {

@@ -24,9 +24,10 @@ Programs::Programs(Session &session, Model &model, Request request,
     : session(session), model(model), request(std::move(request)),
       options(std::move(options)), identity(partsOfKey()) {
   std::string folder = codegen::ObjectCache::defaultFolder();
-  // Where kernels are watched, they are made here.
+  // Where kernels are watched, they are made here, and what keeps a limit fits
+  // one set of data.
   if (this->options.isCached && !this->options.notes && !this->options.perf &&
-      !folder.empty())
+      !this->options.memory && !folder.empty())
     cache = std::make_unique<codegen::ObjectCache>(std::move(folder));
 }
 

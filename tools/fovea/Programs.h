@@ -30,6 +30,10 @@ public:
            CompiledOptions options);
   ~Programs();
 
+  /// How much the arrays of programs that are created from now on may take,
+  /// where the options have a limit.
+  void limitMemory(codegen::MemoryLimit limit) { options.memory = limit; }
+
   /// Finds the entries in the cache, or lowers the model. False when something
   /// is wrong with it (reported). Before all others.
   bool open(const std::vector<std::string> &entries);

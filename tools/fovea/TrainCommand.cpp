@@ -35,6 +35,7 @@ private:
   bool readOptions();
   bool readAllData();
   bool readData(const std::vector<std::string> &given, TrainData &data);
+  codegen::MemoryLimit memoryLimit() const;
   bool compile();
   bool readStopping();
   std::vector<std::string> wantedMetrics();
@@ -298,6 +299,8 @@ bool TrainCommand::readAllData() {
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
+  if (arguments.maxActivationMb)
+    options.memory.emplace(); // the data say what it is
   programs = std::make_unique<Programs>(session, *model, request, options);
   std::vector<std::string> entries = {"grad", "choices"};
   if (!arguments.valid.empty())
@@ -337,8 +340,30 @@ static std::string fingerprint(const std::vector<runtime::Example> &examples) {
 // Code and weights
 //===----------------------------------------------------------------------===//
 
+/// The limit of the memory, for the largest batch that there may be.
+codegen::MemoryLimit TrainCommand::memoryLimit() const {
+  codegen::MemoryLimit limit;
+  limit.bytes = *arguments.maxActivationMb << 20;
+  limit.threads = fovea_pool_threads(pool.get());
+  for (const runtime::Example &example : training.data.examples)
+    for (const auto &[name, length] : example.lengths)
+      for (int64_t value : length.values)
+        limit.lengths[name] = std::max(limit.lengths[name], value);
+  int64_t count = training.data.examples.size();
+  limit.batch = training.order.batch;
+  // Of the longest examples there are the fewest.
+  if (training.order.countsTokens)
+    limit.batch = llvm::divideCeil(
+        limit.batch,
+        std::max<int64_t>(1, *llvm::max_element(training.data.sizes)));
+  limit.batch = std::min(limit.batch, count);
+  return limit;
+}
+
 bool TrainCommand::compile() {
   training.pool = pool.get();
+  if (arguments.maxActivationMb)
+    programs->limitMemory(memoryLimit());
   std::unique_ptr<CompiledProgram> counter;
   if (!check(programs->create("grad", training.grad)) ||
       (!training.valid.examples.empty() &&

@@ -232,6 +232,7 @@ bool Trainer::validate() {
   if (training.valid.examples.empty() || position.validated == position.update)
     return true;
   position.validated = position.update;
+  Clock::time_point start = Clock::now();
   runtime::OwnedMemory weights = learner.weights();
   runtime::Binding binding;
   binding.memory = &weights;
@@ -280,8 +281,8 @@ bool Trainer::validate() {
                             isBest ? "  best so far" : ""));
   if (isBest && !save(/*withModel=*/true))
     return false;
-  lastReport = Clock::now();
-  choicesSinceReport = 0;
+  // Tokens per second are those of the training.
+  lastReport += Clock::now() - start;
   return true;
 }
 
@@ -358,8 +359,10 @@ bool Trainer::trainEpoch() {
     if (position.update % limits.reportEvery == 0 && !report())
       return false;
     bool isLast = position.place == int64_t(batches.size());
-    if (!isLast && limits.validEvery > 0 &&
-        position.update % limits.validEvery == 0 && !validate())
+    bool isDue =
+        limits.validEvery > 0 && position.update % limits.validEvery == 0;
+    // The last report stands ahead of the last validation.
+    if (!isLast && isDue && ((isAtEnd() && !report()) || !validate()))
       return false;
     if (!isLast && !saveWhenDue())
       return false;
