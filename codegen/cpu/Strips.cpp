@@ -102,7 +102,7 @@ bool Gatherer::findShared(ComputeOp op, StripMember &member) {
   bool isGood = true, hasPairs = false;
   SmallVector<std::optional<unsigned>> shared(numShared);
   forArrays(*op, [&](Operation *user, Value array) {
-    auto own = rows.find(array);
+    auto *own = rows.find(array);
     if (own == rows.end())
       return;
     auto read = dyn_cast<ReadOp>(user);
@@ -136,7 +136,7 @@ bool Gatherer::findShared(ComputeOp op, StripMember &member) {
 bool Gatherer::alignPending(ComputeOp op, const StripMember &reader) {
   bool isGood = true;
   forArrays(*op, [&](Operation *user, Value array) {
-    auto waiting = pending.find(array);
+    auto *waiting = pending.find(array);
     if (waiting == pending.end())
       return;
     auto read = dyn_cast<ReadOp>(user);
@@ -148,7 +148,7 @@ bool Gatherer::alignPending(ComputeOp op, const StripMember &reader) {
     SmallVector<std::optional<unsigned>> shared(numShared);
     for (auto [axis, value] : llvm::enumerate(read.getIndices().drop_back())) {
       AccessIndex index = classify(value, op);
-      auto found = llvm::find(reader.shared, index.iterator);
+      const auto *found = llvm::find(reader.shared, index.iterator);
       if (index.kind == AccessIndex::Iterator && index.offset == 0 &&
           found != reader.shared.end())
         shared[found - reader.shared.begin()] = axis;
@@ -236,7 +236,7 @@ void Gatherer::join(const StripMember &member) {
       rows[op.getResult()].push_back(-1);
   };
   forArrays(*member.op, [&](Operation *, Value array) {
-    auto found = pending.find(array);
+    auto *found = pending.find(array);
     if (found == pending.end())
       return;
     add(found->second);
