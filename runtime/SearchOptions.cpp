@@ -2,6 +2,7 @@
 
 #include "runtime/SearchOptions.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace fovea::runtime;
@@ -11,9 +12,17 @@ Status fovea::runtime::check(const SearchOptions &options) {
     return Status::error(fmt::format("the beam is {} and the number of best "
                                      "hypotheses {}, but both are at least 1",
                                      options.beam, options.nbest));
+  if (options.beam > mostHypotheses || options.nbest > mostHypotheses)
+    return Status::error(fmt::format("a search keeps at most {} hypotheses, "
+                                     "not {}",
+                                     mostHypotheses,
+                                     std::max(options.beam, options.nbest)));
   if (options.longest && *options.longest < 1)
     return Status::error(fmt::format(
         "the largest length is {}, but it is at least 1", *options.longest));
+  if (options.longest && *options.longest > mostSteps)
+    return Status::error(fmt::format("a search makes at most {} steps, not {}",
+                                     mostSteps, *options.longest));
   if (!(options.temperature > 0))
     return Status::error(fmt::format("the temperature is {}, but it is above 0",
                                      options.temperature));

@@ -40,6 +40,9 @@ struct SearchOptions {
   double topP = 1.0; // the smallest set of symbols with this probability
 };
 
+/// More than anyone waits for: a mistake.
+constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
+
 /// Whether these can be searched with.
 Status check(const SearchOptions &options);
 
