@@ -319,7 +319,11 @@ void ComputeEmitter::emitNormaliser() {
                           : emitBody(where);
         builder.store(holds ? builder.select(holds, score, zero(width)) : score,
                       resultAddress(indices), tail);
-        Value next = builder.create<arith::MaximumFOp>(carried[0], score);
+        // One instruction: what is not a number is lost here, and makes every
+        // exponential that.
+        Value isLarger = builder.create<arith::CmpFOp>(
+            arith::CmpFPredicate::OGT, score, carried[0]);
+        Value next = builder.select(isLarger, score, carried[0]);
         return {
             keep(holds, next, carried[0]),
             keep(holds, builder.splat(builder.truth(true), width), carried[1])};
