@@ -248,8 +248,10 @@ bool Recomputer::round(int64_t total) {
           candidate && candidate->bytes >= leastShare * double(total))
         candidates.push_back(std::move(*candidate));
   auto costOf = [](const Candidate &each) { return each.work / each.bytes; };
-  llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
-    return costOf(a) < costOf(b);
+  llvm::sort(candidates, [&](const Candidate &a, const Candidate &b) {
+    // Of equals the one that stands first.
+    return std::pair(costOf(a), order.lookup(a.array.getDefiningOp())) <
+           std::pair(costOf(b), order.lookup(b.array.getDefiningOp()));
   });
   // One kind of arrays at a time, as those of all layers.
   for (const Candidate &candidate : candidates)

@@ -77,7 +77,9 @@ static std::optional<StripMember> asSeed(ComputeOp op) {
   std::optional<BatchedContraction> product = batchedContractionOf(op);
   if (!product || batchOf(op) != BatchKind::each)
     return std::nullopt;
-  StripMember member{op, {}, false, product};
+  StripMember member;
+  member.op = op;
+  member.product = product;
   for (unsigned index : product->outer) {
     if (!isa<IntegerAttr>(op.getExtents()[index]))
       return std::nullopt;
@@ -166,7 +168,8 @@ bool Gatherer::alignPending(ComputeOp op, const StripMember &reader) {
 /// An equation that gives the rows that it reads, or their sums over the
 /// examples.
 std::optional<StripMember> Gatherer::asRows(ComputeOp op) {
-  StripMember member{op};
+  StripMember member;
+  member.op = op;
   if (batchOf(op) == BatchKind::once || op.getReducer() == Reducer::cumsum ||
       contractionOf(op) ||
       llvm::any_of(
@@ -192,7 +195,10 @@ std::optional<StripMember> Gatherer::asRows(ComputeOp op) {
 
 /// A product whose terms are the rows.
 std::optional<StripMember> Gatherer::asSum(ComputeOp op) {
-  StripMember member{op, {}, true, batchedContractionOf(op)};
+  StripMember member;
+  member.op = op;
+  member.sumsRows = true;
+  member.product = batchedContractionOf(op);
   if (!member.product || !member.product->columns.isWhole() ||
       !findShared(op, member) || member.shared.back() != member.product->k ||
       member.product->outer.size() + 1 != numShared ||
