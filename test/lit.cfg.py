@@ -11,6 +11,7 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 """
 
 import os
+import stat
 import sys
 
 import lit.formats
@@ -45,6 +46,10 @@ if os.path.isdir(shared):
 
 if lit_config.params.get("slow", "0") != "0":
     config.available_features.add("slow")
+
+# A minimal root has no such device.
+if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
+    config.available_features.add("full-device")
 
 # Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
