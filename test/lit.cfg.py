@@ -7,6 +7,7 @@ The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
+`full-device` holds where /dev/full is a device, which no space is left on.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
