@@ -237,6 +237,13 @@ SmallVector<Guard> fovea::attn::guardsOf(Value condition, ComputeOp op) {
   return guards;
 }
 
+ReadOp fovea::attn::plainRead(Operation *user, Value array) {
+  auto read = dyn_cast<ReadOp>(user);
+  return read && read.getArray() == array && read.getAlternatives().empty()
+             ? read
+             : nullptr;
+}
+
 SmallVector<Guard> fovea::attn::guardsOf(ComputeOp op) {
   if (!op.hasCondition())
     return {};

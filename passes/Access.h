@@ -56,6 +56,9 @@ unsigned numIndices(mlir::Operation *op);
 /// append and a choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
+/// `user` as a read of `array` that has no alternatives; null otherwise.
+ReadOp plainRead(mlir::Operation *user, mlir::Value array);
+
 /// What the condition of a compute says of its indices.
 llvm::SmallVector<Guard> guardsOf(ComputeOp op);
 

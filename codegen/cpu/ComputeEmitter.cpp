@@ -241,15 +241,12 @@ std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
   if (begin == first && end == last)
     return {first, last};
   Type type = storage.elementOf(op.getElementType());
-  Value bytes = builder.number(std::max(8U, type.getIntOrFloatBitWidth()) / 8);
   auto clear = [&](Value from, Value to) {
     if (from == to)
       return;
     indices[number] = {from};
-    builder.create<LLVM::MemsetOp>(
-        resultAddress(ArrayRef(indices).take_front(number + 1)),
-        builder.constant(builder.getI8Type(), 0),
-        builder.mul(builder.sub(to, from), bytes), /*isVolatile=*/false);
+    builder.clear(type, resultAddress(ArrayRef(indices).take_front(number + 1)),
+                  builder.sub(to, from));
   };
   clear(first, begin);
   clear(end, last);

@@ -168,9 +168,7 @@ void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
   const Storage &result = storage.of(op.getResult());
   launch(op, "zeros", rows,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           int64_t bytes = real.getIntOrFloatBitWidth() / 8;
            Value base = kernel.pointerSlot(frame, result.slot);
-           Value zero = kernel.constant(kernel.getI8Type(), 0);
            auto clear = [&](Value row, int64_t begin, int64_t end) {
              if (begin == end)
                return;
@@ -178,9 +176,7 @@ void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
                  real, base,
                  kernel.add(kernel.mul(row, kernel.number(product.width)),
                             kernel.number(begin)));
-             kernel.create<LLVM::MemsetOp>(at, zero,
-                                           kernel.number((end - begin) * bytes),
-                                           /*isVolatile=*/false);
+             kernel.clear(real, at, kernel.number(end - begin));
            };
            kernel.loop(first, last, kernel.number(1), [&](Value row) {
              clear(row, 0, product.first);
@@ -199,12 +195,10 @@ void ProgramEmitter::emitRowCondition(ComputeOp op) {
     Value none = kernel.create<arith::XOrIOp>(holds, kernel.truth(true));
     kernel.branch(none, [&] {
       const Storage &result = storage.of(op.getResult());
-      Value count = kernel.number(real.getIntOrFloatBitWidth() / 8);
+      Value count = kernel.number(1);
       for (Attribute extent : result.type.getShape())
         count = kernel.mul(count, values.extent(extent));
-      kernel.create<LLVM::MemsetOp>(values.base(result),
-                                    kernel.constant(kernel.getI8Type(), 0),
-                                    count, /*isVolatile=*/false);
+      kernel.clear(real, values.base(result), count);
     });
   });
 }

@@ -54,6 +54,8 @@ private:
   void emitMember(const StripMember &member, Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
+  std::pair<Value, Value> inBand(const Band &band, Value size, Value first,
+                                 Value last);
   bool isGuarded(const StripMember &member);
   void clearOutside(const StripMember &member, Value first, Value count);
   int64_t depthOf(const StripMember &member) const {
@@ -78,20 +80,32 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// The largest extent of the batch.
+static Value largest(KernelBuilder &b, const StorageMap &storage, Value frame,
+                     Attribute extent) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return b.number(number.getInt());
+  StringRef name = cast<StringAttr>(extent).getValue();
+  return b.slot(frame, storage.length(name).maximumSlot);
+}
+
+/// What one factor of a room makes of an extent.
+static Value padded(KernelBuilder &b, const Room::Factor &factor,
+                    Value extent) {
+  Value multiple = b.number(factor.multiple);
+  return b.add(b.mul(b.divUp(extent, multiple), multiple),
+               b.number(factor.extra));
+}
+
 /// The elements that a room has for the largest lengths of the batch, as
 /// StorageMap::addGroup writes them down.
 Value StripEmitter::roomSize(const Room &room) {
   Value size = b.number(room.fixedCount());
-  for (const Room::Factor &factor : room.factors) {
-    auto length = dyn_cast<StringAttr>(factor.extent);
-    if (!length)
-      continue;
-    Value extent =
-        b.slot(place.frame, storage.length(length.getValue()).maximumSlot);
-    Value multiple = b.number(factor.multiple);
-    extent = b.mul(b.divUp(extent, multiple), multiple);
-    size = b.mul(size, b.add(extent, b.number(factor.extra)));
-  }
+  for (const Room::Factor &factor : room.factors)
+    if (isa<StringAttr>(factor.extent))
+      size =
+          b.mul(size, padded(b, factor,
+                             largest(b, storage, place.frame, factor.extent)));
   return size;
 }
 
@@ -116,11 +130,8 @@ void StripEmitter::setStrips(Value first) {
   for (const StripGroup::Strip &strip : group.strips) {
     auto type = cast<ArrayType>(strip.array.getType());
     const Room::Factor &row = group.rooms[strip.room].factors.back();
-    Value multiple = b.number(row.multiple);
     Value width = values.extent(type.getExtent(type.getRank() - 1));
-    Value stride =
-        b.add(b.mul(b.divUp(width, multiple), multiple), b.number(row.extra));
-    place.strips.push_back({rooms[strip.room], first, stride});
+    place.strips.push_back({rooms[strip.room], first, padded(b, row, width)});
   }
 }
 
@@ -181,10 +192,9 @@ void StripEmitter::pack(const StripMember &member) {
 bool StripEmitter::isGuarded(const StripMember &member) {
   ComputeOp op = member.op;
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    auto read = dyn_cast<ReadOp>(user);
+    ReadOp read = plainRead(user, op.getResult());
     auto reader = user->getParentOfType<ComputeOp>();
-    if (!read || !reader || read.getArray() != op.getResult() ||
-        !read.getAlternatives().empty())
+    if (!read || !reader)
       return false;
     auto other = llvm::find_if(
         group.members, [&](const auto &each) { return each.op == reader; });
@@ -206,6 +216,18 @@ bool StripEmitter::isGuarded(const StripMember &member) {
   });
 }
 
+/// Where an index of `size` places is that a band has beside the rows `first`
+/// .. `last`: from, and to before.
+std::pair<Value, Value> StripEmitter::inBand(const Band &band, Value size,
+                                             Value first, Value last) {
+  Value from = b.number(0), to = size;
+  if (band.below)
+    from = b.max(from, b.min(size, b.sub(first, b.number(*band.below))));
+  if (band.above)
+    to = b.max(from, b.min(size, b.add(last, b.number(*band.above + 1))));
+  return {from, to};
+}
+
 /// Zeros where C is outside of its band.
 void StripEmitter::clearOutside(const StripMember &member, Value first,
                                 Value count) {
@@ -217,22 +239,9 @@ void StripEmitter::clearOutside(const StripMember &member, Value first,
   b.loop(zero, count, one, [&](Value row) {
     Value at = b.add(first, row);
     Value base = address(all.c.base, b.mul(row, all.c.along[product.m]));
-    Value from = zero, to = all.n;
-    if (product.columns.below)
-      from = b.max(zero,
-                   b.min(all.n, b.sub(at, b.number(*product.columns.below))));
-    if (product.columns.above)
-      to = b.min(all.n,
-                 b.max(from, b.add(at, b.number(*product.columns.above + 1))));
-    auto clear = [&](Value begin, Value end) {
-      Value bytes = b.number(real.getIntOrFloatBitWidth() / 8);
-      b.create<LLVM::MemsetOp>(address(base, begin),
-                               b.constant(b.getI8Type(), 0),
-                               b.mul(b.sub(end, begin), bytes),
-                               /*isVolatile=*/false);
-    };
-    clear(zero, from);
-    clear(to, all.n);
+    auto [from, to] = inBand(product.columns, all.n, at, at);
+    b.clear(real, base, from);
+    b.clear(real, address(base, to), b.sub(all.n, to));
   });
 }
 
@@ -241,17 +250,13 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
                                 Value count) {
   const BatchedContraction &product = *member.product;
   Operands all = operandsOf(member, first);
-  Value zero = b.number(0), one = b.number(1);
+  Value one = b.number(1);
   Value width = b.number(tile.columns());
   Value panels = b.divUp(all.n, width);
   Value last = b.sub(b.add(first, count), one);
   // Panels and pieces of terms that these rows touch.
   auto range = [&](const Band &band, Value size, Value unit) {
-    Value from = zero, to = size;
-    if (band.below)
-      from = b.max(zero, b.min(size, b.sub(first, b.number(*band.below))));
-    if (band.above)
-      to = b.max(from, b.min(size, b.add(last, b.number(*band.above + 1))));
+    auto [from, to] = inBand(band, size, first, last);
     return std::pair(b.mul(b.div(from, unit), unit), to);
   };
   auto [firstColumn, lastColumn] = range(product.columns, all.n, width);
@@ -284,13 +289,9 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
           all.n, room, zero, panels});
   // Rows of C that these terms touch.
   Value last = b.sub(b.add(first, count), one);
-  Value from = zero, to = all.m;
-  if (product.terms.above)
-    from =
-        b.max(zero, b.min(all.m, b.sub(first, b.number(*product.terms.above))));
-  if (product.terms.below)
-    to = b.max(from,
-               b.min(all.m, b.add(last, b.number(*product.terms.below + 1))));
+  auto [from, to] =
+      inBand({.below = product.terms.above, .above = product.terms.below},
+             all.m, first, last);
   b.call(gemmName(real),
          {address(all.a.base, b.mul(from, all.a.along[product.m])),
           all.a.along[product.m], all.a.along[product.k], room,
@@ -303,12 +304,9 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
 void StripEmitter::clear(const StripMember &member) {
   const BatchedContraction &product = *member.product;
   Operands all = operandsOf(member, b.number(0));
-  Value bytes = b.number(real.getIntOrFloatBitWidth() / 8);
   b.loop(b.number(0), all.m, b.number(1), [&](Value row) {
-    b.create<LLVM::MemsetOp>(
-        address(all.c.base, b.mul(row, all.c.along[product.m])),
-        b.constant(b.getI8Type(), 0), b.mul(all.n, bytes),
-        /*isVolatile=*/false);
+    b.clear(real, address(all.c.base, b.mul(row, all.c.along[product.m])),
+            all.n);
   });
 }
 
@@ -359,20 +357,15 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
   int64_t places = 1;
   for (Attribute extent : group.outer)
     places *= cast<IntegerAttr>(extent).getInt();
-  auto rowsLength = dyn_cast<StringAttr>(group.rows);
-  Value mostRows =
-      rowsLength
-          ? main.slot(frame, storage.length(rowsLength.getValue()).maximumSlot)
-          : main.number(cast<IntegerAttr>(group.rows).getInt());
-  auto partsOf = [&](KernelBuilder &builder, Value rows) {
+  auto partsOf = [&](KernelBuilder &builder, Value frame) {
     if (!group.isDivisible())
       return builder.number(1);
+    Value rows = largest(builder, storage, frame, group.rows);
     return builder.divUp(builder.max(rows, builder.number(1)),
                          builder.number(unitRows));
   };
-  Value units =
-      main.mul(main.slot(frame, Program::batchSlot),
-               main.mul(main.number(places), partsOf(main, mostRows)));
+  Value units = main.mul(main.slot(frame, Program::batchSlot),
+                         main.mul(main.number(places), partsOf(main, frame)));
   std::string name = "strips";
   for (const StripMember &member : group.members)
     if (auto label = member.op->getAttrOfType<StringAttr>("label");
@@ -382,13 +375,7 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            StripEmitter strips(kernel, storage, group, real, tile, lanes);
-           Value most =
-               rowsLength
-                   ? kernel.slot(
-                         frame,
-                         storage.length(rowsLength.getValue()).maximumSlot)
-                   : kernel.number(cast<IntegerAttr>(group.rows).getInt());
-           Value parts = partsOf(kernel, most);
+           Value parts = partsOf(kernel, frame);
            Value each = kernel.mul(kernel.number(places), parts);
            kernel.loop(first, last, kernel.number(1), [&](Value unit) {
              Place place = placeOf(kernel, op, frame);

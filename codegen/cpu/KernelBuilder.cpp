@@ -239,6 +239,12 @@ Value KernelBuilder::load(Type type, Value address, Value mask) {
   return fromMemory(*this, value, type);
 }
 
+void KernelBuilder::clear(Type element, Value address, Value count) {
+  int64_t bytes = std::max(8U, element.getIntOrFloatBitWidth()) / 8;
+  create<LLVM::MemsetOp>(address, constant(getI8Type(), 0),
+                         mul(count, number(bytes)), /*isVolatile=*/false);
+}
+
 void KernelBuilder::store(Value value, Value address, Value mask) {
   Type element = inMemory(getElementTypeOrSelf(value));
   if (element != getElementTypeOrSelf(value))

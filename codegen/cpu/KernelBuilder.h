@@ -82,6 +82,8 @@ public:
   /// outside the mask are 0 and are not touched in memory; no mask: all are.
   Value load(mlir::Type type, Value address, Value mask = nullptr);
   void store(Value value, Value address, Value mask = nullptr);
+  /// Zeros in `count` elements.
+  void clear(mlir::Type element, Value address, Value count);
   /// One element per lane, at `offsets` from `base`.
   Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
   /// Brings a cache line nearer; any address is right.

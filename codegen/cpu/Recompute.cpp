@@ -42,8 +42,9 @@ static std::vector<int64_t> lengthsOf(const Program &program,
   return lengths;
 }
 
-int64_t fovea::codegen::plannedBytes(ProgramOp program, Type real,
-                                     GemmTile tile, const MemoryLimit &limit) {
+/// The bytes of the arrays of the program as it is.
+static int64_t plannedBytes(ProgramOp program, Type real, GemmTile tile,
+                            const MemoryLimit &limit) {
   auto copy = cast<ProgramOp>(program->clone());
   std::vector<StripGroup> groups = gatherStrips(copy, tile);
   StorageMap storage(copy, real, tile, groups, /*keepsPacked=*/false);

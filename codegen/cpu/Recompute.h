@@ -26,10 +26,6 @@ struct MemoryLimit {
   std::map<std::string, int64_t> lengths; // the largest
 };
 
-/// The bytes of these arrays as the program is.
-int64_t plannedBytes(attn::ProgramOp program, mlir::Type real, GemmTile tile,
-                     const MemoryLimit &limit);
-
 /// Lets the program compute arrays again until it keeps the limit or nothing is
 /// left to compute again. Returns the bytes of its arrays then. Every result
 /// has the same bits. Behind the phase `fuse`.

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/Storage.h"
 #include "codegen/cpu/Contraction.h"
+#include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/SplitDecoder.h"
 
@@ -397,9 +398,8 @@ Storage StorageMap::carryOf(Operation *op, unsigned number, int position) {
 
 /// Whether each element of `op` reads the element of `array` at its own place.
 static bool isReadAtOwnPlace(Value array, Operation *user, ComputeOp op) {
-  auto read = dyn_cast<ReadOp>(user);
-  if (!read || read.getArray() != array || !read.getAlternatives().empty() ||
-      op.getReducer() != Reducer::none ||
+  ReadOp read = plainRead(user, array);
+  if (!read || op.getReducer() != Reducer::none ||
       op.getResult().getType() != array.getType())
     return false;
   for (auto [number, index] : llvm::enumerate(read.getIndices()))

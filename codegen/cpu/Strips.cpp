@@ -48,6 +48,8 @@ private:
   size_t numShared = 0;
   /// Arrays that members give row by row.
   llvm::MapVector<Value, Axes> rows;
+  /// Arrays that members add up over the rows.
+  llvm::DenseSet<Value> sums;
   /// Ops that come behind the group.
   llvm::SetVector<Operation *> behind;
   /// Products that may join when a member reads them.
@@ -90,8 +92,8 @@ static std::optional<StripMember> asSeed(ComputeOp op) {
 }
 
 /// The axes of what a member gives.
-static Axes axesOf(const StripMember &member, size_t numParallel) {
-  Axes axes(numParallel, -1);
+static Axes axesOf(const StripMember &member, size_t rank) {
+  Axes axes(rank, -1);
   for (auto [number, index] : llvm::enumerate(member.shared))
     axes[index] = static_cast<int>(number);
   return axes;
@@ -107,9 +109,8 @@ bool Gatherer::findShared(ComputeOp op, StripMember &member) {
     auto *own = rows.find(array);
     if (own == rows.end())
       return;
-    auto read = dyn_cast<ReadOp>(user);
-    isGood = isGood && read && read.getArray() == array &&
-             read.getAlternatives().empty();
+    ReadOp read = plainRead(user, array);
+    isGood = isGood && read;
     hasPairs |= isPairs(array);
     for (auto [axis, number] : llvm::enumerate(own->second)) {
       if (!isGood || number < 0)
@@ -141,9 +142,8 @@ bool Gatherer::alignPending(ComputeOp op, const StripMember &reader) {
     auto *waiting = pending.find(array);
     if (waiting == pending.end())
       return;
-    auto read = dyn_cast<ReadOp>(user);
-    isGood = isGood && read && read.getArray() == array &&
-             read.getAlternatives().empty();
+    ReadOp read = plainRead(user, array);
+    isGood = isGood && read;
     if (!isGood)
       return;
     StripMember &member = waiting->second;
@@ -235,11 +235,13 @@ void Gatherer::join(const StripMember &member) {
   auto add = [&](const StripMember &each) {
     ComputeOp op = each.op;
     group.members.push_back(each);
-    if (!each.sumsRows)
-      rows[op.getResult()] = axesOf(each, op.getNumParallel());
-    // The other axis of a softmax.
-    if (!each.sumsRows && op.isNormaliser())
-      rows[op.getResult()].push_back(-1);
+    if (each.sumsRows) {
+      sums.insert(op.getResult());
+      return;
+    }
+    // A softmax has its reduction index as an axis.
+    size_t rank = cast<ArrayType>(op.getResult().getType()).getRank();
+    rows[op.getResult()] = axesOf(each, rank);
   };
   forArrays(*member.op, [&](Operation *, Value array) {
     auto *found = pending.find(array);
@@ -258,12 +260,9 @@ bool Gatherer::visit(Operation &op) {
   SmallVector<Value> waiting;
   forArrays(op, [&](Operation *, Value array) {
     Operation *source = array.getDefiningOp();
-    isBehind |= source && behind.contains(source);
-    touches |= rows.contains(array);
     // What sums over the rows is whole behind the last strip.
-    isBehind |= llvm::any_of(group.members, [&](const StripMember &member) {
-      return member.sumsRows && member.op == source;
-    });
+    isBehind |= sums.contains(array) || (source && behind.contains(source));
+    touches |= rows.contains(array);
     if (pending.contains(array))
       waiting.push_back(array);
   });

@@ -3,8 +3,8 @@
     hostile.py SPEC WORK_DIRECTORY
 
 Each case has to end with the exit code 1, say what it says in lines that begin
-with `error: ` and nothing else but notes, as often as there are mistakes, and leave no
-output behind.
+with `error: ` and nothing else, as often as there are mistakes (and one hint),
+and leave no output behind.
 """
 
 import json
@@ -113,6 +113,7 @@ FILES = {
     "half a body": (cut(lambda header, whole: (8 + header + whole) // 2), "but the file has"),
     "a byte too few": (cut(lambda header, whole: whole - 1), "but the file has"),
 }
+HINT = "note: weights do not know the '--set' of their training; it has to be given again"
 WEIGHTS = {
     "everything else": (both(put("mix.weight", shape=[4]), put("mix.bais"), drop("mix.bias"),
                              put("out.bias", "I64", values=[1, 2, 3, 4]), put("more")),
@@ -202,7 +203,10 @@ class Driver:
         self.cases += 1
         texts = [texts] if isinstance(texts, str) else texts
         done, left = self.run(name)
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
+        lines = done.stderr.splitlines()
+        # Of several sizes that do not fit, the first has a hint.
+        if any(" has extents [" in text for text in texts) and HINT in lines:
+            lines.remove(HINT)
         good = done.returncode == 1 and not left and not done.stdout and len(lines) == len(texts) and all(
             any(line.startswith("error: ") and text in line for line in lines) for text in texts)
         if good:
