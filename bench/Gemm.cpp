@@ -17,6 +17,8 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <sys/mman.h>
+
 namespace cl = llvm::cl;
 using namespace fovea::codegen;
 using namespace mlir;
@@ -26,6 +28,10 @@ static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));
 static cl::opt<double> seconds("seconds", cl::init(0.3),
                                cl::desc("CPU time per figure"));
+static cl::opt<int64_t>
+    cold("cold", cl::init(0),
+         cl::desc("each array is taken from so many 2^20 bytes in turn, as "
+                  "those of a model are"));
 static cl::opt<bool> show("emit-mlir", cl::desc("print the kernel module"));
 static cl::list<std::string> shapes(cl::Positional,
                                     cl::desc("<MxKxN>.. (default: a table)"));
@@ -38,6 +44,32 @@ using Gemm = void (*)(const void *, int64_t, int64_t, const void *, void *,
                       int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                       bool);
 
+/// An array of whole cache lines; with `-cold` as many as a model has between
+/// two uses of one.
+template <typename T> class Turns {
+public:
+  explicit Turns(const std::vector<T> &values)
+      : size((values.size() + 15) / 16 * 16) {
+    copies = std::max<int64_t>(1, (cold << 20) / (size * sizeof(T)));
+    constexpr size_t page = 1 << 21;
+    size_t bytes = (copies * size * sizeof(T) + page - 1) / page * page;
+    memory.reset(static_cast<T *>(std::aligned_alloc(page, bytes)));
+    if (!memory)
+      check(llvm::createStringError("no memory"));
+    madvise(memory.get(), bytes, MADV_HUGEPAGE);
+    for (int64_t copy = 0; copy < copies; ++copy)
+      llvm::copy(values, memory.get() + copy * size);
+  }
+  T *next() { return memory.get() + turn++ % copies * size; }
+
+private:
+  struct Free {
+    void operator()(T *pointer) const { std::free(pointer); }
+  };
+  std::unique_ptr<T, Free> memory;
+  int64_t size, copies, turn = 0;
+};
+
 template <typename T> struct Bench {
   Jit &jit;
   GemmTile tile;
@@ -47,7 +79,7 @@ template <typename T> struct Bench {
 
   Bench(Jit &jit, Type element)
       : jit(jit), tile(gemmTile(element, jit.target())) {
-    pack = reinterpret_cast<Pack>(check(jit.lookup(packName(element))));
+    pack = reinterpret_cast<Pack>(check(jit.lookup(packFarName(element))));
     gemm = reinterpret_cast<Gemm>(check(jit.lookup(gemmName(element))));
     auto fma =
         reinterpret_cast<void (*)(int64_t, T *)>(check(jit.lookup("fma_peak")));
@@ -72,38 +104,44 @@ template <typename T> struct Bench {
   /// One line: B packed beforehand, then with packing B[k, n], B^T, and with
   /// A^T and B packed beforehand.
   void run(int64_t m, int64_t k, int64_t n) {
-    std::vector<T> a = values(m * k), b = values(k * n), c(m * n);
-    std::vector<T> packed(tile.packedSize(k, n) + 16);
-    T *bp = packed.data();
-    while (reinterpret_cast<uintptr_t>(bp) % 64 != 0)
-      ++bp;
+    Turns<T> a(values(m * k)), b(values(k * n)), c(std::vector<T>(m * n));
+    Turns<T> packed(std::vector<T>(tile.packedSize(k, n)));
     int64_t panels = tile.panels(n);
+    T *bp = packed.next();
+    auto packRows = [&] { pack(b.next(), n, 1, k, n, bp, 0, panels); };
+    auto packColumns = [&] { pack(b.next(), 1, k, k, n, bp, 0, panels); };
     auto multiply = [&] {
-      gemm(a.data(), k, 1, bp, c.data(), n, m, n, k, 0, panels, false);
+      gemm(a.next(), k, 1, bp, c.next(), n, m, n, k, 0, panels, false);
     };
     double flops = 2.0 * double(m) * double(n) * double(k);
     llvm::outs() << llvm::format("%6lldx%5lldx%6lld", (long long)m,
                                  (long long)k, (long long)n);
-    pack(b.data(), n, 1, k, n, bp, 0, panels);
+    packRows();
     figure(flops, measure(seconds, multiply));
     figure(flops, measure(seconds, [&] {
-             pack(b.data(), n, 1, k, n, bp, 0, panels);
+             bp = packed.next();
+             packRows();
              multiply();
            }));
     figure(flops, measure(seconds, [&] {
-             pack(b.data(), 1, k, k, n, bp, 0, panels);
+             bp = packed.next();
+             packColumns();
              multiply();
            }));
     figure(flops, measure(seconds, [&] {
-             gemm(a.data(), 1, m, bp, c.data(), n, m, n, k, 0, panels, false);
+             gemm(a.next(), 1, m, bp, c.next(), n, m, n, k, 0, panels, false);
            }));
     double bytes = double(k * n) * sizeof(T);
-    double rows =
-        measure(seconds, [&] { pack(b.data(), n, 1, k, n, bp, 0, panels); });
-    double columns =
-        measure(seconds, [&] { pack(b.data(), 1, k, k, n, bp, 0, panels); });
-    llvm::outs() << llvm::format(" %6.1f %6.1f\n", bytes / rows * 1e-9,
-                                 bytes / columns * 1e-9);
+    auto packing = [&](auto run) {
+      double time = measure(seconds, [&] {
+        bp = packed.next();
+        run();
+      });
+      llvm::outs() << llvm::format(" %6.1f", bytes / time * 1e-9);
+    };
+    packing(packRows);
+    packing(packColumns);
+    llvm::outs() << "\n";
     llvm::outs().flush();
   }
 

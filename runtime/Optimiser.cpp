@@ -38,13 +38,15 @@ static void forChunks(int64_t count, FoveaPool *pool, const Work &work) {
     for (int64_t unit = first; unit < last; ++unit)
       frame.work(unit * chunk, std::min(frame.count, (unit + 1) * chunk));
   };
-  fovea_parallel(pool, run, &frame, (count + chunk - 1) / chunk);
+  fovea_parallel(pool, run, &frame, (count + chunk - 1) / chunk,
+                 /*atOnce=*/1);
 }
 
 template <typename T>
 double fovea::runtime::sumOfSquares(const T *values, int64_t count,
                                     FoveaPool *pool) {
-  std::vector<double> sums((count + chunk - 1) / chunk);
+  std::vector<double> sums((count + chunk - 1) / chunk,
+                           /*atOnce=*/1);
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     constexpr int lanes = 8;
     double parts[lanes] = {};

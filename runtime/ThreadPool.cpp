@@ -145,16 +145,17 @@ struct FoveaPool {
   Signal bell;
   std::atomic<bool> ending = false;
 
-  void call(FoveaWork work, void *frame, int64_t units);
+  void call(FoveaWork work, void *frame, int64_t units, int64_t atOnce);
   void ring();
   void help(int index);
   bool doChunk(int owner);
   void serve(int index);
 };
 
-/// Where chunk `chunk` of `chunks` begins.
+/// Where chunk `chunk` of `chunks` begins: threads have equal shares, up to one
+/// unit, wherever their first chunk is.
 static int64_t firstUnit(int64_t chunk, int64_t chunks, int64_t units) {
-  return chunk * (units / chunks) + std::min(chunk, units % chunks);
+  return chunk * (units / chunks) + chunk * (units % chunks) / chunks;
 }
 
 static void doUnits(FoveaWork work, void *frame, int64_t first, int64_t last) {
@@ -211,8 +212,9 @@ void FoveaPool::ring() {
   bell.wake();
 }
 
-void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits) {
-  int64_t count = std::min(callUnits, threads * chunksPerThread);
+void FoveaPool::call(FoveaWork callWork, void *callFrame, int64_t callUnits,
+                     int64_t atOnce) {
+  int64_t count = std::min(callUnits / atOnce, threads * chunksPerThread);
   ++calls;
   for (int i = 0; i < threads; ++i)
     shares[i].claimed.store(calls << 8 | closed, std::memory_order_relaxed);
@@ -319,16 +321,16 @@ int fovea_pool_threads(const FoveaPool *pool) {
   return pool ? pool->threads : 1;
 }
 
-void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
-                    int64_t units) {
+void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame, int64_t units,
+                    int64_t atOnce) {
   if (units <= 0)
     return;
-  if (!pool || pool->threads == 1 || units == 1 || insideUnit ||
+  if (!pool || pool->threads == 1 || units / 2 < atOnce || insideUnit ||
       pool->busy.exchange(true, std::memory_order_acquire)) {
     doAllUnits(work, frame, units);
     return;
   }
-  pool->call(work, frame, units);
+  pool->call(work, frame, units, atOnce);
   pool->busy.store(false, std::memory_order_release);
 }
 

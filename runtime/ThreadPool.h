@@ -37,14 +37,16 @@ int fovea_pool_threads(const FoveaPool *pool);
 /// and returns when all are done. What the caller wrote before is visible to
 /// them, and what they wrote is visible to the caller.
 ///
+/// - A range has at least `atOnce` units, a number from 1 on.
 /// - Every thread works with the caller's rounding and denormal modes.
-/// - One unit, a null pool, or a pool of one thread: called directly.
+/// - A null pool, a pool of one thread, or fewer than two ranges: called
+///   directly.
 /// - Called within a unit, or while another thread uses the pool: the caller
 ///   does all units itself.
 /// - Between calls, threads spin for 50 us and then sleep. A call
 ///   costs less than a microsecond while they spin.
-void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame,
-                    int64_t units);
+void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame, int64_t units,
+                    int64_t atOnce);
 
 /// The number of the calling thread in the pool whose unit it does, from 0 and
 /// below fovea_pool_threads: which part of a scratch memory is its own. 0

@@ -1,7 +1,7 @@
 //===- EmitProduct.cpp - matrix products of a program ---------------------===//
 //
 // Calls the GEMM of the module for the equations that are products. Weights
-// are packed once per run, ahead of every loop; the work units are blocks of
+// are packed once per run, ahead of every loop; the work units are tiles of
 // rows where there are many, otherwise panels of columns.
 //
 //===----------------------------------------------------------------------===//
@@ -16,8 +16,12 @@ using namespace fovea::codegen;
 using arith::CmpIPredicate;
 using runtime::Program;
 
-/// The rows of a work unit. With fewer than twice as many, units are panels.
-static constexpr int64_t rowBlock = 96;
+/// So many rows are computed at once at least, in tiles of the GEMM. With fewer
+/// than twice as many, units are panels of columns.
+static constexpr int64_t rowsAtOnce = 96;
+
+/// A packed right side of more elements is written past the caches.
+static constexpr int64_t mostNear = int64_t(1) << 17;
 
 /// How many terms each sum of a product has.
 Value ProgramEmitter::termsOf(Contraction product) {
@@ -56,13 +60,19 @@ void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value from = kernel.at(real, kernel.pointerSlot(frame, right.slot),
                                   kernel.number(product.rightFirst));
-           kernel.create<func::CallOp>(
-               packName(real), TypeRange(),
-               ValueRange{from, kernel.number(product.rowStride),
-                          kernel.number(product.columnStride),
-                          kernel.slot(frame, termsSlot),
-                          kernel.number(product.columns()),
-                          kernel.pointerSlot(frame, room), first, last});
+           Value terms = kernel.slot(frame, termsSlot);
+           Value arguments[] = {from,
+                                kernel.number(product.rowStride),
+                                kernel.number(product.columnStride),
+                                terms,
+                                kernel.number(product.columns()),
+                                kernel.pointerSlot(frame, room),
+                                first,
+                                last};
+           kernel.branch(
+               kernel.less(terms, kernel.number(mostNear / product.columns())),
+               [&] { kernel.call(packName(real), arguments); },
+               [&] { kernel.call(packFarName(real), arguments); });
          });
 }
 
@@ -89,27 +99,27 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
     emitRowList(op, product, *rowList);
   int termsSlot = storage.description().numSlots++;
   int rowsSlot = storage.description().numSlots++;
-  int blocksSlot = storage.description().numSlots++;
+  int tilesSlot = storage.description().numSlots++;
   main.setSlot(frame, termsSlot, terms);
   main.setSlot(frame, rowsSlot, rows);
   int64_t panels = tile.panels(product.columns());
   Value isTall =
-      main.compare(CmpIPredicate::sge, rows, main.number(2 * rowBlock));
-  Value blocks = main.create<arith::DivUIOp>(
-      main.add(rows, main.number(rowBlock - 1)), main.number(rowBlock));
-  blocks = main.select(isTall, blocks, main.number(0));
-  main.setSlot(frame, blocksSlot, blocks);
-  Value units = main.select(isTall, blocks, main.number(panels));
+      main.compare(CmpIPredicate::sge, rows, main.number(2 * rowsAtOnce));
+  Value tiles = main.select(isTall, main.divUp(rows, main.number(tile.rows)),
+                            main.number(0));
+  main.setSlot(frame, tilesSlot, tiles);
+  Value units = main.select(isTall, tiles, main.number(panels));
+  Value atOnce =
+      main.select(isTall, main.number(rowsAtOnce / tile.rows), main.number(1));
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(
       op, name, units,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         Value rows = kernel.slot(frame, rowsSlot);
-        Value tall =
-            kernel.compare(CmpIPredicate::ne, kernel.slot(frame, blocksSlot),
-                           kernel.number(0));
+        Value tall = kernel.compare(
+            CmpIPredicate::ne, kernel.slot(frame, tilesSlot), kernel.number(0));
         auto scaled = [&](Value unit) {
-          return kernel.mul(unit, kernel.number(rowBlock));
+          return kernel.mul(unit, kernel.number(tile.rows));
         };
         Value begin = kernel.select(tall, scaled(first), kernel.number(0));
         Value end = kernel.select(tall, kernel.min(rows, scaled(last)), rows);
@@ -139,7 +149,8 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
                           kernel.slot(frame, termsSlot), firstPanel, lastPanel,
                           kernel.truth(false)});
         kernel.call(rowList ? gemmRowsName(real) : gemmName(real), arguments);
-      });
+      },
+      atOnce);
   if (product.hasRowCondition)
     emitRowCondition(op);
 }

@@ -35,6 +35,9 @@ static constexpr int64_t blockRows = 96;
 std::string fovea::codegen::packName(Type element) {
   return nameFor("fovea_pack", element);
 }
+std::string fovea::codegen::packFarName(Type element) {
+  return nameFor("fovea_pack_far", element);
+}
 std::string fovea::codegen::gemmName(Type element) {
   return nameFor("fovea_gemm", element);
 }
@@ -54,6 +57,8 @@ bool fovea::codegen::isGemmElement(Type element) {
 }
 
 namespace {
+
+constexpr int64_t lineBytes = 64;
 
 /// What all functions of one element type share.
 struct Emitter {
@@ -81,7 +86,10 @@ struct Emitter {
     return b.at(element, base, b.mul(row, stride));
   }
   void emitStage(bool byRowList);
-  Value prefetched(ValueRange args, Value row, Value panel);
+  struct Ahead {
+    Value from, step;
+  };
+  Ahead ahead(ValueRange args, Value row, Value panel);
   void emitBlock();
   void emitGemm(bool byRowList);
 };
@@ -101,7 +109,9 @@ enum BlockArgument {
   First,
   Last,
   Accumulate,
-  NextA
+  NextA,
+  NextArs,
+  NextAcs
 };
 
 } // namespace
@@ -187,34 +197,55 @@ void Emitter::emitStage(bool byRowList) {
       });
 }
 
-/// Where a tile prefetches from, one line per turn, into the second-level
-/// cache: the first tiles of a panel from the next panel, all others from what
-/// the next block will stage of A.
-Value Emitter::prefetched(ValueRange args, Value row, Value panel) {
-  constexpr int64_t lineBytes = 64;
+/// What a tile prefetches into the second-level cache, a line per turn: the
+/// first tiles of a panel the next panel, all others what the next block will
+/// stage of A.
+Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  Type line = b.getIntegerType(8 * lineBytes);
-  Value height = b.number(tile.rows);
-  Value turns = b.div(args[K], b.number(termsPerTurn));
-  Value number = b.div(row, height);
+  Value zero = b.number(0), one = b.number(1), line = b.number(lineBytes);
+  Value elements = b.number(lineBytes / bytes);
+  Value turns = b.max(b.div(args[K], b.number(termsPerTurn)), one);
+  Value number = b.div(row, b.number(tile.rows));
   // A panel has as many lines as so many tiles have turns.
   Value ofPanel = b.number(termsPerTurn * tile.columns() * bytes / lineBytes);
-  Value next = address(args[Bp], b.add(panel, b.number(1)), args[PanelSize]);
-  Value others = b.max(b.sub(b.div(args[M], height), ofPanel), b.number(0));
-  Value before = b.mul(b.sub(panel, args[First]), others);
-  Value inA = b.add(before, b.sub(number, ofPanel));
-  return b.select(b.less(number, ofPanel),
-                  b.at(line, next, b.mul(number, turns)),
-                  b.at(line, args[NextA], b.mul(inA, turns)));
+  Value nextPanel =
+      b.at(element, address(args[Bp], b.add(panel, one), args[PanelSize]),
+           b.mul(b.mul(number, turns), elements));
+
+  // The other tiles, from the first panel on. Where they suffice, those of the
+  // last panels: what comes much too early is gone again.
+  Value others =
+      b.max(b.sub(b.div(args[M], b.number(tile.rows)), ofPanel), zero);
+  Value all = b.mul(b.sub(args[Last], args[First]), others);
+  Value lines = b.divUp(b.mul(args[M], args[K]), elements);
+  Value early = b.max(b.sub(all, b.divUp(lines, turns)), zero);
+  Value isByColumns = b.less(one, args[NextAcs]);
+  Value isWhole = b.either(isByColumns, b.equal(args[NextArs], args[K]));
+  Value inA =
+      b.add(b.mul(b.sub(panel, args[First]), others), b.sub(number, ofPanel));
+  inA = b.sub(inA, b.select(isWhole, early, zero));
+  Value isOfPanel = b.either(b.less(number, ofPanel), b.less(inA, zero));
+
+  // A line of columns belongs to several rows: tiles take turns at its terms.
+  Value parts = b.number(termsPerTurn);
+  Value byColumns = b.add(b.mul(b.mul(b.rem(inA, parts), turns), args[NextAcs]),
+                          b.mul(b.div(inA, parts), elements));
+  Value byRows = b.mul(b.mul(inA, turns), elements);
+  Value nextA =
+      b.at(element, args[NextA], b.select(isByColumns, byColumns, byRows));
+  Value step =
+      b.select(isByColumns, b.mul(args[NextAcs], b.number(bytes)), line);
+  return {.from = b.select(isOfPanel, nextPanel, nextA),
+          .step = b.select(isOfPanel, line, step)};
 }
 
 /// One block of rows and of k times panels: tiles of the full height, then one
 /// or two of nearly equal height.
 void Emitter::emitBlock() {
   Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer, number, number,        pointer, number,
-                      pointer, number, number,        number,  number,
-                      number,  number, b.getI1Type(), pointer};
+  Type arguments[] = {pointer,       number,  number, pointer, number, pointer,
+                      number,        number,  number, number,  number, number,
+                      b.getI1Type(), pointer, number, number};
   /// Kernels by rows: one panel; several; and the last panel, by vectors.
   std::map<int64_t, std::string> single, wide, last;
   for (int64_t rows = 1; rows <= tile.rows; ++rows) {
@@ -238,11 +269,12 @@ void Emitter::emitBlock() {
         auto callKernel = [&](StringRef kernel, Value row, Value panel) {
           Value column = b.mul(panel, columns);
           Value c = b.at(element, address(args[C], row, args[Ldc]), column);
+          Ahead next = ahead(args, row, panel);
           b.call(kernel,
                  {address(args[A], row, args[Ars]), args[Ars], args[Acs],
                   address(args[Bp], panel, args[PanelSize]), args[PanelSize], c,
                   args[Ldc], args[K], b.sub(args[N], column), args[Accumulate],
-                  prefetched(args, row, panel)});
+                  next.from, next.step});
         };
         auto multiplyThin = [&] {
           b.dispatch(args[M], thinRows, [&](int64_t rows) {
@@ -339,16 +371,20 @@ void Emitter::emitGemm(bool byRowList) {
         if (!byRowList)
           from = address(from, row, ars);
         Value list = byRowList ? b.at(number, rows, row) : from;
-        // The next rows, one behind the other; other orders are left to the
-        // processor, and what is prefetched is there already.
+        // What is staged next: rows below, or the first ones of the next terms.
+        // A list of rows is left to the processor: what is prefetched then is
+        // there already.
         Value after = panels;
         if (!byRowList)
-          after = b.select(b.equal(acs, one), address(from, count, ars), after);
+          after =
+              b.select(b.less(b.add(row, count), m), address(from, count, ars),
+                       address(a, b.add(term, length), acs));
         auto multiply = [&](Value block, Value blockRs, Value blockCs) {
           b.call(nameFor("fovea_gemm_block", element),
                  {block, blockRs, blockCs, panels, panelSize,
                   address(c, row, ldc), ldc, count, length, n, first, last,
-                  goesOn, after});
+                  goesOn, after, byRowList ? zero : ars,
+                  byRowList ? one : acs});
         };
         b.branch(
             staged,
@@ -368,7 +404,8 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   assert(isGemmElement(element) && "no product of this element type");
   KernelBuilder builder(module);
   GemmTile tile = gemmTile(element, target);
-  emitPack(builder, element, tile);
+  for (bool isFar : {false, true})
+    emitPack(builder, element, tile, isFar);
   Emitter emitter(builder, element, tile);
   emitter.emitBlock();
   for (bool byRowList : {false, true}) {

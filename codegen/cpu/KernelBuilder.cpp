@@ -257,6 +257,16 @@ void KernelBuilder::store(Value value, Value address, Value mask) {
     LLVM::StoreOp::create(*this, value, address, alignmentOf(element));
 }
 
+void KernelBuilder::storePast(Value value, Value address) {
+  auto type = cast<VectorType>(value.getType());
+  unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  LLVM::StoreOp::create(*this, value, address, bytes, /*isVolatile=*/false,
+                        /*isNonTemporal=*/true);
+}
+void KernelBuilder::fence() {
+  create<LLVM::FenceOp>(LLVM::AtomicOrdering::seq_cst);
+}
+
 Value KernelBuilder::gather(VectorType type, Value base, Value offsets,
                             Value mask) {
   unsigned lanes = type.getNumElements();

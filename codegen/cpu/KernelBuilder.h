@@ -86,6 +86,10 @@ public:
   void clear(mlir::Type element, Value address, Value count);
   /// One element per lane, at `offsets` from `base`.
   Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
+  /// A vector to an address that is aligned to it, past the caches. Another
+  /// thread may read it behind a `fence` of this one.
+  void storePast(Value value, Value address);
+  void fence();
   /// Brings a cache line nearer; any address is right.
   void prefetch(Value address, bool forWriting);
   /// Memory of this call, aligned to a cache line.

@@ -14,8 +14,6 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-static constexpr int64_t cacheLine = 64;
-
 namespace {
 
 /// The arguments and the shape of the kernel that is being built.
@@ -25,7 +23,7 @@ struct Kernel {
   VectorType vector;
   GemmTile tile;
   KernelShape shape;
-  Value a, ars, acs, bp, panelSize, c, ldc, k, columns, accumulate, ahead;
+  Value a, ars, acs, bp, panelSize, c, ldc, k, columns, accumulate, ahead, step;
 
   /// The accumulators are in the order row, panel, vector.
   bool isStaged() const { return shape.stride != 0; }
@@ -135,7 +133,7 @@ Values Kernel::multiply(Values state) {
         pointer = b.at(element, pointer, terms * tile.columns());
       if (isStaged() && terms == termsPerTurn) {
         b.prefetch(next.back(), /*forWriting=*/false);
-        next.back() = b.at(b.getI8Type(), next.back(), cacheLine);
+        next.back() = b.at(b.getI8Type(), next.back(), step);
       }
       return next;
     };
@@ -166,7 +164,7 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number, number, pointer, number,
                       pointer, number, number, number,  builder.getI1Type(),
-                      pointer};
+                      pointer, number};
   builder.function(name, arguments, /*isPrivate=*/true, [&](ValueRange args) {
     Kernel kernel{.b = builder,
                   .element = element,
@@ -183,7 +181,8 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                   .k = args[7],
                   .columns = args[8],
                   .accumulate = args[9],
-                  .ahead = args[10]};
+                  .ahead = args[10],
+                  .step = args[11]};
     if (isStaged)
       kernel.prefetchC();
     Value isFull = builder.atMost(builder.number(kernel.perRow() * tile.lanes),

@@ -33,7 +33,8 @@ struct KernelShape {
 ///   columns          how many columns of C exist from c on; more than are
 ///                    computed are ignored
 ///   accumulate: i1   start from C instead of 0
-///   ahead            where to prefetch from, a line per turn (with a stride)
+///   ahead, step      where to prefetch from, a line per turn, and how many
+///                    bytes on the next one is (with a stride)
 /// With a `stride` other than 0, ars must be that number and acs 1.
 std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
                             const GemmTile &tile, const KernelShape &shape);
@@ -47,8 +48,9 @@ constexpr int64_t termsPerTurn = 2;
 void transposeSquare(KernelBuilder &builder,
                      llvm::MutableArrayRef<mlir::Value> square);
 
-/// Adds `@fovea_pack_<t>`.
-void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile);
+/// Adds `@fovea_pack_<t>`, or with `isFar` `@fovea_pack_far_<t>`.
+void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile,
+              bool isFar);
 
 /// Adds `@fovea_product_<t>`, which calls `@fovea_pack_<t>` and
 /// `@fovea_gemm_<t>`.

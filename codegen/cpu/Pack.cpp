@@ -15,6 +15,9 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
+/// Panels that are copied together, so that a row of B is read in one go.
+static constexpr int64_t panelsAtATime = 8;
+
 namespace {
 
 /// The arguments of the function and, while a panel is copied, the panel.
@@ -23,7 +26,8 @@ struct Packing {
   Type element;
   VectorType vector;
   GemmTile tile;
-  Value source, rs, cs, k, n, out;
+  bool isFar; // whole vectors go past the caches
+  Value source, rs, cs, k, n, out, first, last;
   Value panel = nullptr;  // where it goes
   Value column = nullptr; // its first column
   Value left = nullptr;   // columns from there on, at most its width
@@ -31,37 +35,64 @@ struct Packing {
   Value row(Value base, Value index) {
     return b.at(element, base, b.mul(index, b.number(tile.columns())));
   }
+  void store(Value value, Value address) {
+    if (isFar)
+      b.storePast(value, address);
+    else
+      b.store(value, address);
+  }
   void copyRows();
+  void forPanels(llvm::function_ref<void()> body);
   void transpose();
   void copyElements();
 };
 
 } // namespace
 
-/// cs = 1: rows of the panel are rows of B.
+/// cs = 1: rows of the panels are rows of B.
 void Packing::copyRows() {
-  Value from = b.at(element, source, column);
-  auto copy = [&](ArrayRef<Value> masks) {
-    b.loop(b.number(0), k, b.number(1), [&](Value i) {
-      Value input = b.at(element, from, b.mul(i, rs));
-      Value output = row(panel, i);
-      for (int64_t v = 0; v < tile.vectors; ++v) {
-        Value address = b.at(element, input, v * tile.lanes);
-        b.store(masks.empty() ? b.load(vector, address)
-                              : b.load(vector, address, masks[v]),
-                b.at(element, output, v * tile.lanes));
-      }
-    });
-  };
-  b.branch(
-      b.equal(left, b.number(tile.columns())), [&] { copy({}); },
-      [&] {
-        Values masks;
-        for (int64_t v = 0; v < tile.vectors; ++v)
-          masks.push_back(
-              b.maskBelow(b.sub(left, b.number(v * tile.lanes)), tile.lanes));
-        copy(masks);
+  Value width = b.number(tile.columns()), one = b.number(1);
+  Value together = b.number(panelsAtATime), panelSize = b.mul(k, width);
+  b.loop(first, last, together, [&](Value begin) {
+    Value end = b.min(last, b.add(begin, together));
+    b.loop(b.number(0), k, one, [&](Value i) {
+      Value input = b.at(element, source, b.mul(i, rs)), output = row(out, i);
+      b.loop(begin, end, one, [&](Value index) {
+        Value column = b.mul(index, width), left = b.sub(n, column);
+        Value from = b.at(element, input, column);
+        Value to = b.at(element, output, b.mul(index, panelSize));
+        auto fromVector = [&](int64_t v) {
+          return b.at(element, from, v * tile.lanes);
+        };
+        auto toVector = [&](int64_t v) {
+          return b.at(element, to, v * tile.lanes);
+        };
+        b.branch(
+            b.atMost(width, left),
+            [&] {
+              for (int64_t v = 0; v < tile.vectors; ++v)
+                store(b.load(vector, fromVector(v)), toVector(v));
+            },
+            [&] {
+              for (int64_t v = 0; v < tile.vectors; ++v) {
+                Value count = b.sub(left, b.number(v * tile.lanes));
+                Value mask = b.maskBelow(count, tile.lanes);
+                store(b.load(vector, fromVector(v), mask), toVector(v));
+              }
+            });
       });
+    });
+  });
+}
+
+void Packing::forPanels(llvm::function_ref<void()> body) {
+  Value width = b.number(tile.columns());
+  b.loop(first, last, b.number(1), [&](Value index) {
+    column = b.mul(index, width);
+    left = b.min(b.sub(n, column), width);
+    panel = row(out, b.mul(index, k));
+    body();
+  });
 }
 
 // Halves of ever larger blocks are exchanged: log2(lanes) rounds of one shuffle
@@ -109,8 +140,7 @@ void Packing::transpose() {
           b.equal(rowsLeft, b.number(lanes)),
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
-              b.store(square[lane],
-                      b.at(element, output, lane * tile.columns()));
+              store(square[lane], b.at(element, output, lane * tile.columns()));
           },
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
@@ -140,36 +170,38 @@ void Packing::copyElements() {
 }
 
 void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
-                              const GemmTile &tile) {
+                              const GemmTile &tile, bool isFar) {
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number,  number, number,
                       number,  pointer, number, number};
-  builder.function(
-      packName(element), arguments, /*isPrivate=*/false, [&](ValueRange args) {
-        KernelBuilder &b = builder;
-        Value columns = b.number(tile.columns());
-        b.loop(args[6], args[7], b.number(1), [&](Value index) {
-          Packing packing{.b = b,
-                          .element = element,
-                          .vector = VectorType::get(tile.lanes, element),
-                          .tile = tile,
-                          .source = args[0],
-                          .rs = args[1],
-                          .cs = args[2],
-                          .k = args[3],
-                          .n = args[4],
-                          .out = args[5]};
-          packing.column = b.mul(index, columns);
-          packing.left = b.min(b.sub(packing.n, packing.column), columns);
-          packing.panel = packing.row(packing.out, b.mul(index, packing.k));
-          Value one = b.number(1);
-          b.branch(
-              b.equal(packing.cs, one), [&] { packing.copyRows(); },
-              [&] {
-                b.branch(
-                    b.equal(packing.rs, one), [&] { packing.transpose(); },
-                    [&] { packing.copyElements(); });
-              });
+  std::string name = isFar ? packFarName(element) : packName(element);
+  builder.function(name, arguments, /*isPrivate=*/false, [&](ValueRange args) {
+    Packing packing{.b = builder,
+                    .element = element,
+                    .vector = VectorType::get(tile.lanes, element),
+                    .tile = tile,
+                    .isFar = isFar,
+                    .source = args[0],
+                    .rs = args[1],
+                    .cs = args[2],
+                    .k = args[3],
+                    .n = args[4],
+                    .out = args[5],
+                    .first = args[6],
+                    .last = args[7]};
+    auto byPanels = [&](void (Packing::*copy)()) {
+      packing.forPanels([&] { (packing.*copy)(); });
+    };
+    Value one = builder.number(1);
+    builder.branch(
+        builder.equal(packing.cs, one), [&] { packing.copyRows(); },
+        [&] {
+          builder.branch(
+              builder.equal(packing.rs, one),
+              [&] { byPanels(&Packing::transpose); },
+              [&] { byPanels(&Packing::copyElements); });
         });
-      });
+    if (isFar)
+      builder.fence();
+  });
 }

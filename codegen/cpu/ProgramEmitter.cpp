@@ -43,7 +43,7 @@ LogicalResult ProgramEmitter::emit() {
     main.setInsertionPointToEnd(module.getBody());
     auto declared = main.create<func::FuncOp>(
         parallelName,
-        main.getFunctionType({pointer, pointer, pointer, number}, {}));
+        main.getFunctionType({pointer, pointer, pointer, number, number}, {}));
     declared.setPrivate();
   }
   if (!groups.empty() && !module.lookupSymbol(threadName)) {
@@ -149,7 +149,8 @@ static std::string symbolOf(StringRef text) {
 
 void ProgramEmitter::launch(
     Operation *op, StringRef name, Value units,
-    llvm::function_ref<void(KernelBuilder &, Value, Value, Value)> body) {
+    llvm::function_ref<void(KernelBuilder &, Value, Value, Value)> body,
+    Value atOnce) {
   KernelBuilder kernel(op->getLoc(), module.getContext());
   kernel.setInsertionPointToEnd(module.getBody());
   Type pointer = kernel.pointer(), number = kernel.getI64Type();
@@ -169,7 +170,8 @@ void ProgramEmitter::launch(
       main.create<UnrealizedConversionCastOp>(pointer, address).getResult(0);
   Value pool = main.pointerSlot(frame, Program::poolSlot);
   main.create<func::CallOp>(parallelName, TypeRange(),
-                            ValueRange{pool, address, frame, units});
+                            ValueRange{pool, address, frame, units,
+                                       atOnce ? atOnce : main.number(1)});
 }
 
 Value ProgramEmitter::rowsAround(Operation *op) {

@@ -53,11 +53,13 @@ private:
   void emitCommit(attn::ScanOp op);
   void emitEnd(attn::ScanOp op);
 
-  /// A kernel of its own: `body` gets the builder, the frame and the range.
+  /// A kernel of its own: `body` gets the builder, the frame and the range, of
+  /// at least `atOnce` units.
   void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
               llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
                                       mlir::Value first, mlir::Value last)>
-                  body);
+                  body,
+              mlir::Value atOnce = nullptr);
   /// A kernel whose work units are the examples that take part, the rows of
   /// the loops around `op`.
   void

@@ -20,10 +20,10 @@
 // CHECK:         %[[SLOT:.*]] = llvm.getelementptr %[[FRAME]][%[[SEVEN]]]
 // CHECK:         %[[VALUE:.*]] = llvm.load %[[SLOT]]
 // CHECK:         llvm.store %[[VALUE]]
-// CHECK:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[ROOM]], %{{.*}})
+// CHECK:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[ROOM]], %{{.*}}, %{{.*}})
 // CHECK:         constant @twice.q.6
-// CHECK:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[ROOM]], %{{.*}})
-func.func private @fovea_parallel(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64)
+// CHECK:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[ROOM]], %{{.*}}, %{{.*}})
+func.func private @fovea_parallel(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64)
 func.func @twice.0.q(%frame: !llvm.ptr, %first: i64, %last: i64) {
   %seven = arith.constant 7 : i64
   %at = llvm.getelementptr %frame[%seven] : (!llvm.ptr, i64) -> !llvm.ptr, i64
@@ -46,10 +46,10 @@ func.func @twice(%frame: !llvm.ptr) {
   %pool = llvm.load %frame : !llvm.ptr -> !llvm.ptr
   %f = func.constant @twice.0.q : (!llvm.ptr, i64, i64) -> ()
   %a = builtin.unrealized_conversion_cast %f : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
-  func.call @fovea_parallel(%pool, %a, %frame, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+  func.call @fovea_parallel(%pool, %a, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
   %g = func.constant @twice.1.q : (!llvm.ptr, i64, i64) -> ()
   %b = builtin.unrealized_conversion_cast %g : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
-  func.call @fovea_parallel(%pool, %b, %frame, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+  func.call @fovea_parallel(%pool, %b, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
   return
 }
 
@@ -62,9 +62,9 @@ func.func @twice(%frame: !llvm.ptr) {
 // LEFT-LABEL: func.func @writes(
 // LEFT-SAME:      %[[FRAME:.*]]: !llvm.ptr
 // LEFT-NOT:     alloca
-// LEFT:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[FRAME]], %{{.*}})
-// LEFT:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[FRAME]], %{{.*}})
-func.func private @fovea_parallel(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64)
+// LEFT:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[FRAME]], %{{.*}}, %{{.*}})
+// LEFT:         call @fovea_parallel(%{{.*}}, %{{.*}}, %[[FRAME]], %{{.*}}, %{{.*}})
+func.func private @fovea_parallel(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64)
 func.func @writes.0.k(%frame: !llvm.ptr, %first: i64, %last: i64) {
   %seven = arith.constant 7 : i64
   %at = llvm.getelementptr %frame[%seven] : (!llvm.ptr, i64) -> !llvm.ptr, i64
@@ -82,9 +82,9 @@ func.func @writes(%frame: !llvm.ptr) {
   %pool = llvm.load %frame : !llvm.ptr -> !llvm.ptr
   %f = func.constant @writes.0.k : (!llvm.ptr, i64, i64) -> ()
   %a = builtin.unrealized_conversion_cast %f : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
-  func.call @fovea_parallel(%pool, %a, %frame, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+  func.call @fovea_parallel(%pool, %a, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
   %g = func.constant @writes.1.k : (!llvm.ptr, i64, i64) -> ()
   %b = builtin.unrealized_conversion_cast %g : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
-  func.call @fovea_parallel(%pool, %b, %frame, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+  func.call @fovea_parallel(%pool, %b, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
   return
 }

@@ -54,6 +54,7 @@ public:
       return llvm::cantFail(jit->lookup(name));
     };
     pack = reinterpret_cast<Pack>(find(packName(element)));
+    packFar = reinterpret_cast<Pack>(find(packFarName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
     gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
     product = reinterpret_cast<Product>(find(productName(element)));
@@ -77,7 +78,7 @@ public:
   }
 
   GemmTile tile;
-  Pack pack;
+  Pack pack, packFar;
   Gemm gemm;
   Rows gemmRows;
   Product product;
@@ -212,6 +213,25 @@ TEST_P(Gemm, PacksPanelsRowByRowWithZerosBehindTheLastColumn) {
           int64_t at = (column / width * k + row) * width + column % width;
           ASSERT_EQ(bp[at], expected) << row << " " << column << transposed;
         }
+    }
+  });
+}
+
+TEST_P(Gemm, PacksPastTheCachesAsOtherwise) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t k = 37, n = 1000, panels = p.tile.panels(n);
+    std::vector<T> b = p.values(k * n);
+    // It writes to whole cache lines, and each range of panels by itself.
+    std::vector<T> room(p.tile.packedSize(k, n) + 64 / sizeof(T));
+    T *out = room.data();
+    while (reinterpret_cast<uintptr_t>(out) % 64 != 0)
+      ++out;
+    for (bool transposed : {false, true}) {
+      int64_t rs = transposed ? 1 : n, cs = transposed ? k : 1;
+      p.packFar(b.data(), rs, cs, k, n, out, 0, 9);
+      p.packFar(b.data(), rs, cs, k, n, out, 9, panels);
+      std::vector<T> far(out, out + p.tile.packedSize(k, n));
+      EXPECT_TRUE(same(p.packed(b, rs, cs, k, n), far)) << transposed;
     }
   });
 }

@@ -7,10 +7,12 @@
 #include "runtime/ThreadPool.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -29,11 +31,11 @@ Pool makePool(int threads) { return Pool(fovea_pool_create(threads)); }
 
 /// Calls a lambda as work.
 template <typename Work>
-void parallel(const Pool &pool, int64_t units, Work work) {
+void parallel(const Pool &pool, int64_t units, Work work, int64_t atOnce = 1) {
   auto call = [](void *frame, int64_t first, int64_t last) {
     (*static_cast<Work *>(frame))(first, last);
   };
-  fovea_parallel(pool.get(), call, &work, units);
+  fovea_parallel(pool.get(), call, &work, units, atOnce);
 }
 
 } // namespace
@@ -53,6 +55,35 @@ TEST(ThreadPool, DoesEachUnitOnce) {
       EXPECT_EQ(count, std::vector<int>(units, 1)) << threads << " " << units;
     }
   }
+}
+
+TEST(ThreadPool, GivesRangesOfSoManyUnits) {
+  for (int threads : {1, 2, 3}) {
+    Pool pool = makePool(threads);
+    for (int64_t units : {1, 11, 12, 23, 24, 25, 100, 1000}) {
+      std::atomic<int64_t> total = 0;
+      auto work = [&](int64_t first, int64_t last) {
+        EXPECT_GE(last - first, std::min<int64_t>(units, 12));
+        total += last - first;
+      };
+      parallel(pool, units, work, 12);
+      EXPECT_EQ(total, units);
+    }
+  }
+}
+
+// 100 units of two threads with four ranges each: 12 or 13 in a range, and 50
+// for each thread.
+TEST(ThreadPool, GivesThreadsEqualShares) {
+  Pool pool = makePool(2);
+  std::mutex mutex;
+  std::vector<int64_t> begins;
+  parallel(pool, 100, [&](int64_t first, int64_t) {
+    std::lock_guard<std::mutex> lock(mutex);
+    begins.push_back(first);
+  });
+  std::sort(begins.begin(), begins.end());
+  EXPECT_EQ(begins, (std::vector<int64_t>{0, 12, 25, 37, 50, 62, 75, 87}));
 }
 
 TEST(ThreadPool, NumbersItsThreads) {

@@ -29,9 +29,9 @@ static llvm::DenseMap<void *, double> &times() {
 }
 
 static void timedParallel(FoveaPool *pool, FoveaWork work, void *frame,
-                          int64_t units) {
+                          int64_t units, int64_t atOnce) {
   Clock::time_point start = Clock::now();
-  fovea_parallel(pool, work, frame, units);
+  fovea_parallel(pool, work, frame, units, atOnce);
   times()[reinterpret_cast<void *>(work)] +=
       std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -187,7 +187,7 @@ static std::string placeOf(Operation *op) {
   return place;
 }
 
-/// `energy[i, k]`; a loop is called by its extent.
+/// `energy[i] sum[k]`; a loop is called by its extent.
 static std::string nameOf(Operation *op) {
   if (isa<YieldOp>(op))
     op = op->getParentOp();
@@ -205,11 +205,18 @@ static std::string nameOf(Operation *op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute)
     return name;
-  std::string indices;
-  for (Attribute index :
-       compute.getIndices().getValue().take_front(compute.getNumParallel()))
-    indices += (indices.empty() ? "" : ",") + cast<StringAttr>(index).str();
-  return indices.empty() ? name : fmt::format("{}[{}]", name, indices);
+  auto listed = [](ArrayRef<Attribute> indices) {
+    std::string list;
+    for (Attribute index : indices)
+      list += (list.empty() ? "" : ",") + cast<StringAttr>(index).str();
+    return list.empty() ? list : "[" + list + "]";
+  };
+  ArrayRef<Attribute> indices = compute.getIndices().getValue();
+  name += listed(indices.take_front(compute.getNumParallel()));
+  if (compute.getReducer() != Reducer::none)
+    name += fmt::format(" {}{}", stringifyReducer(compute.getReducer()).str(),
+                        listed(indices.drop_front(compute.getNumParallel())));
+  return name;
 }
 
 /// `enc_ff.3.w1` is one of `enc_ff.w1`.

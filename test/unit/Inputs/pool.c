@@ -10,7 +10,7 @@ static void count(void *frame, int64_t first, int64_t last) {
 int main(void) {
   int done[100] = {0};
   FoveaPool *pool = fovea_pool_create(2);
-  fovea_parallel(pool, count, done, 100);
+  fovea_parallel(pool, count, done, 100, 1);
   fovea_pool_destroy(pool);
   for (int i = 0; i < 100; ++i)
     if (done[i] != 1)
