@@ -36,13 +36,31 @@ static Value copiedBy(ComputeOp op) {
   return isSame ? read.getArray() : Value();
 }
 
-/// A sum of products of two reads stays what it is: a matrix product.
+/// A sum of products of two reads that each have an index of the result which
+/// the other one lacks stays what it is: a matrix product.
 static bool isProduct(ComputeOp op) {
-  if (op.getReducer() != Reducer::sum)
-    return false;
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-  return product && product.getLhs().getDefiningOp<ReadOp>() &&
-         product.getRhs().getDefiningOp<ReadOp>();
+  if (op.getReducer() != Reducer::sum || !product)
+    return false;
+  auto left = product.getLhs().getDefiningOp<ReadOp>();
+  auto right = product.getRhs().getDefiningOp<ReadOp>();
+  if (!left || !right)
+    return false;
+  auto hasIndexAlone = [&](ReadOp read, ReadOp other) {
+    return llvm::any_of(read.getIndices(), [&](Value index) {
+      AccessIndex at = classify(index, op);
+      return at.kind == AccessIndex::Iterator &&
+             at.iterator < op.getNumParallel() &&
+             llvm::none_of(
+                 other.getIndices(),
+                 [&](Value value) {
+                   AccessIndex there = classify(value, op);
+                   return there.kind == AccessIndex::Iterator &&
+                          there.iterator == at.iterator;
+                 });
+    });
+  };
+  return hasIndexAlone(left, right) && hasIndexAlone(right, left);
 }
 
 /// The op that reads `op`, if it is one, reads it once, in the same loop, and
@@ -59,16 +77,24 @@ static ReadOp onlyRead(ComputeOp op) {
       read->getBlock() != &reader.getBody().front() ||
       batchOf(reader) != batchOf(op) || isProduct(reader) ||
       reader.getNumIndices() != op.getNumIndices() ||
-      reader.getExtents() != op.getExtents() ||
       llvm::any_of(reader.getLower(), [](int64_t lower) { return lower != 0; }))
     return {};
-  for (auto [number, index] : llvm::enumerate(read.getIndices()))
-    if (index != reader.getIndex(number))
+  // Its indices, in whatever order.
+  llvm::SmallDenseSet<Value> seen;
+  bool isInOrder = true;
+  for (auto [number, index] : llvm::enumerate(read.getIndices())) {
+    AccessIndex at = classify(index, reader);
+    if (at.kind != AccessIndex::Iterator || at.offset != 0 ||
+        reader.getExtents()[at.iterator] != op.getExtents()[number] ||
+        !seen.insert(index).second)
       return {};
+    isInOrder &= at.iterator == number;
+  }
   // What the reader never asks for need not be zero.
   if (op.hasCondition() &&
-      !follows(op.getCondition().front().getTerminator()->getOperand(0), op,
-               guardsOf(reader)))
+      (!isInOrder ||
+       !follows(op.getCondition().front().getTerminator()->getOperand(0), op,
+                guardsOf(reader))))
     return {};
   return read;
 }

@@ -1,6 +1,7 @@
 //===- BodyEmitter.cpp - the scalars of a body as scalars or vectors ------===//
 
 #include "codegen/cpu/BodyEmitter.h"
+#include "passes/Batch.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -303,6 +304,37 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
   return builder.select(matches, readHere(), later);
 }
 
+/// Whether a sum computes functions of an array that it runs through, as the
+/// scores of additive attention do of the keys: more than the caches near the
+/// core hold, and slowly enough for the next values to come in the meantime.
+static bool isStreamed(ReadOp op) {
+  auto compute = op->getParentOfType<ComputeOp>();
+  if (!compute || compute.getReducer() == Reducer::none ||
+      !isPerExample(op.getArray()))
+    return false;
+  auto isOfCompute = [&](Value index) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    return argument && argument.getOwner()->getParentOp() == compute;
+  };
+  return llvm::count_if(op.getIndices(), isOfCompute) > 1 &&
+         llvm::any_of(compute.getBody().getOps(), [](Operation &each) {
+           return each.getDialect()->getNamespace() == "math" ||
+                  isa<SigmoidOp>(each);
+         });
+}
+
+/// Prefetches what this read finds a few rows on.
+void BodyEmitter::prefetchAhead(const Storage &array, ArrayRef<Index> indices) {
+  constexpr int64_t distance = 4096; // bytes
+  Index where = offset(array, indices);
+  if (where.step != 1)
+    return;
+  Type element = storage.elementOf(array.type.getElementType());
+  Value address = builder.at(element, base(array), where.base);
+  builder.prefetch(builder.at(builder.getI8Type(), address, distance),
+                   /*forWriting=*/false);
+}
+
 void BodyEmitter::emitRead(ReadOp op) {
   const Storage &array = storage.of(op.getArray());
   SmallVector<Index> indices;
@@ -310,6 +342,8 @@ void BodyEmitter::emitRead(ReadOp op) {
     indices.push_back(indexOf(index));
   bool always = isAlwaysInside(op);
   if (always || (op.getAlternatives().empty() && !op.getOtherwise())) {
+    if (isStreamed(op))
+      prefetchAhead(array, indices);
     values[op.getResult()] = readElement(array, indices, always);
     return;
   }

@@ -99,6 +99,7 @@ private:
   void emitRead(attn::ReadOp op);
   mlir::Value readElement(const Storage &array, llvm::ArrayRef<Index> indices,
                           bool alwaysInside);
+  void prefetchAhead(const Storage &array, llvm::ArrayRef<Index> indices);
   mlir::Value readCase(attn::ReadOp op, unsigned number,
                        llvm::ArrayRef<Index> indices, mlir::Value otherwise);
   mlir::Value isInside(const Storage &array, llvm::ArrayRef<Index> indices);

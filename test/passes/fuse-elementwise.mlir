@@ -92,6 +92,41 @@ attn.program @loss {
     attn.yield %0 : f64
   } : !attn.array<["T", "T"], f64>
 
+  // Its indices may stand in another order, unless a condition says where it
+  // is zero. A vector times a matrix is no product of matrices.
+  // CHECK-NOT: "bent"
+  // CHECK:      attn.compute "score"
+  // CHECK:        attn.read %w
+  // CHECK-NEXT:   attn.read %product
+  // CHECK-NEXT:   math.tanh
+  // CHECK:      attn.compute "below"
+  // CHECK:      attn.compute "turned"
+  // CHECK-NEXT:   attn.read %below
+  %bent = attn.compute "bent" (%k: 8, %t: "T") {
+    %0 = attn.read %product[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[8, "T"], f64>
+  %score = attn.compute "score" (%t: "T") sum (%k: 8) {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %w[%c0, %k] : !attn.array<[8, 8], f64>
+    %1 = attn.read %bent[%k, %t] : !attn.array<[8, "T"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %below = attn.compute "below" (%u: "T", %t: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %score[%u] : !attn.array<["T"], f64>
+    %1 = math.sqrt %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %turned = attn.compute "turned" (%t: "T") softmax (%u: "T") {
+    %0 = attn.read %below[%u, %t] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+
   // A copy is gone; another order of the same elements is no copy.
   // CHECK-NOT: "copy"
   // CHECK: attn.compute "mirror"
@@ -108,6 +143,7 @@ attn.program @loss {
   } : !attn.array<["T", 8], f64>
   attn.output "weights" %weights : !attn.array<["T", "T"], f64>
   attn.output "everywhere" %everywhere : !attn.array<["T", "T"], f64>
+  attn.output "turned" %turned : !attn.array<["T", "T"], f64>
   attn.output "copy" %copy : !attn.array<["T", 8], f64>
   attn.output "mirror" %mirror : !attn.array<["T", 8], f64>
   attn.output "open" %open : !attn.array<["T", 8], f64>
