@@ -22,6 +22,10 @@ static constexpr int64_t unitRows = 8 * stripRows;
 /// Terms that are multiplied at a time; fewer where whole pieces are zero.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
 
+/// Of a product with weights, a thread computes so many rows at least: fewer
+/// would read the weights too often.
+static constexpr int64_t rowsAtOnce = 48;
+
 namespace {
 
 /// One kernel of a group.
@@ -36,6 +40,8 @@ public:
   /// All rows from `first` to before `last` of the example at `place`, at
   /// `outer` of the indices outside.
   void emit(const Place &place, ArrayRef<Value> outer, Value first, Value last);
+  /// The same behind a product with weights, of the rows of all examples.
+  void emitBatch(const Place &place, Value first, Value last);
 
 private:
   /// What a member multiplies.
@@ -52,6 +58,7 @@ private:
   void pack(const StripMember &member);
   void clear(const StripMember &member);
   void emitMember(const StripMember &member, Value first, Value count);
+  void multiplyWeights(Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
   std::pair<Value, Value> inBand(const Band &band, Value size, Value first,
@@ -353,7 +360,104 @@ void StripEmitter::emit(const Place &at, ArrayRef<Value> outside, Value first,
   });
 }
 
+/// How many rows the examples before this one have.
+static Value rowsBefore(KernelBuilder &b, const StorageMap &storage,
+                        Value frame, Attribute extent, Value example) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return b.mul(example, b.number(number.getInt()));
+  int layout = storage.layoutOfLength(cast<StringAttr>(extent));
+  return b.entry(frame, storage.slotOfLayout(layout), example);
+}
+
+/// The rows of the product of the first member, in its strip.
+void StripEmitter::multiplyWeights(Value first, Value count) {
+  Contraction product = *group.weights;
+  ComputeOp op = group.members.front().op;
+  const Storage &left = storage.of(product.left.getArray());
+  const Storage &result = storage.of(op.getResult());
+  Value one = b.number(1), leftWidth = b.number(product.leftWidth);
+  Value width = b.number(product.width);
+  Value to;
+  if (result.strip >= 0) {
+    unsigned room = group.strips[result.strip].room;
+    to = rooms[room];
+    width = padded(b, group.rooms[room].factors.back(), width);
+  } else {
+    to = address(b.pointerSlot(place.frame, result.slot), b.mul(first, width));
+  }
+  Value from =
+      address(b.pointerSlot(place.frame, left.slot),
+              b.add(b.mul(first, leftWidth), b.number(product.leftFirst)));
+  Value packed = b.pointerSlot(place.frame, storage.packedOf(op)->slot);
+  b.call(gemmName(real),
+         {from, leftWidth, one, packed, to, width, count,
+          b.number(product.columns()), b.number(product.count), b.number(0),
+          b.number(tile.panels(product.columns())), b.truth(false)});
+}
+
+void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
+  place = at;
+  rooms.clear();
+  findRooms();
+  Value zero = b.number(0), one = b.number(1), batch;
+  batch = b.slot(place.frame, Program::batchSlot);
+  // Strips of about the same height.
+  Value all = b.sub(last, first), tallest = b.number(stripRows);
+  Value height = b.divUp(all, b.divUp(all, tallest));
+  height = b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
+  b.loop(first, last, height, [&](Value strip) {
+    Value end = b.min(last, b.add(strip, height));
+    multiplyWeights(strip, b.sub(end, strip));
+    b.loop(zero, batch, one, [&](Value example) {
+      place.example = place.rank = example;
+      Value begin = rowsBefore(b, storage, place.frame, group.rows, example);
+      Value behind =
+          rowsBefore(b, storage, place.frame, group.rows, b.add(example, one));
+      setStrips(b.sub(strip, begin));
+      b.loop(b.max(strip, begin), b.min(end, behind), one, [&](Value row) {
+        for (const StripMember &member : ArrayRef(group.members).drop_front())
+          emitMember(member, b.sub(row, begin), one);
+      });
+    });
+  });
+}
+
+/// A unit is a tile of the product.
+void ProgramEmitter::emitBatchStrips(const StripGroup &group, StringRef name) {
+  ComputeOp op = group.members.front().op;
+  int rowsSlot = storage.description().numSlots++;
+  Value rows = rowsBefore(main, storage, frame, group.rows,
+                          main.slot(frame, Program::batchSlot));
+  main.setSlot(frame, rowsSlot, rows);
+  launch(
+      op, name, main.divUp(rows, main.number(tile.rows)),
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        StripEmitter strips(kernel, storage, group, real, tile, lanes);
+        Value height = kernel.number(tile.rows);
+        strips.emitBatch(
+            placeOf(kernel, op, frame), kernel.mul(first, height),
+            kernel.min(kernel.mul(last, height), kernel.slot(frame, rowsSlot)));
+      },
+      main.number(rowsAtOnce / tile.rows));
+}
+
 void ProgramEmitter::emitStrips(const StripGroup &group) {
+  std::string name = "strips";
+  for (const StripMember &member : group.members)
+    if (auto label = member.op->getAttrOfType<StringAttr>("label");
+        label && !label.empty())
+      name += "." + label.str();
+  if (group.weights)
+    emitBatchStrips(group, name);
+  else
+    emitExampleStrips(group, name);
+  if (notes)
+    for (const StripMember &member : ArrayRef(group.members).drop_front())
+      notes->back().others.push_back(member.op);
+}
+
+void ProgramEmitter::emitExampleStrips(const StripGroup &group,
+                                       StringRef name) {
   int64_t places = 1;
   for (Attribute extent : group.outer)
     places *= cast<IntegerAttr>(extent).getInt();
@@ -366,11 +470,6 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
   };
   Value units = main.mul(main.slot(frame, Program::batchSlot),
                          main.mul(main.number(places), partsOf(main, frame)));
-  std::string name = "strips";
-  for (const StripMember &member : group.members)
-    if (auto label = member.op->getAttrOfType<StringAttr>("label");
-        label && !label.empty())
-      name += "." + label.str();
   ComputeOp op = group.members.front().op;
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
@@ -400,7 +499,4 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
                            [&] { strips.emit(place, outer, begin, end); });
            });
          });
-  if (notes)
-    for (const StripMember &member : ArrayRef(group.members).drop_front())
-      notes->back().others.push_back(member.op);
 }

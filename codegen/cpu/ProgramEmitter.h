@@ -40,6 +40,8 @@ private:
   void emitProduct(attn::ComputeOp op, Contraction product);
   void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
   void emitStrips(const StripGroup &group);
+  void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
+  void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
   void emitRowList(attn::ComputeOp op, Contraction product,
                    const Storage &list);
   void emitRowCondition(attn::ComputeOp op);

@@ -514,8 +514,12 @@ void StorageMap::addBlock(Block &block, int position) {
     if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
       continue;
     Value result = op.getResult(0);
-    if (storage.contains(result))
+    if (storage.contains(result)) {
+      // A strip; the weights of its product are packed as any others.
+      if (own && own->weights && own->members.front().op == &op)
+        addPacked(own->members.front().op, position);
       continue;
+    }
     auto type = cast<ArrayType>(result.getType());
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       Storage alias = of(reshape.getOperand());

@@ -91,6 +91,22 @@ static std::optional<StripMember> asSeed(ComputeOp op) {
   return member;
 }
 
+/// A product with weights, C[row, n], whose rows are those of all examples.
+static std::optional<Contraction> asWeights(ComputeOp op, ProgramOp program) {
+  std::optional<Contraction> product = contractionOf(op);
+  if (!product || product->kind != Contraction::Rows ||
+      product->hasRowCondition || product->columns() != product->width ||
+      op.getNumParallel() != 2 || isNested(op.getExtents()[0], program))
+    return std::nullopt;
+  Value left = product->left.getArray();
+  while (auto reshape = left.getDefiningOp<ReshapeOp>())
+    left = reshape.getOperand();
+  // Data may lie otherwise than one row behind the other.
+  if (left.getDefiningOp<DataOp>())
+    return std::nullopt;
+  return product;
+}
+
 /// The axes of what a member gives.
 static Axes axesOf(const StripMember &member, size_t rank) {
   Axes axes(rank, -1);
@@ -185,6 +201,8 @@ std::optional<StripMember> Gatherer::asRows(ComputeOp op) {
       }))
     return std::nullopt;
   member.product = batchedContractionOf(op);
+  if (group.weights && (member.product || member.shared.front() != 0))
+    return std::nullopt;
   if (member.product && (member.product->m != member.shared.back() ||
                          op.getNumParallel() != numShared + 1))
     member.product.reset();
@@ -207,6 +225,29 @@ std::optional<StripMember> Gatherer::asSum(ComputeOp op) {
       }))
     return std::nullopt;
   return member;
+}
+
+/// sum[row](f(row)) of an example becomes sum[row](g[row]) with g[row] =
+/// f(row), which is returned; null where it is something else.
+static ComputeOp splitRows(ComputeOp op, Attribute rows) {
+  if (batchOf(op) != BatchKind::each || op.getReducer() != Reducer::sum ||
+      op.getNumIndices() != 1 || op.getNumParallel() != 0 ||
+      op.hasCondition() || op.getExtents()[0] != rows || op.getLower()[0] != 0)
+    return {};
+  OpBuilder builder(op);
+  auto each = ComputeOp::create(
+      builder, op.getLoc(), op.getLabel().value_or(""),
+      op.getIndices().getValue(), op.getExtents().getValue(), {},
+      /*numParallel=*/1, Reducer::none, op.getElementType());
+  each->setAttr("attn.batch", builder.getStringAttr("each"));
+  Block &from = op.getBody().front(), &to = each.getBody().front();
+  to.getOperations().splice(to.end(), from.getOperations());
+  from.getArgument(0).replaceAllUsesWith(to.getArgument(0));
+  builder.setInsertionPointToEnd(&from);
+  Value value =
+      ReadOp::create(builder, op.getLoc(), each, ValueRange{op.getIndex(0)});
+  YieldOp::create(builder, op.getLoc(), value);
+  return each;
 }
 
 /// The sum over the examples, of what each has by itself.
@@ -269,8 +310,16 @@ bool Gatherer::visit(Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!isBehind && compute && touches && !taken.contains(&op)) {
     std::optional<StripMember> member = asRows(compute);
-    if (!member)
+    if (!member && !group.weights)
       member = asSum(compute);
+    if (!member && group.weights)
+      if (ComputeOp each = splitRows(compute, group.rows)) {
+        compute = each;
+        member = asRows(each);
+        if (!member)
+          behind.insert(each);
+        behind.insert(&op);
+      }
     if (member && alignPending(compute, *member)) {
       splitSum(member->op);
       join(*member);
@@ -284,7 +333,7 @@ bool Gatherer::visit(Operation &op) {
   // What somebody else reads before the group stays where it is.
   for (Value array : waiting)
     pending.erase(array);
-  if (!compute || taken.contains(&op))
+  if (!compute || taken.contains(&op) || group.weights)
     return true;
   std::optional<StripMember> member = asSeed(compute);
   if (member && member->shared.size() == numShared &&
@@ -315,6 +364,9 @@ void Gatherer::move() {
 
 std::optional<StripGroup> Gatherer::gather(ComputeOp seed) {
   std::optional<StripMember> first = asSeed(seed);
+  group.weights = asWeights(seed, program);
+  if (group.weights)
+    first = StripMember{.op = seed, .shared = {0}, .product = {}};
   if (!first)
     return std::nullopt;
   for (unsigned index : ArrayRef(first->shared).drop_back())

@@ -6,6 +6,9 @@
 // are computed together, some rows after the others, and no more than a strip
 // of it is ever there: memory for T x S elements becomes memory for S.
 //
+// The same holds behind a product with weights, as that of a vocabulary: its
+// rows are those of a batch.
+//
 // The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
 // score and any equations between the products: a strip has its rows whole, so
 // that no softmax has to be put together.
@@ -16,6 +19,7 @@
 #define FOVEA_CODEGEN_CPU_STRIPS_H
 
 #include "codegen/cpu/BatchedContraction.h"
+#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/Gemm.h"
 
 namespace fovea::codegen {
@@ -51,6 +55,9 @@ struct StripMember {
 
 /// Equations one behind the other.
 struct StripGroup {
+  /// The product with weights that the first member is: the rows are then those
+  /// of all examples, one behind the other, and nothing is outside of them.
+  std::optional<Contraction> weights;
   llvm::SmallVector<mlir::Attribute> outer; // the extents outside of the rows
   mlir::Attribute rows;
   std::vector<StripMember> members;
