@@ -442,18 +442,15 @@ void ProgramEmitter::emitBatchStrips(const StripGroup &group, StringRef name) {
 }
 
 void ProgramEmitter::emitStrips(const StripGroup &group) {
-  std::string name = "strips";
+  SmallVector<Operation *> ops;
   for (const StripMember &member : group.members)
-    if (auto label = member.op->getAttrOfType<StringAttr>("label");
-        label && !label.empty())
-      name += "." + label.str();
+    ops.push_back(member.op);
+  std::string name = "strips." + joinedLabels(ops);
   if (group.weights)
     emitBatchStrips(group, name);
   else
     emitExampleStrips(group, name);
-  if (notes)
-    for (const StripMember &member : ArrayRef(group.members).drop_front())
-      notes->back().others.push_back(member.op);
+  noteOthers(ops);
 }
 
 void ProgramEmitter::emitExampleStrips(const StripGroup &group,

@@ -86,15 +86,57 @@ void ProgramEmitter::emitPrepare() {
   main.create<func::ReturnOp>();
 }
 
+/// Inputs and outputs have their places; a reshape is another view.
+static bool isView(Operation &op) {
+  return isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(
+             op) ||
+         op.getDialect()->getNamespace() == "arith";
+}
+
 LogicalResult ProgramEmitter::emitBlock(Block &block) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
+  // In a loop, a run of equations is one kernel: the row of an example goes
+  // from one to the next in the nearest cache.
+  SmallVector<ComputeOp> run;
   for (Operation &op : block) {
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
+    if (!isTop && isByRows(op)) {
+      run.push_back(cast<ComputeOp>(op));
+      continue;
+    }
+    if (!isView(op))
+      emitRun(run);
     if (failed(emitOp(op)))
       return failure();
   }
+  emitRun(run);
   return success();
+}
+
+/// Whether an op is computed row by row, each from its own example.
+bool ProgramEmitter::isByRows(Operation &op) {
+  auto compute = dyn_cast<ComputeOp>(op);
+  return compute && batchOf(compute) == BatchKind::each &&
+         !storage.packedOf(compute) && !batchedContractionOf(compute);
+}
+
+void ProgramEmitter::emitRun(SmallVector<ComputeOp> &run) {
+  if (run.size() == 1)
+    emitCompute(run.front());
+  if (run.size() > 1) {
+    SmallVector<Operation *> ops(run.begin(), run.end());
+    main.setLoc(run.front().getLoc());
+    launchRows(run.front(), joinedLabels(ops),
+               [&](KernelBuilder &kernel, const Place &place) {
+                 for (ComputeOp op : run) {
+                   kernel.setLoc(op.getLoc());
+                   ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
+                 }
+               });
+    noteOthers(ops);
+  }
+  run.clear();
 }
 
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
@@ -127,10 +169,7 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
     emitAppend(append);
     return success();
   }
-  // Inputs and outputs have their places; a reshape is another view.
-  if (isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(
-          op) ||
-      op.getDialect()->getNamespace() == "arith")
+  if (isView(op))
     return success();
   return op.emitOpError() << "cannot be compiled yet";
 }
@@ -145,6 +184,20 @@ static std::string symbolOf(StringRef text) {
   for (char c : text)
     result += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
   return result;
+}
+
+std::string ProgramEmitter::joinedLabels(ArrayRef<Operation *> ops) {
+  std::string name;
+  for (Operation *op : ops)
+    if (auto label = op->getAttrOfType<StringAttr>("label");
+        label && !label.empty())
+      name += (name.empty() ? "" : ".") + label.str();
+  return name;
+}
+
+void ProgramEmitter::noteOthers(ArrayRef<Operation *> ops) {
+  if (notes)
+    llvm::append_range(notes->back().others, ops.drop_front());
 }
 
 void ProgramEmitter::launch(

@@ -31,6 +31,10 @@ private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void emitCompute(attn::ComputeOp op);
+  bool isByRows(mlir::Operation &op);
+  /// Emits the equations of `run` one behind the other, row by row, and empties
+  /// it.
+  void emitRun(llvm::SmallVector<attn::ComputeOp> &run);
   void beginFunction(llvm::StringRef name);
   void emitPrepare();
   /// Packs the weights of the products in `op`, which stands in no loop: those
@@ -55,6 +59,10 @@ private:
   void emitCommit(attn::ScanOp op);
   void emitEnd(attn::ScanOp op);
 
+  /// The names of equations that are one kernel.
+  static std::string joinedLabels(llvm::ArrayRef<mlir::Operation *> ops);
+  /// The last kernel computes all of these.
+  void noteOthers(llvm::ArrayRef<mlir::Operation *> ops);
   /// A kernel of its own: `body` gets the builder, the frame and the range, of
   /// at least `atOnce` units.
   void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,

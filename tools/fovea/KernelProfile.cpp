@@ -283,7 +283,7 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
   for (auto [op, time] : spent) {
     std::string name = nameOf(op);
     if (!others[op].empty())
-      name += " .. " + nameOf(others[op].back()) + ", in strips";
+      name += " .. " + nameOf(others[op].back()) + ", together";
     Row &row = byName[withoutMembers(name) + "  " + placeOf(op)];
     row.seconds += time;
     ++row.equations;
