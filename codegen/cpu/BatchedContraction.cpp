@@ -19,10 +19,13 @@ static bool isLarge(Attribute extent) {
 
 bool fovea::codegen::isNested(Attribute extent, ProgramOp program) {
   auto name = dyn_cast<StringAttr>(extent);
-  return name && llvm::any_of(program.getOps<LengthOp>(), [&](LengthOp length) {
-           return length.getLengthAttr() == name &&
-                  (length.getParent() || length.getOf());
-         });
+  if (!name)
+    return false;
+  // Lengths stand first in a program: the search is short.
+  auto lengths = program.getOps<LengthOp>();
+  auto found = llvm::find_if(
+      lengths, [&](LengthOp length) { return length.getLengthAttr() == name; });
+  return found != lengths.end() && ((*found).getParent() || (*found).getOf());
 }
 
 /// The conjuncts of the condition of an op, when each of them compares two of

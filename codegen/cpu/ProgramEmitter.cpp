@@ -37,6 +37,8 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
       lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
 LogicalResult ProgramEmitter::emit() {
+  for (auto step : program.getOps<StepOp>())
+    steps.push_back(step.getResult());
   emitGemm(module, real, target);
   Type pointer = main.pointer(), number = main.getI64Type();
   if (!module.lookupSymbol(parallelName)) {
@@ -240,9 +242,8 @@ Place ProgramEmitter::placeOf(KernelBuilder &kernel, Operation *op,
   for (const Loop *loop : storage.around(op))
     place.steps[loop->op->getRegion(0).getArgument(0)] =
         kernel.slot(frame, loop->stepSlot);
-  for (auto step : program.getOps<StepOp>())
-    place.steps[step.getResult()] =
-        kernel.slot(frame, storage.description().stepSlot);
+  for (Value step : steps)
+    place.steps[step] = kernel.slot(frame, storage.description().stepSlot);
   return place;
 }
 

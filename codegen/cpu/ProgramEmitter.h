@@ -102,6 +102,7 @@ private:
   unsigned lanes;
   KernelBuilder main;
   mlir::Value frame; // of the function of the program
+  llvm::SmallVector<mlir::Value> steps;
   unsigned numKernels = 0;
   llvm::DenseSet<int> packedSlots;
 };

@@ -91,12 +91,24 @@ static std::optional<StripMember> asSeed(ComputeOp op) {
   return member;
 }
 
+/// Whether equations read an array that could be computed with it: neither
+/// loops nor products.
+static bool isReadByRows(ComputeOp op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto reader = user->getParentOfType<ComputeOp>();
+    return reader && reader->getBlock() == op->getBlock() &&
+           plainRead(user, op.getResult()) && !contractionOf(reader) &&
+           !batchedContractionOf(reader);
+  });
+}
+
 /// A product with weights, C[row, n], whose rows are those of all examples.
 static std::optional<Contraction> asWeights(ComputeOp op, ProgramOp program) {
   std::optional<Contraction> product = contractionOf(op);
   if (!product || product->kind != Contraction::Rows ||
       product->hasRowCondition || product->columns() != product->width ||
-      op.getNumParallel() != 2 || isNested(op.getExtents()[0], program))
+      op.getNumParallel() != 2 || isNested(op.getExtents()[0], program) ||
+      !isReadByRows(op))
     return std::nullopt;
   Value left = product->left.getArray();
   while (auto reshape = left.getDefiningOp<ReshapeOp>())
