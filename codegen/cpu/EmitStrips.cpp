@@ -399,12 +399,13 @@ void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
   place = at;
   rooms.clear();
   findRooms();
-  Value zero = b.number(0), one = b.number(1), batch;
-  batch = b.slot(place.frame, Program::batchSlot);
-  // Strips of about the same height.
-  Value all = b.sub(last, first), tallest = b.number(stripRows);
+  Value zero = b.number(0), one = b.number(1);
+  Value batch = b.slot(place.frame, Program::batchSlot);
+  // Strips of whole tiles and of about the same height.
+  Value all = b.sub(last, first), ofTile = b.number(tile.rows);
+  Value tallest = b.number(stripRows / tile.rows * tile.rows);
   Value height = b.divUp(all, b.divUp(all, tallest));
-  height = b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
+  height = b.mul(b.divUp(height, ofTile), ofTile);
   b.loop(first, last, height, [&](Value strip) {
     Value end = b.min(last, b.add(strip, height));
     multiplyWeights(strip, b.sub(end, strip));

@@ -1,6 +1,6 @@
 """Compares strips of rows with the interpreter, and with themselves.
 
-    strips.py SPEC WORK_DIRECTORY LENGTH..
+    strips.py SPEC WORK_DIRECTORY LENGTH.. [--cpu CPU]
 
 `x` of the spec is a sequence of vectors of 32; the examples have these lengths,
 and NaN behind them. Prints what agrees.
@@ -20,7 +20,8 @@ TOLERANCES = {"f64": 1e-10, "f32": 1e-4}
 
 
 def main(spec, work, *lengths):
-    lengths = [int(length) for length in lengths]
+    cpu = ["--cpu", lengths[-1]] if "--cpu" in lengths else []
+    lengths = [int(length) for length in lengths[:len(lengths) - len(cpu)]]
     os.makedirs(work, exist_ok=True)
     weights, batch, result = (os.path.join(work, f) for f in ("w", "b", "r"))
     write(weights, drawn(spec, [], 0.3))
@@ -36,7 +37,7 @@ def main(spec, work, *lengths):
             "x.length": Tensor("I64", [len(examples)], [lengths[e] for e in examples]),
         })
         subprocess.run(["fovea", "run", spec, "--weights", weights, "--data", batch, "--get", "loss", "grads", "c",
-                        *options, "-o", result], check=True)
+                        *options, *([] if "--reference" in options else cpu), "-o", result], check=True)
         return read(result)
 
     everyone = range(len(lengths))
