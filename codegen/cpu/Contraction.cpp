@@ -4,6 +4,7 @@
 #include "codegen/cpu/Vectorise.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/SplitDecoder.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -32,18 +33,27 @@ static bool findFactors(ComputeOp op, ReadOp &first, ReadOp &second) {
 }
 
 namespace {
-/// Each axis of a read: an index of the op plus a number.
+/// Each axis of a read: an index of the op plus a number. `places` are those
+/// ahead of them that depend on no index of the op.
 struct Axes {
+  SmallVector<AccessIndex, 1> places;
   SmallVector<int> index;
   SmallVector<int64_t> offset;
 };
 } // namespace
 
-static std::optional<Axes> axesOf(ReadOp read, ComputeOp op) {
+static std::optional<Axes> axesOf(ReadOp read, ComputeOp op,
+                                  bool withPlaces = false) {
   Axes axes;
   uint64_t seen = 0;
   for (Value value : read.getIndices()) {
     AccessIndex access = classify(value, op);
+    if (withPlaces && axes.index.empty() &&
+        (access.kind == AccessIndex::Constant ||
+         access.kind == AccessIndex::Outer)) {
+      axes.places.push_back(access);
+      continue;
+    }
     if (access.kind != AccessIndex::Iterator || access.iterator >= 64 ||
         (seen >> access.iterator & 1))
       return std::nullopt;
@@ -116,9 +126,135 @@ static bool startsAtZero(ComputeOp op, unsigned except) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Places ahead of the rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whether an index that depends on no index of an op stands inside an axis.
+struct PlaceCheck {
+  AccessIndex index;
+  Attribute extent;
+  bool isAbove = false, isBelow = false;
+
+  PlaceCheck(AccessIndex index, Attribute extent)
+      : index(index), extent(extent) {}
+  void addLoop();
+  void addCondition(Value part, ComputeOp op);
+
+private:
+  bool isSame(const AccessIndex &other) const {
+    return other.kind == index.kind && other.value == index.value;
+  }
+  /// What follows from lhs + slack <= rhs.
+  void addAtMost(const AccessIndex &lhs, const AccessIndex &rhs, int64_t slack);
+};
+} // namespace
+
+void PlaceCheck::addLoop() {
+  isAbove = index.offset >= 0;
+  std::optional<int64_t> number = numberOf(extent);
+  if (index.kind == AccessIndex::Constant) {
+    isBelow = number && index.offset < *number;
+    return;
+  }
+  Attribute steps = cast<BlockArgument>(index.value)
+                        .getOwner()
+                        ->getParentOp()
+                        ->getAttr("extent");
+  std::optional<int64_t> numSteps = numberOf(steps);
+  isBelow = steps == extent
+                ? index.offset <= 0
+                : number && numSteps && *numSteps - 1 + index.offset < *number;
+}
+
+void PlaceCheck::addAtMost(const AccessIndex &lhs, const AccessIndex &rhs,
+                           int64_t slack) {
+  int64_t distance = rhs.offset - lhs.offset - slack;
+  if (lhs.kind == AccessIndex::Constant && isSame(rhs))
+    isAbove |= index.offset >= distance;
+  std::optional<int64_t> number = numberOf(extent);
+  bool isLimit = number ? rhs.kind == AccessIndex::Constant
+                        : rhs.kind == AccessIndex::End && rhs.length == extent;
+  if (isLimit && isSame(lhs))
+    isBelow |= index.offset + distance < number.value_or(0);
+}
+
+void PlaceCheck::addCondition(Value part, ComputeOp op) {
+  auto compare = part.getDefiningOp<arith::CmpIOp>();
+  if (!compare || !compare.getLhs().getType().isIndex())
+    return;
+  AccessIndex a = classify(compare.getLhs(), op);
+  AccessIndex b = classify(compare.getRhs(), op);
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return addAtMost(a, b, 1);
+  case arith::CmpIPredicate::sle:
+    return addAtMost(a, b, 0);
+  case arith::CmpIPredicate::sgt:
+    return addAtMost(b, a, 1);
+  case arith::CmpIPredicate::sge:
+    return addAtMost(b, a, 0);
+  case arith::CmpIPredicate::eq:
+    addAtMost(a, b, 0);
+    return addAtMost(b, a, 0);
+  default:
+    return;
+  }
+}
+
+static bool isNested(ComputeOp op, Attribute extent) {
+  auto program = op->getParentOfType<ProgramOp>();
+  return llvm::any_of(program.getOps<LengthOp>(), [&](LengthOp length) {
+    return length.getLengthAttr() == extent && length.getParent();
+  });
+}
+
+/// Whether the left side may be read at `places`: wherever the op computes
+/// anything they are inside, and where its rows lie can be said of each
+/// example by itself.
+static bool mayStandAt(ArrayRef<AccessIndex> places, ComputeOp op, ReadOp left,
+                       ReadOp right) {
+  if (places.empty())
+    return true;
+  // An inner loop goes on for examples whose own has ended.
+  Operation *parent = op->getParentOp();
+  bool isOuterLoop =
+      isa<ScanOp>(parent) && isa<ProgramOp>(parent->getParentOp());
+  if ((!isa<ProgramOp>(parent) && !isOuterLoop) ||
+      !isa<ProgramOp>(right.getArray().getParentBlock()->getParentOp()))
+    return false;
+  Value source = left.getArray();
+  while (auto reshape = source.getDefiningOp<ReshapeOp>())
+    source = reshape.getOperand();
+  if (auto data = source.getDefiningOp<DataOp>();
+      data && placeOfData(data) != DataPlace::packed)
+    return false;
+  ArrayType type = left.getArrayType();
+  if (llvm::any_of(type.getShape(),
+                   [&](Attribute e) { return isNested(op, e); }))
+    return false;
+  for (auto [axis, place] : llvm::enumerate(places)) {
+    PlaceCheck check(place, type.getExtent(axis));
+    check.addLoop();
+    if (op.hasCondition() && isOfRows(op))
+      for (Value part : conjunctsOf(
+               op.getCondition().front().getTerminator()->getOperand(0)))
+        check.addCondition(part, op);
+    if (!check.isAbove || !check.isBelow)
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
 static std::optional<Contraction> rowsOf(ComputeOp op, ReadOp left,
                                          ReadOp right) {
-  std::optional<Axes> a = axesOf(left, op), b = axesOf(right, op);
+  std::optional<Axes> a = axesOf(left, op, /*withPlaces=*/true),
+                      b = axesOf(right, op);
   if (!a || !b || b->index.size() != 2 || a->index.empty() ||
       isPerExample(right.getArray()) || !isPerExample(left.getArray()) ||
       op.getNumReduction() != 1)
@@ -128,8 +264,9 @@ static std::optional<Contraction> rowsOf(ComputeOp op, ReadOp left,
   if (a->index.back() != term)
     return std::nullopt;
   SmallVector<int> result = llvm::to_vector(llvm::seq<int>(0, numParallel));
+  unsigned numPlaces = a->places.size();
   if (!haveSameRows(a->index, a->offset, result) ||
-      left.getArrayType().getRank() != int64_t(numParallel))
+      left.getArrayType().getRank() != int64_t(numPlaces + numParallel))
     return std::nullopt;
   Contraction found;
   found.kind = Contraction::Rows;
@@ -137,11 +274,11 @@ static std::optional<Contraction> rowsOf(ComputeOp op, ReadOp left,
   found.right = right;
   // The rows are whole in both arrays.
   for (unsigned i = 0; i < column; ++i)
-    if (left.getArrayType().getExtent(i) != op.getExtents()[i])
+    if (left.getArrayType().getExtent(numPlaces + i) != op.getExtents()[i])
       return std::nullopt;
   auto width = numberOf(op.getExtents()[column]);
   auto count = numberOf(op.getExtents()[term]);
-  auto leftWidth = numberOf(left.getArrayType().getExtent(column));
+  auto leftWidth = numberOf(left.getArrayType().getExtent(numPlaces + column));
   auto rightWidth = numberOf(right.getArrayType().getExtent(1));
   if (!width || !count || !leftWidth || !rightWidth)
     return std::nullopt;
@@ -165,8 +302,9 @@ static std::optional<Contraction> rowsOf(ComputeOp op, ReadOp left,
   }
   found.rightFirst = b->offset[0] * *rightWidth + b->offset[1] +
                      found.first * found.columnStride;
-  if (!startsAtZero(op, column))
+  if (!startsAtZero(op, column) || !mayStandAt(a->places, op, left, right))
     return std::nullopt;
+  found.places = a->places;
   return found;
 }
 

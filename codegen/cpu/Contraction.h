@@ -6,6 +6,9 @@
 //   rows      C[i.., n] = sum[k](A[i.., k] * W[n, k])    W once for the batch
 //   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
 //
+// The left side of the first may have axes ahead of its rows that are read at
+// one place, A[0, i.., k] or A[t - 1, i.., k] for the step t of a loop.
+//
 // Because arrays are packed, the rows of all examples are one behind the other.
 //
 //===----------------------------------------------------------------------===//
@@ -13,7 +16,7 @@
 #ifndef FOVEA_CODEGEN_CPU_CONTRACTION_H
 #define FOVEA_CODEGEN_CPU_CONTRACTION_H
 
-#include "dialect/AttnDialect.h"
+#include "passes/Access.h"
 
 namespace fovea::codegen {
 
@@ -31,6 +34,11 @@ struct Contraction {
   // The left side: rows of `leftWidth` elements; the product takes those from
   // `leftFirst` on.
   int64_t leftWidth = 0, leftFirst = 0;
+  /// Rows: where the left side is read along its first axes, which have no
+  /// index of the op: numbers (Constant), or steps of the loop around the op
+  /// plus a number (Outer). Where the op computes anything they are places of
+  /// these axes; elsewhere its condition does not hold.
+  llvm::SmallVector<attn::AccessIndex, 1> places;
   // The right side. Rows: element (k, n) is at `rightFirst` + k * rowStride +
   // n * columnStride. Examples: the same, k counting the rows of the batch.
   int64_t rightFirst = 0, rowStride = 0, columnStride = 0;

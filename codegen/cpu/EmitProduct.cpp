@@ -155,6 +155,21 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
     emitRowCondition(op);
 }
 
+/// A row for examples of which the left side has none and which the condition
+/// of the op sets to zero: the weights, since memory must be there.
+static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
+                         const Storage &left, const Storage &packed,
+                         int64_t leftFirst) {
+  auto addressOf = [&](const Storage &array) {
+    return kernel.create<LLVM::PtrToIntOp>(
+        kernel.i64(), kernel.pointerSlot(frame, array.slot));
+  };
+  Value distance = kernel.sub(addressOf(packed), addressOf(left));
+  Value bytes = kernel.number(real.getIntOrFloatBitWidth() / 8);
+  return kernel.sub(kernel.create<arith::DivSIOp>(distance, bytes),
+                    kernel.number(leftFirst));
+}
+
 /// Where the rows of the left side lie, of every example that takes part.
 void ProgramEmitter::emitRowList(ComputeOp op, Contraction product,
                                  const Storage &list) {
@@ -165,9 +180,28 @@ void ProgramEmitter::emitRowList(ComputeOp op, Contraction product,
     Value count = kernel.number(1);
     for (Attribute extent : list.type.getShape())
       count = kernel.mul(count, values.extent(extent));
+    Value ahead = kernel.number(0), inside;
+    for (auto [axis, index] : llvm::enumerate(product.places)) {
+      Value at = kernel.number(index.offset);
+      if (index.kind == AccessIndex::Outer)
+        at = kernel.add(place.steps.lookup(index.value), at);
+      Value extent = values.extent(left.type.getExtent(axis));
+      inside = kernel.both(inside, kernel.atMost(kernel.number(0), at));
+      inside = kernel.both(inside, kernel.less(at, extent));
+      ahead = kernel.add(kernel.mul(ahead, extent), at);
+    }
+    start = kernel.add(start, kernel.mul(kernel.mul(ahead, count),
+                                         kernel.number(product.leftWidth)));
+    Value elsewhere;
+    if (inside && product.hasRowCondition)
+      elsewhere = readableRow(kernel, place.frame, real, left,
+                              *storage.packedOf(op), product.leftFirst);
     kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
-      Value at = kernel.mul(row, kernel.number(product.leftWidth));
-      kernel.store(kernel.add(start, at), kernel.at(kernel.i64(), out, row));
+      Value at =
+          kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
+      if (elsewhere)
+        at = kernel.select(inside, at, elsewhere);
+      kernel.store(at, kernel.at(kernel.i64(), out, row));
     });
   });
 }

@@ -265,13 +265,13 @@ const Storage *StorageMap::rowListOf(ComputeOp op) const {
   return found == rowLists.end() ? nullptr : &found->second;
 }
 
-void StorageMap::addRowList(ComputeOp op, Value left, int position) {
-  const Storage &source = of(left);
-  if (!source.rowOf)
+void StorageMap::addRowList(ComputeOp op, Contraction product, int position) {
+  if (!of(product.left.getArray()).rowOf && product.places.empty())
     return;
-  auto type = ArrayType::get(source.type.getShape().getValue().drop_back(),
+  ArrayType result = op.getResult().getType();
+  auto type = ArrayType::get(result.getShape().getValue().drop_back(),
                              IntegerType::get(op.getContext(), 64));
-  rowLists[op] = allocate(type, source.perExample, op, position);
+  rowLists[op] = allocate(type, /*perExample=*/true, op, position);
 }
 
 const Storage *StorageMap::packedOf(ComputeOp op) const {
@@ -292,7 +292,8 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   // Weights are packed ahead of the loops, so they have to be there.
   if (isRows &&
       (!isa<ProgramOp>(right.getParentBlock()->getParentOp()) ||
-       of(product->left.getArray()).ranks != of(op.getResult()).ranks ||
+       (product->places.empty() &&
+        of(product->left.getArray()).ranks != of(op.getResult()).ranks) ||
        !isPacked(of(product->left.getArray()))))
     return;
   PackedKey key = {right.getAsOpaquePointer(), product->rightFirst,
@@ -304,7 +305,7 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   Storage &storage = place->second;
   packed[op] = &storage;
   if (isRows)
-    addRowList(op, product->left.getArray(), position);
+    addRowList(op, *product, position);
   if (!isNew) {
     Program::Array &array = program.arrays[arrayOfSlot.lookup(storage.slot)];
     array.lastUse = std::max(array.lastUse, position);

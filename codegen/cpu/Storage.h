@@ -16,6 +16,8 @@
 
 namespace fovea::codegen {
 
+struct Contraction;
+
 /// A loop of the program while it runs.
 struct Loop {
   mlir::Operation *op = nullptr;
@@ -126,7 +128,7 @@ private:
   std::vector<int64_t> describe(attn::ArrayType type) const;
   void use(mlir::Value array, int position);
   void addPacked(attn::ComputeOp op, int position);
-  void addRowList(attn::ComputeOp op, mlir::Value left, int position);
+  void addRowList(attn::ComputeOp op, Contraction product, int position);
   int newSlot() { return program.numSlots++; }
 
   mlir::Type real;
