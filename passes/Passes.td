@@ -432,6 +432,33 @@ def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
   }];
 }
 
+def NarrowScans : Pass<"attn-narrow-scans", "::mlir::ModuleOp"> {
+  let summary = "recurrences keep no more of a row than its readers need";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. Of a row of an `attn.scan` that all readers behind
+      it read at the same place of an axis, that place is kept alone. A row that
+      is sums and products of other rows that are kept, of parameters or of
+      arrays that are there anyway is computed by its readers, in the same order
+      of operations.
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+      is left to `attn-trim-scans`.
+    * Not: rows that are carried, that are read with `cases` or as a whole, that
+      sums read, or that take a division or a function.
+
+    Example:
+
+    ```mlir
+    %z, %rest = attn.scan "T" (%t) .. { %rest = attn.compute (%k: 8) { 1 - %z[%k] } .. attn.yield %z, %rest }
+    %d = attn.compute (%t: "T", %k: 8) { %g[%t, %k] * %rest[%t, %k] }
+
+    // becomes
+
+    %d = attn.compute (%t: "T", %k: 8) { %g[%t, %k] * (1 - %z[%t, %k]) }
+    ```
+  }];
+}
+
 def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
   let summary = "factors that are shifted or have boundary places become arrays";
   let description = [{

@@ -66,6 +66,10 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createFactorContractions());
   manager.addPass(createFuseElementwise());
   manager.addPass(createTrimScans());
+  // Behind fusion, so that all that reads a row is known, and what only one
+  // equation reads is in it.
+  manager.addPass(createNarrowScans());
+  manager.addPass(createTrimScans());
   manager.addPass(createExposeContractions());
 }
 
