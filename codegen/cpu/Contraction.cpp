@@ -269,7 +269,7 @@ static std::optional<Contraction> rowsOf(ComputeOp op, ReadOp left,
       left.getArrayType().getRank() != int64_t(numPlaces + numParallel))
     return std::nullopt;
   Contraction found;
-  found.kind = Contraction::Rows;
+  found.kind = a->places.empty() ? Contraction::Rows : Contraction::Placed;
   found.left = left;
   found.right = right;
   // The rows are whole in both arrays.

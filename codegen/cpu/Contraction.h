@@ -4,10 +4,9 @@
 // a batch, however they are written:
 //
 //   rows      C[i.., n] = sum[k](A[i.., k] * W[n, k])    W once for the batch
+//   placed    C[i.., n] = sum[k](A[p, i.., k] * W[n, k])  at one place of A: a
+//                         number, or the step of a loop plus a number
 //   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
-//
-// The left side of the first may have axes ahead of its rows that are read at
-// one place, A[0, i.., k] or A[t - 1, i.., k] for the step t of a loop.
 //
 // Because arrays are packed, the rows of all examples are one behind the other.
 //
@@ -21,7 +20,9 @@
 namespace fovea::codegen {
 
 struct Contraction {
-  enum Kind { Rows, Examples } kind = Rows;
+  enum Kind { Rows, Placed, Examples } kind = Rows;
+  /// Rows, wherever they lie, times weights.
+  bool isByRows() const { return kind != Examples; }
   attn::ReadOp left, right; // A and B
   /// C[.., n] for first <= n < last; the rest of the axis is zero.
   int64_t first = 0, last = 0;
@@ -34,7 +35,7 @@ struct Contraction {
   // The left side: rows of `leftWidth` elements; the product takes those from
   // `leftFirst` on.
   int64_t leftWidth = 0, leftFirst = 0;
-  /// Rows: where the left side is read along its first axes, which have no
+  /// Placed: where the left side is read along its first axes, which have no
   /// index of the op: numbers (Constant), or steps of the loop around the op
   /// plus a number (Outer). Where the op computes anything they are places of
   /// these axes; elsewhere its condition does not hold.

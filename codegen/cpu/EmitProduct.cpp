@@ -25,7 +25,7 @@ static constexpr int64_t mostNear = int64_t(1) << 17;
 
 /// How many terms each sum of a product has.
 Value ProgramEmitter::termsOf(Contraction product) {
-  if (product.kind == Contraction::Rows)
+  if (product.isByRows())
     return main.number(product.count);
   const Storage &right = storage.of(product.right.getArray());
   int64_t numbers = numbersIn(right.type) / product.rowStride;
@@ -80,7 +80,7 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
   const Storage &left = storage.of(product.left.getArray());
   const Storage &result = storage.of(op.getResult());
   int room = storage.packedOf(op)->slot;
-  bool isRows = product.kind == Contraction::Rows;
+  bool isRows = product.isByRows();
   Value rows, terms = termsOf(product);
   if (!isRows) {
     rows = main.number(product.count);

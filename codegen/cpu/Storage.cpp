@@ -266,7 +266,7 @@ const Storage *StorageMap::rowListOf(ComputeOp op) const {
 }
 
 void StorageMap::addRowList(ComputeOp op, Contraction product, int position) {
-  if (!of(product.left.getArray()).rowOf && product.places.empty())
+  if (!of(product.left.getArray()).rowOf && product.kind != Contraction::Placed)
     return;
   ArrayType result = op.getResult().getType();
   auto type = ArrayType::get(result.getShape().getValue().drop_back(),
@@ -288,11 +288,11 @@ void StorageMap::addPacked(ComputeOp op, int position) {
   if (!product)
     return;
   Value right = product->right.getArray();
-  bool isRows = product->kind == Contraction::Rows;
+  bool isRows = product->isByRows();
   // Weights are packed ahead of the loops, so they have to be there.
   if (isRows &&
       (!isa<ProgramOp>(right.getParentBlock()->getParentOp()) ||
-       (product->places.empty() &&
+       (product->kind == Contraction::Rows &&
         of(product->left.getArray()).ranks != of(op.getResult()).ranks) ||
        !isPacked(of(product->left.getArray()))))
     return;
