@@ -39,7 +39,9 @@ static Description full() {
                      12,
                      0,
                      3,
-                     {-1, -2, 4}}};
+                     {-1, -2, 4},
+                     {},
+                     0}};
   program.entry = "loss";
   description.hasDecoder = true;
   Decoder &decoder = description.decoder;
