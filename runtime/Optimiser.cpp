@@ -45,8 +45,7 @@ static void forChunks(int64_t count, FoveaPool *pool, const Work &work) {
 template <typename T>
 double fovea::runtime::sumOfSquares(const T *values, int64_t count,
                                     FoveaPool *pool) {
-  std::vector<double> sums((count + chunk - 1) / chunk,
-                           /*atOnce=*/1);
+  std::vector<double> sums((count + chunk - 1) / chunk);
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     constexpr int lanes = 8;
     double parts[lanes] = {};
