@@ -237,6 +237,26 @@ SmallVector<Guard> fovea::attn::guardsOf(Value condition, ComputeOp op) {
   return guards;
 }
 
+Value fovea::attn::behindViews(Value array) {
+  while (auto reshape = array.getDefiningOp<ReshapeOp>())
+    array = reshape.getOperand();
+  return array;
+}
+
+bool fovea::attn::variesInside(Attribute extent, ProgramOp program) {
+  auto name = dyn_cast<StringAttr>(extent);
+  if (!name)
+    return false;
+  for (auto length : program.getOps<LengthOp>())
+    if (length.getLengthAttr() == name)
+      return length.getParent() ||
+             (length.getOf() &&
+              llvm::any_of(*length.getOf(), [&](Attribute of) {
+                return variesInside(of, program);
+              }));
+  return false;
+}
+
 ReadOp fovea::attn::plainRead(Operation *user, Value array) {
   auto read = dyn_cast<ReadOp>(user);
   return read && read.getArray() == array && read.getAlternatives().empty()

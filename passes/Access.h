@@ -56,6 +56,13 @@ unsigned numIndices(mlir::Operation *op);
 /// append and a choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
+/// The array that `array` is a view of, or itself.
+mlir::Value behindViews(mlir::Value array);
+
+/// Whether a length differs between the places of an example, by itself or
+/// because it follows from one that does.
+bool variesInside(mlir::Attribute extent, ProgramOp program);
+
 /// `user` as a read of `array` that has no alternatives; null otherwise.
 ReadOp plainRead(mlir::Operation *user, mlir::Value array);
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/SplitDecoder.h"
+#include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/Passes.h"
 
@@ -105,17 +106,6 @@ private:
   NamedAttribute entry(StringRef name, Attribute value) {
     return builder.getNamedAttr(name, value);
   }
-  /// Whether a length differs between the places of an example.
-  bool isNested(Attribute extent) {
-    auto name = dyn_cast<StringAttr>(extent);
-    for (auto length : program.getOps<LengthOp>())
-      if (name && length.getLength() == name.getValue())
-        return length.getParent() ||
-               (length.getOf() &&
-                llvm::any_of(*length.getOf(),
-                             [&](Attribute of) { return isNested(of); }));
-    return false;
-  }
   bool isOpen(Attribute extent) const {
     auto name = dyn_cast<StringAttr>(extent);
     return name && openLengths.contains(name.getValue());
@@ -182,7 +172,7 @@ LogicalResult Splitter::findSearch() {
     choices.push_back(op);
     for (Value parameter : op.getParameters())
       for (Attribute extent : cast<ArrayType>(parameter.getType()).getShape())
-        if (isNested(extent))
+        if (variesInside(extent, program))
           return refuse(op, "'" + op.getTarget() +
                                 "' is chosen from as many values as " +
                                 extentText(extent) + ", a nested length, says");

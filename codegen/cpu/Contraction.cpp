@@ -203,13 +203,6 @@ void PlaceCheck::addCondition(Value part, ComputeOp op) {
   }
 }
 
-static bool isNested(ComputeOp op, Attribute extent) {
-  auto program = op->getParentOfType<ProgramOp>();
-  return llvm::any_of(program.getOps<LengthOp>(), [&](LengthOp length) {
-    return length.getLengthAttr() == extent && length.getParent();
-  });
-}
-
 /// Whether the left side may be read at `places`: wherever the op computes
 /// anything they are inside, and where its rows lie can be said of each
 /// example by itself.
@@ -224,15 +217,14 @@ static bool mayStandAt(ArrayRef<AccessIndex> places, ComputeOp op, ReadOp left,
   if ((!isa<ProgramOp>(parent) && !isOuterLoop) ||
       !isa<ProgramOp>(right.getArray().getParentBlock()->getParentOp()))
     return false;
-  Value source = left.getArray();
-  while (auto reshape = source.getDefiningOp<ReshapeOp>())
-    source = reshape.getOperand();
-  if (auto data = source.getDefiningOp<DataOp>();
+  if (auto data = behindViews(left.getArray()).getDefiningOp<DataOp>();
       data && placeOfData(data) != DataPlace::packed)
     return false;
   ArrayType type = left.getArrayType();
-  if (llvm::any_of(type.getShape(),
-                   [&](Attribute e) { return isNested(op, e); }))
+  auto program = op->getParentOfType<ProgramOp>();
+  if (llvm::any_of(type.getShape(), [&](Attribute extent) {
+        return variesInside(extent, program);
+      }))
     return false;
   for (auto [axis, place] : llvm::enumerate(places)) {
     PlaceCheck check(place, type.getExtent(axis));

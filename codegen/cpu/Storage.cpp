@@ -340,9 +340,7 @@ void StorageMap::use(Value array, int position) {
 
 /// The op that computes an array, behind its views.
 static Operation *computedBy(Value array) {
-  while (auto reshape = array.getDefiningOp<ReshapeOp>())
-    array = reshape.getOperand();
-  return array.getDefiningOp();
+  return behindViews(array).getDefiningOp();
 }
 
 static bool isSummedOverExamples(Value array) {

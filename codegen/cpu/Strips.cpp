@@ -110,11 +110,8 @@ static std::optional<Contraction> asWeights(ComputeOp op, ProgramOp program) {
       op.getNumParallel() != 2 || isNested(op.getExtents()[0], program) ||
       !isReadByRows(op))
     return std::nullopt;
-  Value left = product->left.getArray();
-  while (auto reshape = left.getDefiningOp<ReshapeOp>())
-    left = reshape.getOperand();
   // Data may lie otherwise than one row behind the other.
-  if (left.getDefiningOp<DataOp>())
+  if (behindViews(product->left.getArray()).getDefiningOp<DataOp>())
     return std::nullopt;
   return product;
 }
