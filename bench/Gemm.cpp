@@ -17,6 +17,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <chrono>
 #include <sys/mman.h>
 
 namespace cl = llvm::cl;
@@ -70,12 +71,41 @@ private:
   int64_t size, copies, turn = 0;
 };
 
+/// How much slower than behind an idle moment a chain of multiplications is
+/// right behind `run`: many processors lower their clock where vectors are
+/// multiplied and loaded at once, and raise it again soon.
+static double clockBehind(llvm::function_ref<void()> run) {
+  auto chain = [] {
+    volatile uint64_t seed = 1;
+    auto begin = std::chrono::steady_clock::now();
+    uint64_t value = seed;
+    for (int i = 0; i < 400; ++i)
+      value = value * value + seed;
+    seed = value;
+    auto end = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(end - begin).count();
+  };
+  std::vector<double> idle, behind;
+  for (int i = 0; i < 2000; ++i)
+    idle.push_back(chain());
+  for (double end = cpuTime() + seconds; cpuTime() < end;) {
+    run();
+    behind.push_back(chain());
+  }
+  auto median = [](std::vector<double> &times) {
+    auto middle = times.begin() + times.size() / 2;
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+  };
+  return median(idle) / median(behind);
+}
+
 template <typename T> struct Bench {
   Jit &jit;
   GemmTile tile;
   Pack pack;
   Gemm gemm;
-  double peak;
+  double peak, clockAtPeak;
 
   Bench(Jit &jit, Type element)
       : jit(jit), tile(gemmTile(element, jit.target())) {
@@ -86,6 +116,7 @@ template <typename T> struct Bench {
     constexpr int64_t turns = 100'000;
     std::vector<T> sums(12 * tile.lanes, T(0.5));
     double time = measure(seconds, [&] { fma(turns, sums.data()); });
+    clockAtPeak = clockBehind([&] { fma(turns, sums.data()); });
     peak = double(peakFlops(element, jit.target()) * turns) / time;
   }
 
@@ -145,10 +176,26 @@ template <typename T> struct Bench {
     llvm::outs().flush();
   }
 
+  /// The clock while tiles are multiplied whose operands are near.
+  double clockOfTiles() {
+    constexpr int64_t k = 512;
+    int64_t m = tile.rows, n = tile.columns();
+    std::vector<T> a = values(m * k), b = values(k * n), c(m * n);
+    return clockBehind([&] {
+      for (int i = 0; i < 100; ++i)
+        gemm(a.data(), k, 1, b.data(), c.data(), n, m, n, k, 0, 1, false);
+    });
+  }
+
   void runAll() {
     llvm::outs() << llvm::format("peak %.1f GFLOP/s, tile %lldx%lld\n",
                                  peak * 1e-9, (long long)tile.rows,
                                  (long long)tile.columns());
+    llvm::outs() << llvm::format(
+        "clock, of an idle processor's: %.2f at the peak, %.2f behind products "
+        "of %lldx512x%lld\n",
+        clockAtPeak, clockOfTiles(), (long long)tile.rows,
+        (long long)tile.columns());
     llvm::outs() << "     M    K     N    packed before     packing B    "
                     "packing B^T     A^T, packed     pack, pack B^T GB/s\n";
     if (shapes.empty()) {
