@@ -237,6 +237,15 @@ SmallVector<Guard> fovea::attn::guardsOf(Value condition, ComputeOp op) {
   return guards;
 }
 
+void fovea::attn::forArrays(
+    Operation &op, llvm::function_ref<void(Operation *, Value)> visit) {
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<ArrayType>(operand.getType()))
+        visit(inner, operand);
+  });
+}
+
 Value fovea::attn::behindViews(Value array) {
   while (auto reshape = array.getDefiningOp<ReshapeOp>())
     array = reshape.getOperand();

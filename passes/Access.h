@@ -56,6 +56,11 @@ unsigned numIndices(mlir::Operation *op);
 /// append and a choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
+/// Every array that the op or anything inside it takes, and what takes it.
+void forArrays(
+    mlir::Operation &op,
+    llvm::function_ref<void(mlir::Operation *user, mlir::Value array)> visit);
+
 /// The array that `array` is a view of, or itself.
 mlir::Value behindViews(mlir::Value array);
 

@@ -100,6 +100,86 @@ static ReadOp onlyRead(ComputeOp op) {
 }
 
 namespace {
+/// A read of an array with one axis, perhaps through views: at the place of an
+/// index of the reader, plus a number.
+struct PartRead {
+  ReadOp read;
+  int64_t ahead; // of the last index of the read
+  int64_t first; // place of the array
+};
+} // namespace
+
+/// Whether every use of `array`, of `op` or a view of it, is a read of places
+/// one behind the other; finds these.
+static bool findParts(ComputeOp op, Value array,
+                      SmallVectorImpl<PartRead> &parts) {
+  ArrayRef<Attribute> shape =
+      cast<ArrayType>(array.getType()).getShape().getValue();
+  for (Operation *user : array.getUsers()) {
+    if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+      if (reshape->getBlock() != op->getBlock() ||
+          !findParts(op, reshape.getResult(), parts))
+        return false;
+      continue;
+    }
+    ReadOp read = plainRead(user, array);
+    auto reader = read ? read->getParentOfType<ComputeOp>() : ComputeOp();
+    if (!reader || read.getOtherwise() ||
+        reader->getBlock() != op->getBlock() ||
+        read->getBlock() != &reader.getBody().front() ||
+        batchOf(reader) != batchOf(op) || isProduct(reader) ||
+        reader.getNumIndices() != 1 || reader.getLower()[0] != 0)
+      return false;
+    PartRead part = {read, 0, 0};
+    int64_t size = 1;
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      AccessIndex at = classify(read.getIndices()[axis], reader);
+      auto extent = dyn_cast<IntegerAttr>(shape[axis]);
+      bool isLast = axis + 1 == shape.size();
+      if (!extent ||
+          at.kind != (isLast ? AccessIndex::Iterator : AccessIndex::Constant))
+        return false;
+      part.first += at.offset * size;
+      if (!isLast)
+        part.ahead += at.offset * size;
+      size *= extent.getInt();
+    }
+    parts.push_back(part);
+  }
+  return true;
+}
+
+/// Whether evaluating a body takes no longer than reading its value.
+static bool isCheap(ComputeOp op) {
+  return llvm::count_if(op.getBody().front().without_terminator(),
+                        [](Operation &inner) { return !isa<ReadOp>(inner); }) <=
+         1;
+}
+
+/// The reads of an op that are each of a part of it, as of the gates of a
+/// recurrence: no element of it is computed twice in them, or it is cheap.
+static SmallVector<PartRead> readsOfParts(ComputeOp op) {
+  SmallVector<PartRead> parts;
+  if (op.getNumIndices() != 1 || op.hasCondition() ||
+      !isa<IntegerAttr>(op.getExtents()[0]) ||
+      !findParts(op, op.getResult(), parts))
+    return {};
+  llvm::sort(parts, [](const PartRead &a, const PartRead &b) {
+    return a.first < b.first;
+  });
+  int64_t size = cast<IntegerAttr>(op.getExtents()[0]).getInt(), end = 0;
+  for (PartRead &part : parts) {
+    auto reader = part.read->getParentOfType<ComputeOp>();
+    auto width = dyn_cast<IntegerAttr>(reader.getExtents()[0]);
+    bool isDistinct = part.first >= end || isCheap(op);
+    if (!width || width.getInt() == size || !isDistinct)
+      return {};
+    end = part.first + width.getInt();
+  }
+  return parts;
+}
+
+namespace {
 struct FuseElementwise
     : fovea::attn::impl::FuseElementwiseBase<FuseElementwise> {
   void fuse(ComputeOp op) {
@@ -108,14 +188,45 @@ struct FuseElementwise
       op.erase();
       return;
     }
-    ReadOp read = isElementwise(op) ? onlyRead(op) : ReadOp();
-    if (!read)
+    if (!isElementwise(op))
       return;
+    ReadOp read = onlyRead(op);
+    if (!read) {
+      fuseParts(op);
+      return;
+    }
     OpBuilder builder(read);
     read.replaceAllUsesWith(
         inlineRegion(builder, op.getBody(), read.getIndices()));
     read.erase();
     op.erase();
+  }
+
+  void fuseParts(ComputeOp op) {
+    SmallVector<PartRead> parts = readsOfParts(op);
+    for (PartRead &part : parts) {
+      OpBuilder builder(part.read);
+      Value index = part.read.getIndices().back();
+      if (part.ahead != 0)
+        index =
+            arith::AddIOp::create(builder, part.read.getLoc(), index,
+                                  arith::ConstantIndexOp::create(
+                                      builder, part.read.getLoc(), part.ahead));
+      part.read.replaceAllUsesWith(inlineRegion(builder, op.getBody(), index));
+      part.read.erase();
+    }
+    if (parts.empty())
+      return;
+    eraseViews(op.getResult());
+    op.erase();
+  }
+
+  /// The views of an array that nobody reads.
+  void eraseViews(Value array) {
+    for (Operation *user : llvm::make_early_inc_range(array.getUsers())) {
+      eraseViews(user->getResult(0));
+      user->erase();
+    }
   }
 
   void runOnOperation() override {

@@ -413,11 +413,13 @@ def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
   let description = [{
     * In: batched programs.
     * Out: the same programs, in which an elementwise equation that one other
-      reads, once and element by element, is computed inside of it, and arrays
-      that only copy another are gone.
+      reads, once and element by element, is computed inside of it, as is one
+      of which each reader takes a part of its own, and arrays that only copy
+      another are gone.
     * After: `attn-batch`.
     * Not: what is read twice, or by a larger equation: nothing is computed more
-      often than before. The factors of matrix products stay arrays.
+      often than before, but for a part that is cheaper than a read of it. The
+      factors of matrix products stay arrays.
 
     Example:
 

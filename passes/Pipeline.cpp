@@ -70,6 +70,8 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   // equation reads is in it.
   manager.addPass(createNarrowScans());
   manager.addPass(createTrimScans());
+  // Rows that are not kept any more had kept their equations apart.
+  manager.addPass(createFuseElementwise());
   manager.addPass(createExposeContractions());
 }
 

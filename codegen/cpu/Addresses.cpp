@@ -66,7 +66,7 @@ Value BodyEmitter::start(const Storage &array) {
 /// The distance between neighbours along an axis.
 Value BodyEmitter::stride(const Storage &array, size_t axis) {
   size_t rank = array.type.getRank();
-  if (array.strip >= 0 && axis == array.rowAxis)
+  if (array.strip >= 0 && array.parts == 0 && axis == array.rowAxis)
     return place.strips[array.strip].stride;
   Value stride = builder.number(1);
   while (++axis < rank)
@@ -85,7 +85,8 @@ Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {
   Index result = {builder.number(0)};
   Value stride = builder.number(1);
   SmallVector<Index> inStrip;
-  if (array.strip >= 0) {
+  bool isStrip = array.strip >= 0 && array.parts == 0;
+  if (isStrip) {
     // All other axes but the last have one place here.
     inStrip = {indices[array.rowAxis], indices.back()};
     inStrip[0].base =
@@ -109,11 +110,24 @@ Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {
             index.step * cast<IntegerAttr>(number.getValue()).getInt();
     }
     if (axis != 0)
-      stride = array.strip >= 0
+      stride = isStrip
                    ? this->stride(array, array.rowAxis)
                    : builder.mul(stride, extent(array.type.getExtent(axis)));
   }
-  return result;
+  return array.parts > 1 ? inTurns(array, result) : result;
+}
+
+/// Where a place of an array lies whose parts take turns, a vector of each.
+Index BodyEmitter::inTurns(const Storage &array, const Index &index) {
+  unsigned ofVector = storage.packedLanes();
+  Value size = builder.number(ofVector);
+  Value width = builder.number(numbersIn(array.type) / array.parts);
+  Value part = builder.div(index.base, width);
+  Value place = builder.rem(index.base, width);
+  Value vector = builder.add(
+      builder.mul(builder.div(place, size), builder.number(array.parts)), part);
+  return {builder.add(builder.mul(vector, size), builder.rem(place, size)),
+          index.step};
 }
 
 BodyEmitter::View BodyEmitter::view(const Storage &array,

@@ -23,7 +23,8 @@ struct Place {
   llvm::DenseMap<mlir::Value, mlir::Value> steps; // loop index -> i64
 
   /// The strips at hand, of arrays of which no more is there: where the first
-  /// row lies, which one that is, and the distance between rows.
+  /// row lies, which one that is, and the distance between rows. Of an array
+  /// with parts only the row of the example is there, without a number.
   struct Strip {
     mlir::Value base, firstRow, stride;
   };
@@ -91,6 +92,7 @@ public:
 
 private:
   mlir::Value stride(const Storage &array, size_t axis);
+  Index inTurns(const Storage &array, const Index &index);
   mlir::Value startOfRow(const Storage &array, mlir::Value step);
   mlir::Value startOfCarry(const Storage &array, mlir::Value step);
   void emitBlock(mlir::Block &block, mlir::Operation *last);

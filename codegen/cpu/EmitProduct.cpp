@@ -61,14 +61,19 @@ void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
            Value from = kernel.at(real, kernel.pointerSlot(frame, right.slot),
                                   kernel.number(product.rightFirst));
            Value terms = kernel.slot(frame, termsSlot);
-           Value arguments[] = {from,
-                                kernel.number(product.rowStride),
-                                kernel.number(product.columnStride),
-                                terms,
-                                kernel.number(product.columns()),
-                                kernel.pointerSlot(frame, room),
-                                first,
-                                last};
+           SmallVector<Value> arguments = {from,
+                                           kernel.number(product.rowStride),
+                                           kernel.number(product.columnStride),
+                                           terms,
+                                           kernel.number(product.columns()),
+                                           kernel.pointerSlot(frame, room),
+                                           first,
+                                           last};
+           if (int64_t parts = storage.packedPartsOf(op); parts > 1) {
+             arguments.push_back(kernel.number(parts));
+             kernel.call(packPartsName(real), arguments);
+             return;
+           }
            kernel.branch(
                kernel.less(terms, kernel.number(mostNear / product.columns())),
                [&] { kernel.call(packName(real), arguments); },
@@ -76,10 +81,31 @@ void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
          });
 }
 
-void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
+void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
+                              const Piece &piece, Value terms, Value list,
+                              Value to, Value stride) {
+  Contraction product = *contractionOf(op);
   const Storage &left = storage.of(product.left.getArray());
+  bool isRows = product.isByRows();
+  Value leftRow = kernel.number(isRows ? product.leftWidth : 1);
+  Value leftTerm = kernel.number(isRows ? 1 : product.leftWidth);
+  Value from =
+      kernel.at(real, kernel.pointerSlot(frame, left.slot), product.leftFirst);
+  SmallVector<Value> arguments;
+  if (list)
+    arguments = {from, list, kernel.number(1)};
+  else
+    arguments = {kernel.at(real, from, kernel.mul(piece.firstRow, leftRow)),
+                 leftRow, leftTerm};
+  arguments.append({kernel.pointerSlot(frame, storage.packedOf(op)->slot), to,
+                    stride, kernel.sub(piece.lastRow, piece.firstRow),
+                    kernel.number(product.columns()), terms, piece.firstPanel,
+                    piece.lastPanel, kernel.truth(false)});
+  kernel.call(list ? gemmRowsName(real) : gemmName(real), arguments);
+}
+
+void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
   const Storage &result = storage.of(op.getResult());
-  int room = storage.packedOf(op)->slot;
   bool isRows = product.isByRows();
   Value rows, terms = termsOf(product);
   if (!isRows) {
@@ -96,7 +122,7 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
   emitZeros(op, rows, product);
   const Storage *rowList = storage.rowListOf(op);
   if (rowList)
-    emitRowList(op, product, *rowList);
+    emitRowList(op, *rowList);
   int termsSlot = storage.description().numSlots++;
   int rowsSlot = storage.description().numSlots++;
   int tilesSlot = storage.description().numSlots++;
@@ -121,34 +147,23 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
         auto scaled = [&](Value unit) {
           return kernel.mul(unit, kernel.number(tile.rows));
         };
-        Value begin = kernel.select(tall, scaled(first), kernel.number(0));
-        Value end = kernel.select(tall, kernel.min(rows, scaled(last)), rows);
-        Value firstPanel = kernel.select(tall, kernel.number(0), first);
-        Value lastPanel = kernel.select(tall, kernel.number(panels), last);
-        Value leftRow = kernel.number(isRows ? product.leftWidth : 1);
-        Value leftTerm = kernel.number(isRows ? 1 : product.leftWidth);
-        Value from = kernel.at(real, kernel.pointerSlot(frame, left.slot),
-                               product.leftFirst);
-        SmallVector<Value> arguments;
+        Value zero = kernel.number(0), width = kernel.number(product.width);
+        Piece piece = {
+            .firstRow = kernel.select(tall, scaled(first), zero),
+            .lastRow =
+                kernel.select(tall, kernel.min(rows, scaled(last)), rows),
+            .firstPanel = kernel.select(tall, zero, first),
+            .lastPanel = kernel.select(tall, kernel.number(panels), last)};
+        Value to = kernel.at(real, kernel.pointerSlot(frame, result.slot),
+                             kernel.add(kernel.mul(piece.firstRow, width),
+                                        kernel.number(product.first)));
+        Value list;
         if (rowList)
-          arguments = {from,
-                       kernel.at(kernel.i64(),
-                                 kernel.pointerSlot(frame, rowList->slot),
-                                 begin),
-                       kernel.number(1)};
-        else
-          arguments = {kernel.at(real, from, kernel.mul(begin, leftRow)),
-                       leftRow, leftTerm};
-        Value to = kernel.at(
-            real, kernel.pointerSlot(frame, result.slot),
-            kernel.add(kernel.mul(begin, kernel.number(product.width)),
-                       kernel.number(product.first)));
-        arguments.append({kernel.pointerSlot(frame, room), to,
-                          kernel.number(product.width), kernel.sub(end, begin),
-                          kernel.number(product.columns()),
-                          kernel.slot(frame, termsSlot), firstPanel, lastPanel,
-                          kernel.truth(false)});
-        kernel.call(rowList ? gemmRowsName(real) : gemmName(real), arguments);
+          list =
+              kernel.at(kernel.i64(), kernel.pointerSlot(frame, rowList->slot),
+                        piece.firstRow);
+        multiply(kernel, frame, op, piece, kernel.slot(frame, termsSlot), list,
+                 to, width);
       },
       atOnce);
   if (product.hasRowCondition)
@@ -170,38 +185,49 @@ static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
                     kernel.number(leftFirst));
 }
 
-/// Where the rows of the left side lie, of every example that takes part.
-void ProgramEmitter::emitRowList(ComputeOp op, Contraction product,
-                                 const Storage &list) {
+/// Where a row of the left side of a product lies in the example at hand, in
+/// elements of the array that it is a row of.
+Value ProgramEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
+                                ComputeOp op, Value row) {
+  Contraction product = *contractionOf(op);
   const Storage &left = storage.of(product.left.getArray());
+  BodyEmitter values(kernel, storage, place, 0);
+  Value start = values.start(left);
+  Value ahead = kernel.number(0), inside;
+  for (auto [axis, index] : llvm::enumerate(product.places)) {
+    Value at = kernel.number(index.offset);
+    if (index.kind == AccessIndex::Outer)
+      at = kernel.add(place.steps.lookup(index.value), at);
+    Value extent = values.extent(left.type.getExtent(axis));
+    inside = kernel.both(inside, kernel.atMost(kernel.number(0), at));
+    inside = kernel.both(inside, kernel.less(at, extent));
+    ahead = kernel.add(kernel.mul(ahead, extent), at);
+  }
+  Value size = kernel.number(product.leftWidth);
+  ArrayRef<Attribute> result = op.getResult().getType().getShape().getValue();
+  for (Attribute extent : result.drop_back())
+    size = kernel.mul(size, values.extent(extent));
+  start = kernel.add(start, kernel.mul(ahead, size));
+  Value at =
+      kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
+  if (!inside || !product.hasRowCondition)
+    return at;
+  return kernel.select(inside, at,
+                       readableRow(kernel, place.frame, real, left,
+                                   *storage.packedOf(op), product.leftFirst));
+}
+
+/// Where the rows of the left side lie, of every example that takes part.
+void ProgramEmitter::emitRowList(ComputeOp op, const Storage &list) {
   launchRows(op, "rows", [&](KernelBuilder &kernel, const Place &place) {
     BodyEmitter values(kernel, storage, place, 0);
-    Value start = values.start(left), out = values.base(list);
+    Value out = values.base(list);
     Value count = kernel.number(1);
     for (Attribute extent : list.type.getShape())
       count = kernel.mul(count, values.extent(extent));
-    Value ahead = kernel.number(0), inside;
-    for (auto [axis, index] : llvm::enumerate(product.places)) {
-      Value at = kernel.number(index.offset);
-      if (index.kind == AccessIndex::Outer)
-        at = kernel.add(place.steps.lookup(index.value), at);
-      Value extent = values.extent(left.type.getExtent(axis));
-      inside = kernel.both(inside, kernel.atMost(kernel.number(0), at));
-      inside = kernel.both(inside, kernel.less(at, extent));
-      ahead = kernel.add(kernel.mul(ahead, extent), at);
-    }
-    start = kernel.add(start, kernel.mul(kernel.mul(ahead, count),
-                                         kernel.number(product.leftWidth)));
-    Value elsewhere;
-    if (inside && product.hasRowCondition)
-      elsewhere = readableRow(kernel, place.frame, real, left,
-                              *storage.packedOf(op), product.leftFirst);
     kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
-      Value at =
-          kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
-      if (elsewhere)
-        at = kernel.select(inside, at, elsewhere);
-      kernel.store(at, kernel.at(kernel.i64(), out, row));
+      kernel.store(rowOfLeft(kernel, place, op, row),
+                   kernel.at(kernel.i64(), out, row));
     });
   });
 }
@@ -230,15 +256,21 @@ void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
          });
 }
 
+/// Whether the condition of a product says that the rows at hand are zero.
+Value ProgramEmitter::isExcluded(KernelBuilder &kernel, const Place &place,
+                                 ComputeOp op) {
+  BodyEmitter values(kernel, storage, place, 0);
+  Value zero = kernel.number(0);
+  SmallVector<Index> indices(op.getNumIndices(), Index{zero});
+  Value holds = values.emit(op.getCondition(), indices, nullptr, nullptr);
+  return kernel.create<arith::XOrIOp>(holds, kernel.truth(true));
+}
+
 /// Zeros in the rows that the condition excludes.
 void ProgramEmitter::emitRowCondition(ComputeOp op) {
   launchRows(op, "where", [&](KernelBuilder &kernel, const Place &place) {
-    BodyEmitter values(kernel, storage, place, 0);
-    Value zero = kernel.number(0);
-    SmallVector<Index> indices(op.getNumIndices(), Index{zero});
-    Value holds = values.emit(op.getCondition(), indices, nullptr, nullptr);
-    Value none = kernel.create<arith::XOrIOp>(holds, kernel.truth(true));
-    kernel.branch(none, [&] {
+    kernel.branch(isExcluded(kernel, place, op), [&] {
+      BodyEmitter values(kernel, storage, place, 0);
       const Storage &result = storage.of(op.getResult());
       Value count = kernel.number(1);
       for (Attribute extent : result.type.getShape())

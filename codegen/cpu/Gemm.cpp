@@ -38,6 +38,9 @@ std::string fovea::codegen::packName(Type element) {
 std::string fovea::codegen::packFarName(Type element) {
   return nameFor("fovea_pack_far", element);
 }
+std::string fovea::codegen::packPartsName(Type element) {
+  return nameFor("fovea_pack_parts", element);
+}
 std::string fovea::codegen::gemmName(Type element) {
   return nameFor("fovea_gemm", element);
 }
@@ -406,6 +409,7 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   GemmTile tile = gemmTile(element, target);
   for (bool isFar : {false, true})
     emitPack(builder, element, tile, isFar);
+  emitPackParts(builder, element, tile);
   Emitter emitter(builder, element, tile);
   emitter.emitBlock();
   for (bool byRowList : {false, true}) {

@@ -63,6 +63,10 @@ bool isGemmElement(mlir::Type element);
 /// - `@fovea_pack_far_<t>` does the same past the caches, for more than they
 ///   hold or what is multiplied much later. %out lies at a cache line.
 ///
+/// - `@fovea_pack_parts_<t>(.., %first, %last, %parts)` packs B whose columns
+///   are parts of n / %parts columns, a multiple of a vector: one vector of
+///   each part, then the next of each. rs or cs is 1.
+///
 /// - `@fovea_gemm_<t>(%a: ptr, %ars, %acs, %bp: ptr, %c: ptr, %ldc, %m, %n, %k,
 ///   %first, %last, %accumulate: i1)` computes the columns of the panels
 ///   first..last-1 of C (+)= A * B: A[m, k] at a + m*ars + k*acs, %bp from
@@ -89,6 +93,7 @@ constexpr int64_t unbounded = int64_t(1) << 40;
 /// The names of these functions.
 std::string packName(mlir::Type element);
 std::string packFarName(mlir::Type element);
+std::string packPartsName(mlir::Type element);
 std::string gemmName(mlir::Type element);
 std::string gemmRowsName(mlir::Type element);
 std::string productName(mlir::Type element);

@@ -51,6 +51,8 @@ void transposeSquare(KernelBuilder &builder,
 /// Adds `@fovea_pack_<t>`, or with `isFar` `@fovea_pack_far_<t>`.
 void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile,
               bool isFar);
+void emitPackParts(KernelBuilder &builder, mlir::Type element,
+                   const GemmTile &tile);
 
 /// Adds `@fovea_product_<t>`, which calls `@fovea_pack_<t>` and
 /// `@fovea_gemm_<t>`.

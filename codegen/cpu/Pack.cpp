@@ -42,6 +42,7 @@ struct Packing {
       b.store(value, address);
   }
   void copyRows();
+  void copyParts(Value parts);
   void forPanels(llvm::function_ref<void()> body);
   void transpose();
   void copyElements();
@@ -82,6 +83,49 @@ void Packing::copyRows() {
             });
       });
     });
+  });
+}
+
+/// A vector of every part, then the next of every part: each is a column of
+/// vectors of the panels.
+void Packing::copyParts(Value parts) {
+  int64_t lanes = tile.lanes;
+  Value zero = b.number(0), one = b.number(1), size = b.number(lanes);
+  Value vectors = b.number(tile.vectors), width = b.div(n, parts);
+  b.loop(b.mul(first, vectors), b.mul(last, vectors), one, [&](Value number) {
+    Value place = b.add(b.mul(b.rem(number, parts), width),
+                        b.mul(b.div(number, parts), size));
+    Value from = b.at(element, source, b.mul(place, cs));
+    Value to = b.at(element, row(out, b.mul(b.div(number, vectors), k)),
+                    b.mul(b.rem(number, vectors), size));
+    auto clear = [&] {
+      b.loop(zero, k, one,
+             [&](Value i) { b.store(b.constant(vector, 0), row(to, i)); });
+    };
+    auto copy = [&] {
+      b.loop(zero, k, one, [&](Value i) {
+        b.store(b.load(vector, b.at(element, from, b.mul(i, rs))), row(to, i));
+      });
+    };
+    auto transpose = [&] {
+      b.loop(zero, k, size, [&](Value i) {
+        Value rowsLeft = b.sub(k, i);
+        Values square;
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          Value column = b.at(element, from, b.mul(b.number(lane), cs));
+          square.push_back(b.load(vector, b.at(element, column, i),
+                                  b.maskBelow(rowsLeft, lanes)));
+        }
+        transposeSquare(b, square);
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          b.branch(b.less(b.number(lane), rowsLeft), [&] {
+            b.store(square[lane], row(to, b.add(i, b.number(lane))));
+          });
+      });
+    };
+    b.branch(
+        b.less(b.mul(number, size), n),
+        [&] { b.branch(b.equal(cs, one), copy, transpose); }, clear);
   });
 }
 
@@ -169,6 +213,24 @@ void Packing::copyElements() {
   });
 }
 
+/// Packing with the arguments of a pack function.
+static Packing packing(KernelBuilder &b, Type element, const GemmTile &tile,
+                       bool isFar, ValueRange args) {
+  return {.b = b,
+          .element = element,
+          .vector = VectorType::get(tile.lanes, element),
+          .tile = tile,
+          .isFar = isFar,
+          .source = args[0],
+          .rs = args[1],
+          .cs = args[2],
+          .k = args[3],
+          .n = args[4],
+          .out = args[5],
+          .first = args[6],
+          .last = args[7]};
+}
+
 void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
                               const GemmTile &tile, bool isFar) {
   Type number = builder.i64(), pointer = builder.pointer();
@@ -176,32 +238,32 @@ void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
                       number,  pointer, number, number};
   std::string name = isFar ? packFarName(element) : packName(element);
   builder.function(name, arguments, /*isPrivate=*/false, [&](ValueRange args) {
-    Packing packing{.b = builder,
-                    .element = element,
-                    .vector = VectorType::get(tile.lanes, element),
-                    .tile = tile,
-                    .isFar = isFar,
-                    .source = args[0],
-                    .rs = args[1],
-                    .cs = args[2],
-                    .k = args[3],
-                    .n = args[4],
-                    .out = args[5],
-                    .first = args[6],
-                    .last = args[7]};
+    Packing own = packing(builder, element, tile, isFar, args);
     auto byPanels = [&](void (Packing::*copy)()) {
-      packing.forPanels([&] { (packing.*copy)(); });
+      own.forPanels([&] { (own.*copy)(); });
     };
     Value one = builder.number(1);
     builder.branch(
-        builder.equal(packing.cs, one), [&] { packing.copyRows(); },
+        builder.equal(own.cs, one), [&] { own.copyRows(); },
         [&] {
           builder.branch(
-              builder.equal(packing.rs, one),
+              builder.equal(own.rs, one),
               [&] { byPanels(&Packing::transpose); },
               [&] { byPanels(&Packing::copyElements); });
         });
     if (isFar)
       builder.fence();
   });
+}
+
+void fovea::codegen::emitPackParts(KernelBuilder &builder, Type element,
+                                   const GemmTile &tile) {
+  Type number = builder.i64(), pointer = builder.pointer();
+  Type arguments[] = {pointer, number, number, number, number,
+                      pointer, number, number, number};
+  builder.function(packPartsName(element), arguments, /*isPrivate=*/false,
+                   [&](ValueRange args) {
+                     packing(builder, element, tile, /*isFar=*/false, args)
+                         .copyParts(args[8]);
+                   });
 }

@@ -32,7 +32,8 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
     : program(program), module(module), target(options.target),
       real(options.real), tile(gemmTile(real, target)),
       groups(gatherStrips(program, tile)),
-      storage(program, real, tile, groups, options.prepares),
+      epilogues(gatherEpilogues(program, tile, groups)),
+      storage(program, real, tile, groups, epilogues, options.prepares),
       notes(options.notes), prepares(options.prepares),
       lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
 
@@ -48,7 +49,8 @@ LogicalResult ProgramEmitter::emit() {
         main.getFunctionType({pointer, pointer, pointer, number, number}, {}));
     declared.setPrivate();
   }
-  if (!groups.empty() && !module.lookupSymbol(threadName)) {
+  if (!(groups.empty() && epilogues.empty()) &&
+      !module.lookupSymbol(threadName)) {
     main.setInsertionPointToEnd(module.getBody());
     main.create<func::FuncOp>(threadName, main.getFunctionType({}, {number}))
         .setPrivate();
@@ -103,6 +105,12 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
+    if (const Epilogue *epilogue = storage.epilogueOf(&op)) {
+      emitRun(run);
+      if (epilogue->products.front().op == &op)
+        emitEpilogue(*epilogue);
+      continue;
+    }
     if (!isTop && isByRows(op)) {
       run.push_back(cast<ComputeOp>(op));
       continue;

@@ -42,12 +42,27 @@ private:
   void emitPacking(mlir::Operation &op, bool ofParameters);
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
+  /// Rows of a product, and panels of its columns: what a kernel computes.
+  struct Piece {
+    mlir::Value firstRow, lastRow, firstPanel, lastPanel;
+  };
+  /// Calls the GEMM for a piece of the product `op`. Its first row goes to
+  /// `to`, `stride` elements ahead of the next. `list`: where the rows of its
+  /// left side lie; null: one behind the other.
+  void multiply(KernelBuilder &kernel, mlir::Value frame, attn::ComputeOp op,
+                const Piece &piece, mlir::Value terms, mlir::Value list,
+                mlir::Value to, mlir::Value stride);
+  void emitEpilogue(const Epilogue &epilogue);
+
   void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
   void emitStrips(const StripGroup &group);
   void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
   void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
-  void emitRowList(attn::ComputeOp op, Contraction product,
-                   const Storage &list);
+  void emitRowList(attn::ComputeOp op, const Storage &list);
+  mlir::Value rowOfLeft(KernelBuilder &kernel, const Place &place,
+                        attn::ComputeOp op, mlir::Value row);
+  mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,
+                         attn::ComputeOp op);
   void emitRowCondition(attn::ComputeOp op);
   void emitZeros(attn::ComputeOp op, mlir::Value rows, Contraction product);
   mlir::Value termsOf(Contraction product);
@@ -96,6 +111,7 @@ private:
   mlir::Type real;
   GemmTile tile;
   std::vector<StripGroup> groups;
+  std::vector<Epilogue> epilogues;
   StorageMap storage;
   std::vector<KernelNote> *notes;
   bool prepares;

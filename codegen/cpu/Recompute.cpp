@@ -47,7 +47,9 @@ static int64_t plannedBytes(ProgramOp program, Type real, GemmTile tile,
                             const MemoryLimit &limit) {
   auto copy = cast<ProgramOp>(program->clone());
   std::vector<StripGroup> groups = gatherStrips(copy, tile);
-  StorageMap storage(copy, real, tile, groups, /*keepsPacked=*/false);
+  std::vector<Epilogue> epilogues = gatherEpilogues(copy, tile, groups);
+  StorageMap storage(copy, real, tile, groups, epilogues,
+                     /*keepsPacked=*/false);
   const Program &description = storage.description();
   std::vector<int64_t> lengths = lengthsOf(description, limit);
   auto bytesOf = [&](const Program::Array &array) -> int64_t {

@@ -11,6 +11,7 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
+using Term = Program::Term;
 
 SmallVector<Attribute> fovea::codegen::lengthsIn(ArrayType type) {
   SmallVector<Attribute> names;
@@ -28,13 +29,17 @@ int64_t fovea::codegen::numbersIn(ArrayType type) {
 }
 
 StorageMap::StorageMap(ProgramOp op, Type real, GemmTile tile,
-                       ArrayRef<StripGroup> groups, bool keepsPacked)
+                       ArrayRef<StripGroup> groups,
+                       ArrayRef<Epilogue> epilogues, bool keepsPacked)
     : real(real), tile(tile), keepsPacked(keepsPacked) {
   program.entry = op.getSymName().str();
   program.layouts.emplace_back(); // 0: without lengths
   for (const StripGroup &group : groups)
     for (const StripMember &member : group.members)
       groupsByOp[member.op] = &group;
+  for (const Epilogue &epilogue : epilogues)
+    for (Operation *each : epilogue.ops())
+      epiloguesByOp[each] = &epilogue;
   addLengths(op);
   addBlock(op.getBody().front(), 0);
 }
@@ -60,117 +65,23 @@ SmallVector<const Loop *> StorageMap::around(Operation *op) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Lengths and layouts
-//===----------------------------------------------------------------------===//
-
-const Program::Length &StorageMap::length(StringRef name) const {
-  auto found = lengthIds.find(name);
-  assert(found != lengthIds.end() && "an extent is a length of the program");
-  return program.lengths[found->second];
-}
-
-int StorageMap::layoutOf(ArrayRef<Attribute> extents,
-                         Program::Layout::Kind kind) {
-  std::vector<int> ids;
-  for (Attribute extent : extents)
-    ids.push_back(lengthIds.at(cast<StringAttr>(extent).getValue()));
-  for (auto [number, layout] : llvm::enumerate(program.layouts))
-    if (layout.lengths == ids && layout.kind == kind)
-      return number;
-  program.layouts.push_back({ids, newSlot(), kind});
-  return program.layouts.size() - 1;
-}
-
-int StorageMap::layoutOfLength(StringAttr length) const {
-  int id = lengthIds.find(length.getValue())->second;
-  for (auto [number, layout] : llvm::enumerate(program.layouts))
-    if (layout.lengths == std::vector<int>{id} &&
-        layout.kind == Program::Layout::Packed)
-      return number;
-  llvm_unreachable("every length has a layout");
-}
-
-using Term = Program::Term;
-
-static void addFormula(AffineExpr expression, ArrayRef<int> symbols,
-                       std::vector<Term> &formula) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expression)) {
-    formula.push_back({Term::Number, number.getValue()});
-    return;
-  }
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression)) {
-    formula.push_back({Term::Length, symbols[symbol.getPosition()]});
-    return;
-  }
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  addFormula(binary.getLHS(), symbols, formula);
-  addFormula(binary.getRHS(), symbols, formula);
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    formula.push_back({Term::Add});
-    return;
-  case AffineExprKind::Mul:
-    formula.push_back({Term::Multiply});
-    return;
-  case AffineExprKind::FloorDiv:
-    formula.push_back({Term::FloorDivide});
-    return;
-  case AffineExprKind::CeilDiv:
-    formula.push_back({Term::CeilDivide});
-    return;
-  case AffineExprKind::Mod:
-    formula.push_back({Term::Modulo});
-    return;
-  default:
-    llvm_unreachable("a length is an expression of lengths and numbers");
-  }
-}
-
-void StorageMap::addLengths(ProgramOp op) {
-  for (auto length : op.getOps<LengthOp>()) {
-    Program::Length &entry = program.lengths.emplace_back();
-    entry.name = length.getLength().str();
-    entry.parent = length.getParent().value_or("").str();
-    if (std::optional<AffineMap> map = length.getMap()) {
-      SmallVector<int> symbols;
-      for (StringRef name : length.getOf()->getAsValueRange<StringAttr>()) {
-        symbols.push_back(lengthIds.at(name));
-        // What follows from a nested length is nested like it.
-        const std::string &parent = program.lengths[symbols.back()].parent;
-        if (!parent.empty())
-          entry.parent = parent;
-      }
-      addFormula(map->getResult(0), symbols, entry.formula);
-    }
-    entry.slot = newSlot();
-    entry.maximumSlot = newSlot();
-    entry.valuesSlot = entry.parent.empty() ? 0 : newSlot();
-    lengthIds[entry.name] = program.lengths.size() - 1;
-    layoutOf({length.getLengthAttr()});
-    StringRef parent = entry.parent;
-    int64_t extent;
-    if (parent.empty())
-      continue;
-    if (!parent.getAsInteger(10, extent)) {
-      entry.parentExtent = extent;
-      continue;
-    }
-    int layout = layoutOf({StringAttr::get(op.getContext(), parent)});
-    program.lengths.back().parentLayout = layout;
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// The strips of a group, and the memory that each thread has for them.
-void StorageMap::addGroup(const StripGroup &group, int position) {
+/// Memory that each thread has a part of; its size is for the caller to add.
+Program::Array &StorageMap::addThreadMemory(const void *owner, int position) {
   auto type = ArrayType::get({}, Float64Type::get(real.getContext()));
   Storage memory = allocate(type, /*perExample=*/false, nullptr, position);
   Program::Array &array = program.arrays.back();
   array.count = 0;
   array.partSlot = newSlot();
+  stripMemory[owner] = {memory.slot, array.partSlot};
+  return array;
+}
+
+/// The strips of a group, and the memory that each thread has for them.
+void StorageMap::addGroup(const StripGroup &group, int position) {
+  Program::Array &array = addThreadMemory(&group, position);
   auto add = [&](Term::Kind kind, int64_t value = 0) {
     array.part.push_back({kind, value});
   };
@@ -197,7 +108,6 @@ void StorageMap::addGroup(const StripGroup &group, int position) {
     if (!isFirst)
       add(Term::Add);
   }
-  stripMemory[&group] = {memory.slot, array.partSlot};
   for (auto [number, strip] : llvm::enumerate(group.strips)) {
     Storage &own = storage[strip.array];
     own.type = cast<ArrayType>(strip.array.getType());
@@ -205,6 +115,21 @@ void StorageMap::addGroup(const StripGroup &group, int position) {
     own.strip = static_cast<int>(number);
     own.rowAxis = strip.rowAxis;
   }
+}
+
+/// The sums of the products of an epilogue, and where the rows of their left
+/// sides lie: each thread has those of some rows.
+void StorageMap::addEpilogue(const Epilogue &epilogue, int position) {
+  int64_t count = 0;
+  for (auto [number, product] : llvm::enumerate(epilogue.products)) {
+    ComputeOp op = product.op;
+    Storage own = placed(op.getResult().getType(), /*perExample=*/true, op);
+    own.strip = static_cast<int>(number);
+    own.parts = product.parts;
+    storage[op.getResult()] = own;
+    count += epilogueRows * (product.stride(epilogue.width) + listEntry(real));
+  }
+  addThreadMemory(&epilogue, position).part.push_back({Term::Number, count});
 }
 
 static Program::Element elementKind(Type type) {
@@ -265,8 +190,13 @@ const Storage *StorageMap::rowListOf(ComputeOp op) const {
   return found == rowLists.end() ? nullptr : &found->second;
 }
 
+bool StorageMap::hasRowList(Contraction product) const {
+  return of(product.left.getArray()).rowOf ||
+         product.kind == Contraction::Placed;
+}
+
 void StorageMap::addRowList(ComputeOp op, Contraction product, int position) {
-  if (!of(product.left.getArray()).rowOf && product.kind != Contraction::Placed)
+  if (!hasRowList(product) || epilogueOf(op))
     return;
   ArrayType result = op.getResult().getType();
   auto type = ArrayType::get(result.getShape().getValue().drop_back(),
@@ -276,6 +206,14 @@ void StorageMap::addRowList(ComputeOp op, Contraction product, int position) {
 
 const Storage *StorageMap::packedOf(ComputeOp op) const {
   return packed.lookup(op);
+}
+
+int64_t StorageMap::packedPartsOf(ComputeOp op) const {
+  if (const Epilogue *epilogue = epilogueOf(op))
+    for (const Epilogue::Product &product : epilogue->products)
+      if (product.op == op)
+        return product.parts;
+  return 1;
 }
 
 bool StorageMap::isKept(const Storage &array) const {
@@ -298,9 +236,10 @@ void StorageMap::addPacked(ComputeOp op, int position) {
     return;
   PackedKey key = {right.getAsOpaquePointer(), product->rightFirst,
                    product->rowStride,         product->columnStride,
-                   product->columns(),         product->count};
+                   product->columns(),         product->count,
+                   packedPartsOf(op)};
   if (!isRows)
-    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0};
+    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
   auto [place, isNew] = packedArrays.try_emplace(key);
   Storage &storage = place->second;
   packed[op] = &storage;
@@ -421,6 +360,10 @@ void StorageMap::findCarriesInPlace(Operation *op) {
       continue;
     bool isRead = llvm::any_of(carry.getUsers(), [&](Operation *user) {
       Operation *reader = body.findAncestorOpInBlock(*user);
+      // Some of its columns are written before others of them are read.
+      const Epilogue *epilogue = epilogueOf(next);
+      if (epilogue && epilogueOf(reader) == epilogue)
+        return !isReadAtOwnPlace(carry, user, cast<ComputeOp>(reader));
       if (reader == next)
         return !isReadAtOwnPlace(carry, user, next);
       return !reader->isBeforeInBlock(next) || isa<ReshapeOp>(reader);
@@ -480,14 +423,21 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
 
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
-  const StripGroup *group = nullptr;
+  const void *before = nullptr;
   for (Operation &op : block) {
-    // A group is one step: its members run together.
-    const StripGroup *own = groupOf(&op);
-    position += isTop && (!own || own != group);
-    if (own && own != group)
-      addGroup(*own, position);
-    group = own;
+    // A group and an epilogue are one step: their ops run together.
+    const StripGroup *group = groupOf(&op);
+    const Epilogue *epilogue = epilogueOf(&op);
+    const void *together = epilogue;
+    if (group)
+      together = group;
+    bool isFirst = !together || together != before;
+    before = together;
+    position += isTop && isFirst;
+    if (group && isFirst)
+      addGroup(*group, position);
+    if (epilogue && isFirst)
+      addEpilogue(*epilogue, position);
     if (auto output = dyn_cast<OutputOp>(op)) {
       // Kept to the end; the name is given to a copy of the description.
       Program::Array array =
@@ -515,8 +465,9 @@ void StorageMap::addBlock(Block &block, int position) {
     Value result = op.getResult(0);
     if (storage.contains(result)) {
       // A strip; the weights of its product are packed as any others.
-      if (own && own->weights && own->members.front().op == &op)
-        addPacked(own->members.front().op, position);
+      if (epilogue ||
+          (group && group->weights && group->members.front().op == &op))
+        addPacked(cast<ComputeOp>(op), position);
       continue;
     }
     auto type = cast<ArrayType>(result.getType());

@@ -9,6 +9,7 @@
 #ifndef FOVEA_CODEGEN_CPU_STORAGE_H
 #define FOVEA_CODEGEN_CPU_STORAGE_H
 
+#include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/Strips.h"
 #include "dialect/AttnDialect.h"
@@ -50,19 +51,23 @@ struct Storage {
   /// place at hand (Strips.h). The rows lie along `rowAxis`.
   int strip = -1;
   size_t rowAxis = 0;
+  /// Not 0: one row is there, with so many parts whose vectors take turns
+  /// (Epilogue.h).
+  int64_t parts = 0;
 };
 
-/// What a thread has for the strips of a group.
+/// What a thread has for the strips of a group, or for an epilogue.
 struct StripMemory {
   int slot = 0, partSlot = 0;
 };
 
 class StorageMap {
 public:
-  /// `groups` of equations that are computed in strips outlive the map.
-  /// `keepsPacked`: packed parameters stay from run to run.
+  /// `groups` of equations that are computed in strips, and `epilogues`,
+  /// outlive the map. `keepsPacked`: packed parameters stay from run to run.
   StorageMap(attn::ProgramOp program, mlir::Type real, GemmTile tile,
-             llvm::ArrayRef<StripGroup> groups, bool keepsPacked);
+             llvm::ArrayRef<StripGroup> groups,
+             llvm::ArrayRef<Epilogue> epilogues, bool keepsPacked);
 
   const Storage &of(mlir::Value array) const;
   /// Room for the packed right side of a product that `op` is; null when it is
@@ -75,10 +80,25 @@ public:
   StripMemory memoryOf(const StripGroup &group) const {
     return stripMemory.lookup(&group);
   }
+  /// The same of an epilogue.
+  const Epilogue *epilogueOf(mlir::Operation *op) const {
+    return epiloguesByOp.lookup(op);
+  }
+  StripMemory memoryOf(const Epilogue &epilogue) const {
+    return stripMemory.lookup(&epilogue);
+  }
+  /// How many parts of the right side of a product take turns where it is
+  /// packed.
+  int64_t packedPartsOf(attn::ComputeOp op) const;
+  /// The columns of one part that stand together.
+  unsigned packedLanes() const { return tile.lanes; }
   /// Whether an array stays from run to run.
   bool isKept(const Storage &array) const;
-  /// Where the rows of the left side of the product `op` lie, in elements of
-  /// the array that they are rows of, int64; null: one behind the other.
+  /// Whether the rows of the left side of a product do not lie one behind the
+  /// other, so that a list says where.
+  bool hasRowList(Contraction product) const;
+  /// The list of a product that is no part of an epilogue, in elements of the
+  /// array that they are rows of, int64; null: there is none.
   const Storage *rowListOf(attn::ComputeOp op) const;
   /// The buffer from which a loop takes the next value of a carry that is
   /// itself a carry of the loop; null where none is needed.
@@ -110,7 +130,9 @@ private:
       llvm::ArrayRef<mlir::Attribute> extents,
       runtime::Program::Layout::Kind kind = runtime::Program::Layout::Packed);
   void addLengths(attn::ProgramOp op);
+  runtime::Program::Array &addThreadMemory(const void *owner, int position);
   void addGroup(const StripGroup &group, int position);
+  void addEpilogue(const Epilogue &epilogue, int position);
   void addBlock(mlir::Block &block, int position);
   void addLoop(mlir::Operation *op, int position);
   void findRowsInPlace(mlir::Operation *op, const Loop *loop);
@@ -138,9 +160,9 @@ private:
   std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
   llvm::DenseMap<mlir::Value, Storage> storage;
   std::map<std::pair<mlir::Operation *, unsigned>, Storage> swaps;
-  /// What is packed: the array, where it begins, its strides and sizes.
-  using PackedKey =
-      std::tuple<const void *, int64_t, int64_t, int64_t, int64_t, int64_t>;
+  /// What is packed: the array, where it begins, its strides, sizes and parts.
+  using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
+                               int64_t, int64_t>;
   std::map<PackedKey, Storage> packedArrays;
   llvm::DenseMap<mlir::Operation *, const Storage *> packed;
   /// Values of bodies that are written where a loop keeps its rows.
@@ -149,7 +171,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> overCarry;
   std::map<mlir::Operation *, Storage> rowLists;
   llvm::DenseMap<mlir::Operation *, const StripGroup *> groupsByOp;
-  llvm::DenseMap<const StripGroup *, StripMemory> stripMemory;
+  llvm::DenseMap<mlir::Operation *, const Epilogue *> epiloguesByOp;
+  llvm::DenseMap<const void *, StripMemory> stripMemory;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;
 };

@@ -57,16 +57,6 @@ private:
 };
 } // namespace
 
-/// Every array that the op or anything inside it takes.
-static void forArrays(Operation &op,
-                      llvm::function_ref<void(Operation *, Value)> visit) {
-  op.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (isa<ArrayType>(operand.getType()))
-        visit(inner, operand);
-  });
-}
-
 /// Whether an array has one more axis than the shared indices: its last.
 bool Gatherer::isPairs(Value array) const {
   const Axes &axes = rows.find(array)->second;

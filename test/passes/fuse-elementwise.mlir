@@ -127,6 +127,73 @@ attn.program @loss {
     attn.yield %0 : f64
   } : !attn.array<["T", "T"], f64>
 
+  // An array of which each reader takes a part of its own is gone, however it is
+  // seen.
+  // CHECK-NOT: "biased"
+  // CHECK:      attn.compute "part"
+  // CHECK:        %[[AT:.*]] = arith.addi %{{.*}}, %c4
+  // CHECK-NEXT:   attn.read %summed[%[[AT]]]
+  // CHECK-NEXT:   math.exp
+  // CHECK-NEXT:   math.tanh
+  // CHECK:      attn.compute "rest"
+  // CHECK-NEXT:   attn.read %summed
+  // CHECK-NEXT:   math.exp
+  %summed = attn.compute "summed" (%d: 8) sum (%t: "T") {
+    %0 = attn.read %x[%t, %d] : !attn.array<["T", 8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[8], f64>
+  %biased = attn.compute "biased" (%d: 8) {
+    %0 = attn.read %summed[%d] : !attn.array<[8], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[8], f64>
+  %parts = attn.reshape %biased keep 0 : !attn.array<[8], f64> -> !attn.array<[2, 4], f64>
+  %part = attn.compute "part" (%k: 4) {
+    %c1 = arith.constant 1 : index
+    %0 = attn.read %parts[%c1, %k] : !attn.array<[2, 4], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[4], f64>
+  %rest = attn.compute "rest" (%k: 4) {
+    %0 = attn.read %biased[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[4], f64>
+
+  // Not where parts overlap, unless it is as cheap as a read.
+  // CHECK: attn.compute "costly"
+  // CHECK-NOT: "cheap"
+  // CHECK: attn.compute "low"
+  // CHECK: attn.compute "lower"
+  %costly = attn.compute "costly" (%d: 8) {
+    %0 = attn.read %summed[%d] : !attn.array<[8], f64>
+    %1 = math.exp %0 : f64
+    %2 = arith.mulf %1, %0 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[8], f64>
+  %cheap = attn.compute "cheap" (%d: 8) {
+    %0 = attn.read %summed[%d] : !attn.array<[8], f64>
+    %1 = arith.negf %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[8], f64>
+  %low = attn.compute "low" (%k: 4) {
+    %0 = attn.read %costly[%k] : !attn.array<[8], f64>
+    %1 = attn.read %cheap[%k] : !attn.array<[8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[4], f64>
+  %lower = attn.compute "lower" (%k: 4) {
+    %c2 = arith.constant 2 : index
+    %at = arith.addi %k, %c2 : index
+    %0 = attn.read %costly[%at] : !attn.array<[8], f64>
+    %1 = attn.read %cheap[%at] : !attn.array<[8], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[4], f64>
+  attn.output "part" %part : !attn.array<[4], f64>
+  attn.output "rest" %rest : !attn.array<[4], f64>
+  attn.output "low" %low : !attn.array<[4], f64>
+  attn.output "lower" %lower : !attn.array<[4], f64>
+
   // A copy is gone; another order of the same elements is no copy.
   // CHECK-NOT: "copy"
   // CHECK: attn.compute "mirror"

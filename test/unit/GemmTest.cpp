@@ -24,6 +24,8 @@ template <typename T> class Products {
 public:
   using Pack = void (*)(const T *, int64_t, int64_t, int64_t, int64_t, T *,
                         int64_t, int64_t);
+  using PackParts = void (*)(const T *, int64_t, int64_t, int64_t, int64_t, T *,
+                             int64_t, int64_t, int64_t);
   using Gemm = void (*)(const T *, int64_t, int64_t, const T *, T *, int64_t,
                         int64_t, int64_t, int64_t, int64_t, int64_t, bool);
   using Rows = void (*)(const T *, const int64_t *, int64_t, const T *, T *,
@@ -55,6 +57,7 @@ public:
     };
     pack = reinterpret_cast<Pack>(find(packName(element)));
     packFar = reinterpret_cast<Pack>(find(packFarName(element)));
+    packParts = reinterpret_cast<PackParts>(find(packPartsName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
     gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
     product = reinterpret_cast<Product>(find(productName(element)));
@@ -79,6 +82,7 @@ public:
 
   GemmTile tile;
   Pack pack, packFar;
+  PackParts packParts;
   Gemm gemm;
   Rows gemmRows;
   Product product;
@@ -195,6 +199,30 @@ TEST_P(Gemm, TakesAnyStrides) {
              k, false);
       EXPECT_TRUE(same(c, expected)) << m;
     }
+  });
+}
+
+TEST_P(Gemm, PacksVectorsOfPartsInTurns) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t lanes = p.tile.lanes, width = 3 * lanes, k = 2 * lanes + 3;
+    for (int64_t parts : {1, 2, 3, 4})
+      for (bool transposed : {false, true}) {
+        int64_t n = parts * width, panels = p.tile.panels(n);
+        std::vector<T> b = p.values(k * n), turned(k * n);
+        int64_t rs = transposed ? 1 : n, cs = transposed ? k : 1;
+        // The same columns in their new order, packed as any others.
+        for (int64_t row = 0; row < k; ++row)
+          for (int64_t column = 0; column < n; ++column) {
+            int64_t vector = column / lanes, part = vector % parts;
+            int64_t from =
+                part * width + vector / parts * lanes + column % lanes;
+            turned[row * n + column] = b[row * rs + from * cs];
+          }
+        std::vector<T> found(p.tile.packedSize(k, n), T(99));
+        p.packParts(b.data(), rs, cs, k, n, found.data(), 0, panels, parts);
+        EXPECT_TRUE(same(found, p.packed(turned, n, 1, k, n)))
+            << parts << transposed;
+      }
   });
 }
 
