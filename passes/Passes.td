@@ -383,6 +383,32 @@ def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
   }];
 }
 
+def PadWindows : Pass<"attn-pad-windows", "::mlir::ModuleOp"> {
+  let summary = "convolutions read arrays that are long enough";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which a sum of products over a window (an index
+      of the result plus or minus one of the sum) reads an array that is padded
+      with what stands outside, and has the places of the windows as its last
+      index: neighbours then read neighbours, and no term asks where it is.
+    * After: `attn-batch`.
+    * Not: windows of fewer than eight places, or along a length that varies
+      inside of an example; windows that run backwards along the result; reads
+      that stand inside anyway.
+
+    Example:
+
+    ```mlir
+    %y = attn.compute (%i: "S", %k: 10) sum (%r: 201) { %w[%k, %r] * %x[%i + %r - 100] default 0 }
+
+    // becomes
+    %padded = attn.compute (%j: "S+200") { %x[%j - 100] default 0 }
+    %sum = attn.compute (%k: 10, %i: "S") sum (%r: 201) { %w[%k, %r] * %padded[%i + %r] }
+    %y = attn.compute (%i: "S", %k: 10) { %sum[%k, %i] }
+    ```
+  }];
+}
+
 def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
   let summary = "the matrix product inside a sum over shifted places";
   let description = [{

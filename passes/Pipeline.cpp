@@ -63,6 +63,7 @@ static void batch(OpPassManager &manager, const PipelineOptions &options) {
 /// Equations as they are computed.
 static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createTakeBranches());
+  manager.addPass(createPadWindows());
   manager.addPass(createFactorContractions());
   manager.addPass(createFuseElementwise());
   manager.addPass(createTrimScans());
