@@ -66,9 +66,7 @@ void ComputeEmitter::emit(const Place &at, ArrayRef<Value> places) {
   place = at;
   given.assign(places.begin(), places.end());
   rangeBegin = rangeEnd = nullptr;
-  if (scattered)
-    return emitScatter();
-  emitParallel(0);
+  emitAll();
 }
 
 void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
@@ -76,10 +74,56 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   given.clear();
   rangeBegin = begin;
   rangeEnd = end;
+  emitAll();
+}
+
+/// Whether the condition speaks of none of the indices, but of the step and of
+/// lengths of the example only.
+bool ComputeEmitter::isDecidedOnce() {
+  return op.hasCondition() && batchOf(op) != BatchKind::sum &&
+         (op.getReducer() == Reducer::none ||
+          op.getReducer() == Reducer::sum) &&
+         dependence(op.getCondition().front().getTerminator()->getOperand(0)) ==
+             0;
+}
+
+void ComputeEmitter::emitAll() {
   if (scattered)
-    emitScatter();
-  else
-    emitParallel(0);
+    return emitScatter();
+  if (!isDecidedOnce())
+    return emitParallel(0);
+  SmallVector<Index> none(op.getNumIndices(), Index{builder.number(0)});
+  Value holds = BodyEmitter(builder, storage, place, 0)
+                    .emit(op.getCondition(), none, nullptr, nullptr);
+  llvm::SaveAndRestore known(isDecided, true);
+  builder.branch(holds, [&] { emitParallel(0); }, [&] { emitZeros(0); });
+}
+
+/// Zeros at all places from parallel index `number` on.
+void ComputeEmitter::emitZeros(unsigned number) {
+  Type type = storage.elementOf(op.getElementType());
+  if (op.getNumParallel() == 0) {
+    builder.store(builder.constant(type, 0), resultAddress({}));
+    return;
+  }
+  bool isLast = number + 1 == op.getNumParallel();
+  Value first, last;
+  if (number < given.size() && given[number]) {
+    first = given[number];
+    last = builder.add(first, builder.number(1));
+  } else {
+    std::tie(first, last) = boundsOf(number);
+  }
+  if (isLast) {
+    indices[number] = {first};
+    builder.clear(type, resultAddress(ArrayRef(indices).take_front(number + 1)),
+                  builder.sub(last, first));
+    return;
+  }
+  builder.loop(first, last, builder.number(1), [&](Value index) {
+    indices[number] = {index};
+    emitZeros(number + 1);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,41 +309,68 @@ bool ComputeEmitter::readsRows() {
 /// Returns where the elements begin that are left.
 Value ComputeEmitter::emitBlocks(Value first, Value last) {
   constexpr int64_t vectors = 8;
-  const int64_t size = vectors * lanes;
-  Value count = builder.create<arith::DivSIOp>(builder.sub(last, first),
-                                               builder.number(size));
-  Value middle = builder.add(first, builder.mul(count, builder.number(size)));
+  Value size = builder.number(vectors * lanes);
+  Value count = builder.div(builder.sub(last, first), size);
+  Value middle = builder.add(first, builder.mul(count, size));
+  builder.loop(first, middle, size,
+               [&](Value at) { emitBlock(at, Values(vectors)); });
+  // One vector that is left needs no block.
+  Value rest = builder.sub(last, middle);
+  auto tailOf = [&](int64_t vector) {
+    Value before = builder.number(vector * lanes);
+    return builder.maskBelow(builder.sub(rest, before), lanes);
+  };
+  if (auto constant = rest.getDefiningOp<arith::ConstantOp>()) {
+    int64_t known = cast<IntegerAttr>(constant.getValue()).getInt();
+    if (known <= lanes)
+      return middle;
+    Values tails(llvm::divideCeil(known, lanes));
+    if (known % lanes != 0)
+      tails.back() = tailOf(tails.size() - 1);
+    emitBlock(middle, tails);
+    return last;
+  }
+  Value isBlock = builder.less(builder.number(lanes), rest);
+  builder.branch(isBlock, [&] {
+    Values tails;
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      tails.push_back(tailOf(vector));
+    emitBlock(middle, tails);
+  });
+  return builder.select(isBlock, last, middle);
+}
+
+/// Neighbouring vectors from `at` on, of which the lanes in `tails` exist;
+/// null: all.
+void ComputeEmitter::emitBlock(Value at, ArrayRef<Value> tails) {
   Reducer reducer =
       op.getReducer() == Reducer::mean ? Reducer::mean : Reducer::sum;
-  builder.loop(first, middle, builder.number(size), [&](Value at) {
-    auto select = [&](int64_t vector) {
-      indices[along] = {builder.add(at, builder.number(vector * lanes)), 1};
-    };
-    Values carried;
-    for (int64_t vector = 0; vector < vectors; ++vector)
-      llvm::append_range(carried, initial(reducer, lanes));
-    size_t each = carried.size() / vectors;
-    auto element = [&](unsigned, Value, Values carried) {
-      Values next;
-      for (int64_t vector = 0; vector < vectors; ++vector) {
-        select(vector);
-        Values own(ArrayRef(carried).slice(vector * each, each));
-        llvm::append_range(next, reduce(reducer, lanes, nullptr, own, nullptr));
-      }
-      return next;
-    };
-    carried = batchOf(op) == BatchKind::sum
-                  ? overExamples(carried, element)
-                  : overReductions(op.getNumParallel(), carried, element);
-    for (int64_t vector = 0; vector < vectors; ++vector) {
+  auto select = [&](int64_t vector) {
+    indices[along] = {builder.add(at, builder.number(vector * lanes)), 1};
+  };
+  Values carried;
+  for (size_t vector = 0; vector < tails.size(); ++vector)
+    llvm::append_range(carried, initial(reducer, lanes));
+  size_t each = carried.size() / tails.size();
+  auto element = [&](unsigned, Value, Values carried) {
+    Values next;
+    for (auto [vector, tail] : llvm::enumerate(tails)) {
       select(vector);
       Values own(ArrayRef(carried).slice(vector * each, each));
-      builder.store(
-          combine(reducer, own),
-          resultAddress(ArrayRef(indices).take_front(op.getNumParallel())));
+      llvm::append_range(next, reduce(reducer, lanes, tail, own, nullptr));
     }
-  });
-  return middle;
+    return next;
+  };
+  carried = batchOf(op) == BatchKind::sum
+                ? overExamples(carried, element)
+                : overReductions(op.getNumParallel(), carried, element);
+  for (auto [vector, tail] : llvm::enumerate(tails)) {
+    select(vector);
+    Values own(ArrayRef(carried).slice(vector * each, each));
+    builder.store(
+        combine(reducer, own),
+        resultAddress(ArrayRef(indices).take_front(op.getNumParallel())), tail);
+  }
 }
 
 Value ComputeEmitter::resultAddress(ArrayRef<Index> at) {
@@ -327,7 +398,7 @@ Value ComputeEmitter::condition(unsigned width, Value tail) {
                                builder.splat(builder.number(op.getLower()[i]),
                                              lanesOf(at))));
   }
-  if (!op.hasCondition())
+  if (!op.hasCondition() || isDecided)
     return holds;
   Value given;
   if (!holds || !lanesOf(holds)) {

@@ -48,10 +48,14 @@ private:
   narrowResult(unsigned number, mlir::Value first, mlir::Value last);
   Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
                     Values carried, Step step);
+  bool isDecidedOnce();
+  void emitAll();
+  void emitZeros(unsigned number);
   void emitParallel(unsigned number);
   void emitElements();
   bool readsRows();
   mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
+  void emitBlock(mlir::Value at, llvm::ArrayRef<mlir::Value> tails);
   void emitScatter();
   void emitNormaliser();
   void emitZerosBelow(unsigned number);
@@ -80,6 +84,8 @@ private:
   /// The index along which neighbours share a vector, or -1.
   int along;
   std::optional<Equality> scattered;
+  /// Whether the condition is known to hold.
+  bool isDecided = false;
   Place place;
   llvm::SmallVector<mlir::Value> given;
   llvm::SmallVector<Index> indices;

@@ -93,7 +93,15 @@ int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes,
         (extent && extent.getInt() < std::min<int64_t>(lanes, 4)))
       return;
     int score = extent && extent.getInt() < lanes ? -1 : 0;
-    op.walk([&](ReadOp read) { score += scoreOf(read, number); });
+    bool gathers = false;
+    op.walk([&](ReadOp read) {
+      int own = scoreOf(read, number);
+      score += own;
+      gathers |= own < 0;
+    });
+    // Where both read neighbours only: lanes of a sum have to be joined.
+    if (number < numParallel && score >= 2 && !gathers)
+      score += 2;
     if (score > bestScore) {
       best = number;
       bestScore = score;
