@@ -512,6 +512,35 @@ def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
   }];
 }
 
+def JoinSums : Pass<"attn-join-sums", "::mlir::ModuleOp"> {
+  let summary = "sums that evaluate the same function stand together";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which two sums that evaluate the same costly
+      function (tanh, exp, ..) at the same places have the same indices and stand
+      one behind the other, so that one loop computes both. The one that adds up
+      more, over other indices or over the examples, becomes a sum with the
+      indices of the other one, and the sum of what that gives.
+    * After: `attn-batch`, `attn-fuse-elementwise`.
+    * Not: sums in loops, sums of which one needs the other, sums with different
+      conditions or with one that finds a place (`token[t] == w`), sums over less
+      than four places, and functions in branches.
+
+    Example: the adjoints of `k` and `v` in `v[a] * tanh(q[t,a] + k[i,a])`.
+
+    ```mlir
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * %v[%a] * (1 - tanh(..)^2) } {attn.batch = "each"}
+    %dv = attn.compute (%a: 8) sum (%t: "T", %i: "S") { %g[%t, %i] * tanh(..) } {attn.batch = "sum"}
+
+    // becomes
+
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * %v[%a] * (1 - tanh(..)^2) } {attn.batch = "each"}
+    %0 = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * tanh(..) } {attn.batch = "each"}
+    %dv = attn.compute (%a: 8) sum (%i: "S") { %0[%i, %a] } {attn.batch = "sum"}
+    ```
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Behind each phase
 //===----------------------------------------------------------------------===//

@@ -74,6 +74,8 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   // Rows that are not kept any more had kept their equations apart.
   manager.addPass(createFuseElementwise());
   manager.addPass(createExposeContractions());
+  // Behind all that changes the bodies of sums.
+  manager.addPass(createJoinSums());
 }
 
 void fovea::attn::buildPipeline(OpPassManager &manager,

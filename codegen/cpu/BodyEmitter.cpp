@@ -437,7 +437,26 @@ void BodyEmitter::emitIf(scf::IfOp op) {
     give(i, builder.select(wide, thenValues[i], elseValues[i]));
 }
 
+/// Gives the value of an op that was emitted, if this one has the same.
+bool BodyEmitter::takeReused(Operation &op) {
+  Operation *same = reused ? reused->lookup(&op) : nullptr;
+  if (!same)
+    return false;
+  Value result = op.getResult(0), given = same->getResult(0);
+  if (auto index = indexValues.find(given); index != indexValues.end()) {
+    Index known = index->second;
+    indexValues[result] = known;
+    return true;
+  }
+  Value known = values.lookup(given);
+  if (known)
+    values[result] = known;
+  return known != nullptr;
+}
+
 void BodyEmitter::emitOp(Operation &op) {
+  if (takeReused(op))
+    return;
   if (auto read = dyn_cast<ReadOp>(op))
     return emitRead(read);
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -60,6 +60,12 @@ public:
                                              mlir::Value tail,
                                              mlir::Value guard);
 
+  /// Each of `ops` gives what another op has given by then, which is not
+  /// computed again.
+  void reuse(const llvm::DenseMap<mlir::Operation *, mlir::Operation *> &ops) {
+    reused = &ops;
+  }
+
   /// A value of a region, which depends on uniform `indices` only.
   mlir::Value emitValue(mlir::Region &region, mlir::Value value,
                         llvm::ArrayRef<Index> indices);
@@ -97,6 +103,7 @@ private:
   mlir::Value startOfCarry(const Storage &array, mlir::Value step);
   void emitBlock(mlir::Block &block, mlir::Operation *last);
   void emitOp(mlir::Operation &op);
+  bool takeReused(mlir::Operation &op);
   void emitIf(mlir::scf::IfOp op);
   void emitRead(attn::ReadOp op);
   mlir::Value readElement(const Storage &array, llvm::ArrayRef<Index> indices,
@@ -123,6 +130,7 @@ private:
   mlir::Value tail, guard;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::DenseMap<mlir::Value, Index> indexValues;
+  const llvm::DenseMap<mlir::Operation *, mlir::Operation *> *reused = nullptr;
 };
 
 } // namespace fovea::codegen

@@ -3,6 +3,7 @@
 #include "codegen/cpu/ComputeEmitter.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/CommonFunctions.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -50,6 +51,16 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
   if (along < 0)
     this->lanes = 0;
   indices.resize(op.getNumIndices());
+}
+
+ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
+                               const StorageMap &storage,
+                               ArrayRef<ComputeOp> ops, unsigned lanes,
+                               ArrayRef<unsigned> given)
+    : ComputeEmitter(builder, storage, ops.front(), lanes, given) {
+  auto same = llvm::to_vector(llvm::seq(op.getNumIndices()));
+  for (ComputeOp twin : ops.drop_front())
+    twins.push_back({twin, commonOps(op, twin, same)});
 }
 
 bool ComputeEmitter::isParallel(int number) {
@@ -101,12 +112,17 @@ void ComputeEmitter::emitAll() {
 
 /// Zeros at all places from parallel index `number` on.
 void ComputeEmitter::emitZeros(unsigned number) {
-  Type type = storage.elementOf(op.getElementType());
-  if (op.getNumParallel() == 0) {
-    builder.store(builder.constant(type, 0), resultAddress({}));
-    return;
-  }
-  bool isLast = number + 1 == op.getNumParallel();
+  SmallVector<Value> results = {op.getResult()};
+  for (const Twin &twin : twins)
+    results.push_back(ComputeOp(twin.op).getResult());
+  auto clear = [&](Value count) {
+    auto at = ArrayRef(indices).take_front(op.getNumParallel());
+    for (Value result : results)
+      builder.clear(storage.elementOf(op.getElementType()),
+                    resultAddress(at, result), count);
+  };
+  if (op.getNumParallel() == 0)
+    return clear(builder.number(1));
   Value first, last;
   if (number < given.size() && given[number]) {
     first = given[number];
@@ -114,11 +130,9 @@ void ComputeEmitter::emitZeros(unsigned number) {
   } else {
     std::tie(first, last) = boundsOf(number);
   }
-  if (isLast) {
+  if (number + 1 == op.getNumParallel()) {
     indices[number] = {first};
-    builder.clear(type, resultAddress(ArrayRef(indices).take_front(number + 1)),
-                  builder.sub(last, first));
-    return;
+    return clear(builder.sub(last, first));
   }
   builder.loop(first, last, builder.number(1), [&](Value index) {
     indices[number] = {index};
@@ -259,10 +273,7 @@ void ComputeEmitter::emitElements() {
   if (op.isNormaliser())
     return emitNormaliser();
   auto emitAt = [&](unsigned width, Value tail) {
-    Value result = reduced(width, tail);
-    builder.store(
-        result,
-        resultAddress(ArrayRef(indices).take_front(op.getNumParallel())), tail);
+    storeAll(reduced(width, tail), tail);
   };
   if (!isParallel(along))
     return emitAt(along < 0 ? 0 : lanes, nullptr);
@@ -308,12 +319,16 @@ bool ComputeEmitter::readsRows() {
 /// whole cache lines, one behind the other. Every element keeps its own chain.
 /// Returns where the elements begin that are left.
 Value ComputeEmitter::emitBlocks(Value first, Value last) {
-  constexpr int64_t vectors = 8;
+  // As many accumulators, whatever they are of.
+  const int64_t vectors = std::max<int64_t>(8 / (1 + twins.size()), 1);
   Value size = builder.number(vectors * lanes);
   Value count = builder.div(builder.sub(last, first), size);
   Value middle = builder.add(first, builder.mul(count, size));
   builder.loop(first, middle, size,
                [&](Value at) { emitBlock(at, Values(vectors)); });
+  // What evaluates functions waits for these, and not for its sums.
+  if (hasCostlyFunction(op))
+    return middle;
   // One vector that is left needs no block.
   Value rest = builder.sub(last, middle);
   auto tailOf = [&](int64_t vector) {
@@ -367,18 +382,24 @@ void ComputeEmitter::emitBlock(Value at, ArrayRef<Value> tails) {
   for (auto [vector, tail] : llvm::enumerate(tails)) {
     select(vector);
     Values own(ArrayRef(carried).slice(vector * each, each));
-    builder.store(
-        combine(reducer, own),
-        resultAddress(ArrayRef(indices).take_front(op.getNumParallel())), tail);
+    storeAll(combineAll(reducer, own), tail);
   }
 }
 
-Value ComputeEmitter::resultAddress(ArrayRef<Index> at) {
+Value ComputeEmitter::resultAddress(ArrayRef<Index> at, Value array) {
   BodyEmitter values(builder, storage, place, lanes);
-  const Storage &result = storage.of(op.getResult());
+  const Storage &result = storage.of(array);
   Index offset = values.offset(result, at);
-  return builder.at(storage.elementOf(op.getElementType()), values.base(result),
-                    offset.base);
+  return builder.at(storage.elementOf(result.type.getElementType()),
+                    values.base(result), offset.base);
+}
+
+/// Stores what the equation, and its twins, have at the present indices.
+void ComputeEmitter::storeAll(ArrayRef<Value> results, Value tail) {
+  auto at = ArrayRef(indices).take_front(op.getNumParallel());
+  builder.store(results[0], resultAddress(at), tail);
+  for (auto [twin, result] : llvm::zip_equal(twins, results.drop_front()))
+    builder.store(result, resultAddress(at, twin.op.getResult()), tail);
 }
 
 //===----------------------------------------------------------------------===//
@@ -420,23 +441,24 @@ Value ComputeEmitter::body(unsigned width, Value tail, Value guard) {
   return values.emit(op.getBody(), indices, tail, guard);
 }
 
-/// The element, or vector of elements, at the present parallel indices.
-Value ComputeEmitter::reduced(unsigned width, Value tail) {
+/// The element, or vector of elements, at the present parallel indices, of the
+/// equation and of each twin.
+ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
   Reducer reducer = op.getReducer();
   bool isSum = batchOf(op) == BatchKind::sum;
   if (reducer == Reducer::none && !isSum) {
     Value holds = condition(width, tail);
     Type type = storage.elementOf(op.getElementType());
     if (!holds)
-      return builder.splat(body(width, tail, nullptr), width);
+      return {builder.splat(body(width, tail, nullptr), width)};
     if (!lanesOf(holds))
-      return builder.splat(builder.choose(
-                               holds,
-                               [&] { return body(width, tail, nullptr); },
-                               [&] { return builder.constant(type, 0); }),
-                           width);
-    return builder.select(holds, body(width, tail, holds),
-                          builder.constant(type, 0));
+      return {
+          builder.splat(builder.choose(
+                            holds, [&] { return body(width, tail, nullptr); },
+                            [&] { return builder.constant(type, 0); }),
+                        width)};
+    return {builder.select(holds, body(width, tail, holds),
+                           builder.constant(type, 0))};
   }
   if (reducer == Reducer::none)
     reducer = Reducer::sum;
@@ -460,14 +482,14 @@ Value ComputeEmitter::reduced(unsigned width, Value tail) {
     return joinLanes(reducer, carried);
   };
   if (reducer != Reducer::logsumexp)
-    return combine(reducer, run(reducer, nullptr));
+    return combineAll(reducer, run(reducer, nullptr));
   Values largest = run(Reducer::max, nullptr);
   Value shift = largest[0];
   Values sum = run(Reducer::logsumexp, shift);
   Value result =
       builder.create<arith::AddFOp>(shift, builder.create<math::LogOp>(sum[0]));
-  return builder.select(largest[1], result,
-                        builder.constant(result.getType(), 0));
+  return {builder.select(largest[1], result,
+                         builder.constant(result.getType(), 0))};
 }
 
 /// Loops over the reduction indices from `number` on; the one along which

@@ -20,6 +20,10 @@ public:
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  attn::ComputeOp op, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});
+  /// Of several sums that one loop computes (Twins.h).
+  ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
+                 llvm::ArrayRef<attn::ComputeOp> twins, unsigned lanes,
+                 llvm::ArrayRef<unsigned> given = {});
 
   /// Emits what `place` has of the result where the parallel indices, from the
   /// first, are `given`; those that are null, or not there, are run over.
@@ -67,19 +71,33 @@ private:
                 Values carried, mlir::Value shift);
   Values reduceWhere(attn::Reducer reducer, unsigned width, mlir::Value tail,
                      mlir::Value guard, Values carried, mlir::Value shift);
+  Values addUp(unsigned width, mlir::Value tail, mlir::Value guard,
+               Values carried);
   mlir::Value combine(attn::Reducer reducer, Values carried);
+  Values combineAll(attn::Reducer reducer, Values carried);
   Values initial(attn::Reducer reducer, unsigned width);
   Values joinLanes(attn::Reducer reducer, Values carried);
-  mlir::Value reduced(unsigned width, mlir::Value tail);
+  Values reduced(unsigned width, mlir::Value tail);
 
   mlir::Value condition(unsigned width, mlir::Value tail);
   mlir::Value body(unsigned width, mlir::Value tail, mlir::Value guard);
-  mlir::Value resultAddress(llvm::ArrayRef<Index> at);
+  mlir::Value resultAddress(llvm::ArrayRef<Index> at, mlir::Value result);
+  mlir::Value resultAddress(llvm::ArrayRef<Index> at) {
+    return resultAddress(at, op.getResult());
+  }
+  void storeAll(llvm::ArrayRef<mlir::Value> results, mlir::Value tail);
   mlir::Type real() { return storage.elementOf(builder.getF64Type()); }
 
   KernelBuilder &builder;
   const StorageMap &storage;
   attn::ComputeOp op;
+  /// A sum that is computed in the same loops, and what it has in common with
+  /// `op`.
+  struct Twin {
+    attn::ComputeOp op;
+    llvm::DenseMap<mlir::Operation *, mlir::Operation *> common;
+  };
+  llvm::SmallVector<Twin, 1> twins;
   unsigned lanes;
   /// The index along which neighbours share a vector, or -1.
   int along;

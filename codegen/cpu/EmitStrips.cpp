@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ProgramEmitter.h"
+#include "codegen/cpu/Twins.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
 
@@ -57,7 +58,9 @@ private:
   Operands operandsOf(const StripMember &member, Value row);
   void pack(const StripMember &member);
   void clear(const StripMember &member);
-  void emitMember(const StripMember &member, Value first, Value count);
+  void emitMembers(ArrayRef<StripMember> members, Value first, Value count);
+  void emitMember(const StripMember &member, ArrayRef<ComputeOp> twins,
+                  Value first, Value count);
   void multiplyWeights(Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
@@ -321,7 +324,20 @@ void StripEmitter::clear(const StripMember &member) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-void StripEmitter::emitMember(const StripMember &member, Value first,
+/// So many rows of each, twins together.
+void StripEmitter::emitMembers(ArrayRef<StripMember> members, Value first,
+                               Value count) {
+  SmallVector<ComputeOp> twins;
+  for (const StripMember &member : members) {
+    if (llvm::is_contained(twins, member.op))
+      continue;
+    twins = twinsFrom(member.op, storage);
+    emitMember(member, twins, first, count);
+  }
+}
+
+void StripEmitter::emitMember(const StripMember &member,
+                              ArrayRef<ComputeOp> twins, Value first,
                               Value count) {
   b.setLoc(member.op->getLoc());
   if (member.sumsRows)
@@ -329,7 +345,7 @@ void StripEmitter::emitMember(const StripMember &member, Value first,
   if (member.product)
     return multiplyRows(member, first, count);
   ComputeOp op = member.op;
-  ComputeEmitter emitter(b, storage, op, lanes, member.shared);
+  ComputeEmitter emitter(b, storage, twins, lanes, member.shared);
   SmallVector<Value> given(op.getNumParallel());
   for (auto [index, at] : llvm::zip(member.shared, outer))
     given[index] = at;
@@ -355,8 +371,7 @@ void StripEmitter::emit(const Place &at, ArrayRef<Value> outside, Value first,
   b.loop(first, last, b.number(stripRows), [&](Value row) {
     setStrips(row);
     Value count = b.min(b.number(stripRows), b.sub(last, row));
-    for (const StripMember &member : group.members)
-      emitMember(member, row, count);
+    emitMembers(group.members, row, count);
   });
 }
 
@@ -416,8 +431,8 @@ void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
           rowsBefore(b, storage, place.frame, group.rows, b.add(example, one));
       setStrips(b.sub(strip, begin));
       b.loop(b.max(strip, begin), b.min(end, behind), one, [&](Value row) {
-        for (const StripMember &member : ArrayRef(group.members).drop_front())
-          emitMember(member, b.sub(row, begin), one);
+        emitMembers(ArrayRef(group.members).drop_front(), b.sub(row, begin),
+                    one);
       });
     });
   });

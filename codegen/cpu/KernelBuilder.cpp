@@ -118,12 +118,18 @@ Value KernelBuilder::mul(Value lhs, Value rhs) {
              : arith::MulIOp::create(*this, lhs, rhs).getResult();
 }
 Value KernelBuilder::div(Value lhs, Value rhs) {
-  return arith::DivUIOp::create(*this, lhs, rhs);
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left / *right);
+  return right == 1 ? lhs : arith::DivUIOp::create(*this, lhs, rhs).getResult();
 }
 Value KernelBuilder::divUp(Value lhs, Value rhs) {
   return div(add(lhs, sub(rhs, number(1))), rhs);
 }
 Value KernelBuilder::rem(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left % *right);
   return arith::RemUIOp::create(*this, lhs, rhs);
 }
 Value KernelBuilder::min(Value lhs, Value rhs) {

@@ -49,7 +49,8 @@ public:
   Value add(Value lhs, Value rhs);
   Value sub(Value lhs, Value rhs);
   Value mul(Value lhs, Value rhs);
-  /// Quotients and remainders are of numbers that are not negative.
+  /// Quotients and remainders are of numbers that are not negative, by numbers
+  /// that are not 0.
   Value div(Value lhs, Value rhs);
   Value divUp(Value lhs, Value rhs);
   Value rem(Value lhs, Value rhs);

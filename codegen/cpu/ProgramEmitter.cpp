@@ -3,6 +3,7 @@
 #include "codegen/cpu/ProgramEmitter.h"
 #include "codegen/cpu/ExpandMath.h"
 #include "codegen/cpu/ShareKernels.h"
+#include "codegen/cpu/Twins.h"
 #include "passes/Batch.h"
 
 #include "mlir/IR/Matchers.h"
@@ -161,8 +162,8 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
       emitProduct(compute, *contractionOf(compute));
     else if (auto product = batchedContractionOf(compute))
       emitBatchedProduct(compute, *product);
-    else
-      emitCompute(compute);
+    else if (!emitted.contains(compute))
+      emitCompute(twinsFrom(compute, storage));
     return success();
   }
   if (auto scan = dyn_cast<ScanOp>(op))
@@ -301,14 +302,17 @@ void ProgramEmitter::launchRows(
 // Equations
 //===----------------------------------------------------------------------===//
 
-void ProgramEmitter::emitCompute(ComputeOp op) {
-  std::string name = op.getLabel().value_or("").str();
+void ProgramEmitter::emitCompute(ArrayRef<ComputeOp> ops) {
+  ComputeOp op = ops.front();
+  SmallVector<Operation *> together(ops.begin(), ops.end());
+  emitted.insert_range(together);
+  std::string name = joinedLabels(together);
   auto extentOf = [&](unsigned number) {
     return cast<IntegerAttr>(op.getExtents()[number]).getInt();
   };
   if (batchOf(op) != BatchKind::each) {
     KernelBuilder probe(op.getLoc(), module.getContext());
-    int range = ComputeEmitter(probe, storage, op, lanes).rangeIndex();
+    int range = ComputeEmitter(probe, storage, ops, lanes).rangeIndex();
     // A unit is a row, or a few vectors of the only one.
     int64_t chunk = 8 * lanes;
     int64_t units = range >= 0 ? llvm::divideCeil(extentOf(range), chunk)
@@ -316,7 +320,7 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
                                                : 1;
     launch(op, name, main.number(units),
            [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-             ComputeEmitter emitter(kernel, storage, op, lanes);
+             ComputeEmitter emitter(kernel, storage, ops, lanes);
              Place place = placeOf(kernel, op, frame);
              if (range >= 0) {
                Value begin = kernel.mul(first, kernel.number(chunk));
@@ -331,27 +335,29 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
                emitter.emit(place, {});
              }
            });
-    return;
+    return noteOthers(together);
   }
   auto emitAll = [&](KernelBuilder &kernel, const Place &place) {
-    ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
+    ComputeEmitter(kernel, storage, ops, lanes).emit(place, {});
   };
   KernelBuilder probe(op.getLoc(), module.getContext());
-  ComputeEmitter shape(probe, storage, op, lanes);
+  ComputeEmitter shape(probe, storage, ops, lanes);
   auto rows = op.getNumParallel() != 0 && !shape.isScatter() &&
                       (shape.rangeIndex() != 0 || op.isNormaliser())
                   ? dyn_cast<StringAttr>(op.getExtents()[0])
                   : StringAttr();
   if (!storage.around(op).empty() || !rows ||
-      !storage.length(rows.getValue()).parent.empty())
-    return launchRows(op, name, emitAll);
+      !storage.length(rows.getValue()).parent.empty()) {
+    launchRows(op, name, emitAll);
+    return noteOthers(together);
+  }
   // The units are the places of the first index, of all examples.
   int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
   Value batch = main.slot(frame, Program::batchSlot);
   launch(op, name, main.entry(frame, offsets, batch),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value batch = kernel.slot(frame, Program::batchSlot);
-           ComputeEmitter emitter(kernel, storage, op, lanes);
+           ComputeEmitter emitter(kernel, storage, ops, lanes);
            kernel.loop(
                kernel.number(0), batch, kernel.number(1), [&](Value example) {
                  Place place = placeOf(kernel, op, frame);
@@ -365,6 +371,7 @@ void ProgramEmitter::emitCompute(ComputeOp op) {
                              });
                });
          });
+  noteOthers(together);
 }
 
 void ProgramEmitter::emitConcat(ConcatOp op) {

@@ -30,7 +30,8 @@ private:
 
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
-  void emitCompute(attn::ComputeOp op);
+  /// One equation, or several sums that one loop computes (Twins.h).
+  void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops);
   bool isByRows(mlir::Operation &op);
   /// Emits the equations of `run` one behind the other, row by row, and empties
   /// it.
@@ -121,6 +122,8 @@ private:
   llvm::SmallVector<mlir::Value> steps;
   unsigned numKernels = 0;
   llvm::DenseSet<int> packedSlots;
+  /// Equations that were emitted with one ahead of them.
+  llvm::DenseSet<mlir::Operation *> emitted;
 };
 
 } // namespace fovea::codegen

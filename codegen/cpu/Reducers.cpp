@@ -59,7 +59,7 @@ ComputeEmitter::Values ComputeEmitter::initial(Reducer reducer,
   case Reducer::all:
     return {bits(true)};
   default:
-    return {builder.constant(type, 0)};
+    return Values(1 + twins.size(), builder.constant(type, 0));
   }
 }
 
@@ -78,6 +78,28 @@ ComputeEmitter::Values ComputeEmitter::reduce(Reducer reducer, unsigned width,
   return reduceWhere(reducer, width, tail, holds, carried, shift);
 }
 
+/// The sums with one more term, or vector of terms, each.
+ComputeEmitter::Values ComputeEmitter::addUp(unsigned width, Value tail,
+                                             Value guard, Values carried) {
+  BodyEmitter values(builder, storage, place, width);
+  auto add = [&](ComputeOp op, Value sum) -> Value {
+    Values factors = values.emitFactors(op.getBody(), indices, tail, guard);
+    for (Value &factor : factors)
+      factor = builder.splat(factor, width);
+    if (factors.size() == 2)
+      return builder.create<math::FmaOp>(factors[0], factors[1], sum);
+    if (isa<FloatType>(getElementTypeOrSelf(sum)))
+      return builder.create<arith::AddFOp>(sum, factors[0]);
+    return builder.create<arith::AddIOp>(sum, factors[0]);
+  };
+  Values next = {add(op, carried[0])};
+  for (auto [number, twin] : llvm::enumerate(twins)) {
+    values.reuse(twin.common);
+    next.push_back(add(twin.op, carried[1 + number]));
+  }
+  return next;
+}
+
 ComputeEmitter::Values ComputeEmitter::reduceWhere(Reducer reducer,
                                                    unsigned width, Value tail,
                                                    Value guard, Values carried,
@@ -94,19 +116,10 @@ ComputeEmitter::Values ComputeEmitter::reduceWhere(Reducer reducer,
                   : next;
   };
   if (reducer == Reducer::sum) {
-    BodyEmitter values(builder, storage, place, width);
-    Values factors = values.emitFactors(op.getBody(), indices, tail, guard);
-    Value sum = carried[0];
-    Value next;
-    for (Value &factor : factors)
-      factor = builder.splat(factor, width);
-    if (factors.size() == 2)
-      next = builder.create<math::FmaOp>(factors[0], factors[1], sum);
-    else if (isa<FloatType>(getElementTypeOrSelf(sum)))
-      next = builder.create<arith::AddFOp>(sum, factors[0]);
-    else
-      next = builder.create<arith::AddIOp>(sum, factors[0]);
-    return {keep(next, sum)};
+    Values next = addUp(width, tail, guard, carried);
+    for (auto [sum, before] : llvm::zip_equal(next, carried))
+      sum = keep(sum, before);
+    return next;
   }
   Value value = builder.splat(body(width, tail, guard), width);
   bool isReal = isa<FloatType>(getElementTypeOrSelf(value));
@@ -209,6 +222,14 @@ Value ComputeEmitter::combine(Reducer reducer, Values carried) {
   default:
     return carried[0];
   }
+}
+
+/// The same of the equation and of each twin.
+ComputeEmitter::Values ComputeEmitter::combineAll(Reducer reducer,
+                                                  Values carried) {
+  if (!twins.empty())
+    return carried;
+  return {combine(reducer, carried)};
 }
 
 /// One value from the lanes of each carried vector, by halves: the same for

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/Storage.h"
 #include "codegen/cpu/Contraction.h"
+#include "codegen/cpu/Twins.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/SplitDecoder.h"
@@ -424,16 +425,20 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
   const void *before = nullptr;
+  SmallVector<ComputeOp> twins;
   for (Operation &op : block) {
-    // A group and an epilogue are one step: their ops run together.
+    // A group, an epilogue and twins are one step: their ops run together.
     const StripGroup *group = groupOf(&op);
     const Epilogue *epilogue = epilogueOf(&op);
     const void *together = epilogue;
     if (group)
       together = group;
+    bool isTwin = llvm::is_contained(twins, &op);
+    if (auto compute = dyn_cast<ComputeOp>(op); compute && !group && !isTwin)
+      twins = twinsFrom(compute, *this);
     bool isFirst = !together || together != before;
     before = together;
-    position += isTop && isFirst;
+    position += isTop && isFirst && !isTwin;
     if (group && isFirst)
       addGroup(*group, position);
     if (epilogue && isFirst)

@@ -1,0 +1,66 @@
+//===- Twins.cpp - sums that one loop computes ----------------------------===//
+
+#include "codegen/cpu/Twins.h"
+#include "codegen/cpu/Vectorise.h"
+#include "passes/Batch.h"
+#include "passes/CommonFunctions.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+
+/// Whether a sum adds up what it evaluates element by element: no product, and
+/// nothing that a condition finds the place of.
+static bool isPlainSum(ComputeOp op) {
+  return op.getReducer() == Reducer::sum && op.getElementType().isF64() &&
+         isa<ProgramOp>(op->getParentOp()) && hasCostlyFunction(op) &&
+         llvm::none_of(equalitiesOf(op), [&](const Equality &equality) {
+           return equality.index < op.getNumParallel();
+         });
+}
+
+static bool areTwins(ComputeOp a, ComputeOp b) {
+  // Alone they would have vectors along the same index, on every target.
+  auto haveSameVectors = [&](unsigned lanes) {
+    auto any = [](unsigned) { return true; };
+    return vectorIndex(a, lanes, any) == vectorIndex(b, lanes, any);
+  };
+  return a.getNumParallel() == b.getNumParallel() &&
+         a.getNumIndices() == b.getNumIndices() && batchOf(a) == batchOf(b) &&
+         llvm::all_of(ArrayRef<unsigned>{4, 8, 16}, haveSameVectors) &&
+         evaluateTogether(a, b, llvm::to_vector(llvm::seq(a.getNumIndices())));
+}
+
+/// Whether both are computed strip by strip, at the same rows, and none of it
+/// is a strip: that may lie where the other one still reads.
+static bool areInStrips(const StripGroup &group, ComputeOp a, ComputeOp b) {
+  auto memberOf = [&](ComputeOp op) {
+    return llvm::find_if(group.members, [&](const StripMember &member) {
+      return member.op == op;
+    });
+  };
+  return memberOf(a)->shared == memberOf(b)->shared &&
+         llvm::none_of(group.strips, [&](const StripGroup::Strip &strip) {
+           return strip.array == a.getResult() || strip.array == b.getResult();
+         });
+}
+
+SmallVector<ComputeOp> fovea::codegen::twinsFrom(ComputeOp op,
+                                                 const StorageMap &storage) {
+  SmallVector<ComputeOp> twins = {op};
+  if (!isPlainSum(op))
+    return twins;
+  const StripGroup *group = storage.groupOf(op);
+  while (auto next = dyn_cast_or_null<ComputeOp>(twins.back()->getNextNode())) {
+    bool readsTwin = false;
+    next->walk([&](ReadOp read) {
+      for (Value operand : read->getOperands())
+        readsTwin |= llvm::is_contained(twins, operand.getDefiningOp());
+    });
+    if (readsTwin || !isPlainSum(next) || storage.groupOf(next) != group ||
+        !areTwins(op, next) || (group && !areInStrips(*group, op, next)))
+      break;
+    twins.push_back(next);
+  }
+  return twins;
+}
