@@ -162,9 +162,9 @@ void Emitter::emitStage(bool byRowList) {
         // The columns of A are rows of memory. Squares at the edges are
         // computed whole: what they write beyond the block is never read.
         auto transpose = [&] {
-          b.loop(zero, m, lanes, [&](Value i) {
-            Value mask = b.maskBelow(b.sub(m, i), tile.lanes);
-            b.loop(zero, k, lanes, [&](Value j) {
+          b.loop(zero, k, lanes, [&](Value j) {
+            b.loop(zero, m, lanes, [&](Value i) {
+              Value mask = b.maskBelow(b.sub(m, i), tile.lanes);
               Values square;
               for (int64_t lane = 0; lane < tile.lanes; ++lane) {
                 Value column = b.add(j, b.number(lane));
