@@ -1,7 +1,7 @@
 //===- EmitEpilogue.cpp - equations behind products, column by column -----===//
 //
-// The work units are places of the equations, as many as are whole panels of
-// every product, or tiles of rows where there are many rows.
+// The work units are those of a product (EmitProduct.cpp) whose columns come in
+// places of the equations, as many as are whole panels of every product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,20 +13,14 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-namespace {
 /// What a thread has of a product: some rows of sums, and where the rows of
 /// its left side lie.
-struct RowsOfProduct {
+struct fovea::codegen::RowsOfProduct {
   const Epilogue::Product *product;
   Contraction contraction;
   Value sums, list;
   int64_t stride;
 };
-/// The part of an epilogue that a thread computes.
-struct Share {
-  Value firstRow, lastRow, firstPlace, lastPlace;
-};
-} // namespace
 
 static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
                                           const StorageMap &storage, Type real,
@@ -60,84 +54,89 @@ void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
   main.setLoc(op->getLoc());
 
   int64_t atOnce = epilogue.placesAtOnce(tile);
+  int64_t columns = llvm::divideCeil(epilogue.width, atOnce);
   int rowsSlot = storage.description().numSlots++;
   Value rows = rowsAround(op);
   main.setSlot(frame, rowsSlot, rows);
-  auto isTall = [](KernelBuilder &b, Value rows) {
-    return b.atMost(b.number(2 * epilogueRows), rows);
-  };
-  Value tall = isTall(main, rows);
-  Value units =
-      main.select(tall, main.divUp(rows, main.number(tile.rows)),
-                  main.number(llvm::divideCeil(epilogue.width, atOnce)));
-  auto body = [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-    Value rows = kernel.slot(frame, rowsSlot), tall = isTall(kernel, rows);
-    Value zero = kernel.number(0), width = kernel.number(epilogue.width);
-    Value ofTile = kernel.number(tile.rows), ofPlaces = kernel.number(atOnce);
-    Share share = {
-        kernel.select(tall, kernel.mul(first, ofTile), zero),
-        kernel.select(tall, kernel.min(rows, kernel.mul(last, ofTile)), rows),
-        kernel.select(tall, zero, kernel.mul(first, ofPlaces)),
-        kernel.select(tall, width,
-                      kernel.min(width, kernel.mul(last, ofPlaces)))};
-    SmallVector<RowsOfProduct> rooms =
-        roomsOf(kernel, storage, real, frame, epilogue);
+  Units units = unitsOf(main, rows, columns);
+  launch(
+      op, joinedLabels(ops), units.count,
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        SmallVector<RowsOfProduct> rooms =
+            roomsOf(kernel, storage, real, frame, epilogue);
+        Value rows = kernel.slot(frame, rowsSlot);
+        Value width = kernel.number(epilogue.width);
+        forPieces(kernel, first, last, rows, columns, [&](Piece piece) {
+          piece.first = kernel.mul(piece.first, kernel.number(atOnce));
+          piece.last =
+              kernel.min(width, kernel.mul(piece.last, kernel.number(atOnce)));
+          emitPiece(kernel, frame, epilogue, rooms, piece);
+        });
+      },
+      units.atOnce);
+  noteOthers(ops);
+}
 
-    // Blocks of whole tiles and of about the same height.
-    Value one = kernel.number(1);
-    Value all = kernel.max(kernel.sub(share.lastRow, share.firstRow), one);
-    Value height =
-        kernel.divUp(all, kernel.divUp(all, kernel.number(epilogueRows)));
-    height = kernel.mul(kernel.divUp(height, ofTile), ofTile);
-    kernel.loop(share.firstRow, share.lastRow, height, [&](Value begin) {
-      Value end = kernel.min(share.lastRow, kernel.add(begin, height));
-      for (const RowsOfProduct &room : rooms) {
-        ComputeOp product = room.product->op;
-        kernel.setLoc(product.getLoc());
-        if (room.list)
-          kernel.loop(begin, end, one, [&](Value row) {
-            Value entry =
-                kernel.at(kernel.i64(), room.list, kernel.sub(row, begin));
-            // An example that has ended has no row; the first one is there.
-            kernel.store(zero, entry);
-            forRow(kernel, op, frame, row, [&](const Place &place) {
-              kernel.store(rowOfLeft(kernel, place, product, zero), entry);
-            });
-          });
-        auto panelOf = [&](Value place) {
-          Value columns = kernel.number(tile.columns());
-          return kernel.divUp(
-              kernel.mul(place, kernel.number(room.product->parts)), columns);
-        };
-        multiply(
-            kernel, frame, product,
-            {begin, end, panelOf(share.firstPlace), panelOf(share.lastPlace)},
-            kernel.number(room.contraction.count), room.list, room.sums,
-            kernel.number(room.stride));
-      }
+/// The places first .. last-1 of the equations for some rows.
+void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
+                               const Epilogue &epilogue,
+                               ArrayRef<RowsOfProduct> rooms,
+                               const Piece &piece) {
+  Operation *op = epilogue.products.front().op;
+  Value zero = kernel.number(0), one = kernel.number(1);
+  auto multiplyRows = [&](const RowsOfProduct &room, Value begin, Value end) {
+    ComputeOp product = room.product->op;
+    kernel.setLoc(product.getLoc());
+    if (room.list)
       kernel.loop(begin, end, one, [&](Value row) {
-        forRow(kernel, op, frame, row, [&](Place place) {
-          for (const RowsOfProduct &room : rooms) {
-            Value sums = kernel.at(
-                real, room.sums,
-                kernel.mul(kernel.sub(row, begin), kernel.number(room.stride)));
-            if (room.contraction.hasRowCondition)
-              kernel.branch(isExcluded(kernel, place, room.product->op), [&] {
-                kernel.clear(real, sums, kernel.number(room.contraction.width));
-              });
-            place.strips.push_back({sums, nullptr, nullptr});
-          }
-          for (ComputeOp member : epilogue.members) {
-            kernel.setLoc(member.getLoc());
-            ComputeEmitter(kernel, storage, member, lanes)
-                .emitRange(place, share.firstPlace, share.lastPlace);
-          }
+        Value entry =
+            kernel.at(kernel.i64(), room.list, kernel.sub(row, begin));
+        // An example that has ended has no row; the first one is there.
+        kernel.store(zero, entry);
+        forRow(kernel, op, frame, row, [&](const Place &place) {
+          kernel.store(rowOfLeft(kernel, place, product, zero), entry);
         });
       });
-    });
+    auto panelOf = [&](Value place) {
+      Value parts = kernel.number(room.product->parts);
+      return kernel.divUp(kernel.mul(place, parts),
+                          kernel.number(tile.columns()));
+    };
+    multiply(kernel, frame, product,
+             {begin, end, panelOf(piece.first), panelOf(piece.last)},
+             kernel.number(room.contraction.count), room.list, room.sums,
+             kernel.number(room.stride));
   };
-  launch(
-      op, joinedLabels(ops), units, body,
-      main.select(tall, main.number(epilogueRows / tile.rows), main.number(1)));
-  noteOthers(ops);
+  auto computeRow = [&](Value number, Place place) {
+    for (const RowsOfProduct &room : rooms) {
+      Value sums = kernel.at(real, room.sums,
+                             kernel.mul(number, kernel.number(room.stride)));
+      if (room.contraction.hasRowCondition)
+        kernel.branch(isExcluded(kernel, place, room.product->op), [&] {
+          kernel.clear(real, sums, kernel.number(room.contraction.width));
+        });
+      place.strips.push_back({sums, nullptr, nullptr});
+    }
+    for (ComputeOp member : epilogue.members) {
+      kernel.setLoc(member.getLoc());
+      ComputeEmitter(kernel, storage, member, lanes)
+          .emitRange(place, piece.first, piece.last);
+    }
+  };
+  // Blocks of whole tiles and of about the same height.
+  Value ofTile = kernel.number(tile.rows);
+  Value all = kernel.max(kernel.sub(piece.lastRow, piece.firstRow), one);
+  Value height =
+      kernel.divUp(all, kernel.divUp(all, kernel.number(epilogueRows)));
+  height = kernel.mul(kernel.divUp(height, ofTile), ofTile);
+  kernel.loop(piece.firstRow, piece.lastRow, height, [&](Value begin) {
+    Value end = kernel.min(piece.lastRow, kernel.add(begin, height));
+    for (const RowsOfProduct &room : rooms)
+      multiplyRows(room, begin, end);
+    kernel.loop(begin, end, one, [&](Value row) {
+      forRow(kernel, op, frame, row, [&](const Place &place) {
+        computeRow(kernel.sub(row, begin), place);
+      });
+    });
+  });
 }

@@ -2,7 +2,7 @@
 //
 // Calls the GEMM of the module for the equations that are products. Weights
 // are packed once per run, ahead of every loop; the work units are tiles of
-// rows where there are many, otherwise panels of columns.
+// rows where there are many, otherwise panels of columns, for half of the rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,11 @@ using arith::CmpIPredicate;
 using runtime::Program;
 
 /// So many rows are computed at once at least, in tiles of the GEMM. With fewer
-/// than twice as many, units are panels of columns.
+/// than twice as many, units are columns.
 static constexpr int64_t rowsAtOnce = 96;
+/// From so many rows on, a unit of columns is cut into two halves of the rows:
+/// 11 panels are otherwise 6 and 5 for two threads.
+static constexpr int64_t leastHalved = 16;
 
 /// A packed right side of more elements is written past the caches.
 static constexpr int64_t mostNear = int64_t(1) << 17;
@@ -81,6 +84,55 @@ void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
          });
 }
 
+static Value isTall(KernelBuilder &b, Value rows) {
+  return b.atMost(b.number(2 * rowsAtOnce), rows);
+}
+
+static Value partsOfRows(KernelBuilder &b, Value rows) {
+  return b.select(b.less(rows, b.number(leastHalved)), b.number(1),
+                  b.number(2));
+}
+
+ProgramEmitter::Units ProgramEmitter::unitsOf(KernelBuilder &b, Value rows,
+                                              int64_t columns) {
+  Value tall = isTall(b, rows);
+  return {.count = b.select(tall, b.divUp(rows, b.number(tile.rows)),
+                            b.mul(b.number(columns), partsOfRows(b, rows))),
+          .atOnce =
+              b.select(tall, b.number(rowsAtOnce / tile.rows), b.number(1))};
+}
+
+void ProgramEmitter::forPieces(KernelBuilder &b, Value first, Value last,
+                               Value rows, int64_t columns,
+                               llvm::function_ref<void(const Piece &)> body) {
+  Value zero = b.number(0), one = b.number(1), two = b.number(2);
+  Value tall = isTall(b, rows), parts = partsOfRows(b, rows);
+  Value middle = b.divUp(rows, two);
+  auto choose = [&](Value number, Value ahead, Value whole, Value behind) {
+    return b.select(b.equal(number, zero), ahead,
+                    b.select(b.equal(number, one), whole, behind));
+  };
+  // Ahead of whole units the second half of the rows of one, and behind them
+  // the first half of one; either may be empty.
+  Value firstCut = b.div(first, parts), lastCut = b.div(last, parts);
+  b.loop(zero, b.number(3), one, [&](Value number) {
+    Value isWhole = b.equal(number, one);
+    auto ofTiles = [&](Value yes, Value no) { return b.select(tall, yes, no); };
+    Value ofTile = b.number(tile.rows);
+    Piece piece = {
+        .firstRow =
+            ofTiles(b.mul(first, ofTile), choose(number, middle, zero, zero)),
+        .lastRow = ofTiles(b.min(rows, b.mul(last, ofTile)),
+                           choose(number, rows, rows, middle)),
+        .first = ofTiles(
+            zero, choose(number, firstCut, b.divUp(first, parts), lastCut)),
+        .last = ofTiles(b.select(isWhole, b.number(columns), zero),
+                        choose(number, b.add(firstCut, b.rem(first, parts)),
+                               lastCut, b.add(lastCut, b.rem(last, parts))))};
+    b.branch(b.less(piece.first, piece.last), [&] { body(piece); });
+  });
+}
+
 void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
                               const Piece &piece, Value terms, Value list,
                               Value to, Value stride) {
@@ -99,8 +151,8 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
                  leftRow, leftTerm};
   arguments.append({kernel.pointerSlot(frame, storage.packedOf(op)->slot), to,
                     stride, kernel.sub(piece.lastRow, piece.firstRow),
-                    kernel.number(product.columns()), terms, piece.firstPanel,
-                    piece.lastPanel, kernel.truth(false)});
+                    kernel.number(product.columns()), terms, piece.first,
+                    piece.last, kernel.truth(false)});
   kernel.call(list ? gemmRowsName(real) : gemmName(real), arguments);
 }
 
@@ -125,47 +177,30 @@ void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
     emitRowList(op, *rowList);
   int termsSlot = storage.description().numSlots++;
   int rowsSlot = storage.description().numSlots++;
-  int tilesSlot = storage.description().numSlots++;
   main.setSlot(frame, termsSlot, terms);
   main.setSlot(frame, rowsSlot, rows);
   int64_t panels = tile.panels(product.columns());
-  Value isTall =
-      main.compare(CmpIPredicate::sge, rows, main.number(2 * rowsAtOnce));
-  Value tiles = main.select(isTall, main.divUp(rows, main.number(tile.rows)),
-                            main.number(0));
-  main.setSlot(frame, tilesSlot, tiles);
-  Value units = main.select(isTall, tiles, main.number(panels));
-  Value atOnce =
-      main.select(isTall, main.number(rowsAtOnce / tile.rows), main.number(1));
+  Units units = unitsOf(main, rows, panels);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(
-      op, name, units,
+      op, name, units.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         Value rows = kernel.slot(frame, rowsSlot);
-        Value tall = kernel.compare(
-            CmpIPredicate::ne, kernel.slot(frame, tilesSlot), kernel.number(0));
-        auto scaled = [&](Value unit) {
-          return kernel.mul(unit, kernel.number(tile.rows));
-        };
-        Value zero = kernel.number(0), width = kernel.number(product.width);
-        Piece piece = {
-            .firstRow = kernel.select(tall, scaled(first), zero),
-            .lastRow =
-                kernel.select(tall, kernel.min(rows, scaled(last)), rows),
-            .firstPanel = kernel.select(tall, zero, first),
-            .lastPanel = kernel.select(tall, kernel.number(panels), last)};
-        Value to = kernel.at(real, kernel.pointerSlot(frame, result.slot),
-                             kernel.add(kernel.mul(piece.firstRow, width),
-                                        kernel.number(product.first)));
-        Value list;
-        if (rowList)
-          list =
-              kernel.at(kernel.i64(), kernel.pointerSlot(frame, rowList->slot),
-                        piece.firstRow);
-        multiply(kernel, frame, op, piece, kernel.slot(frame, termsSlot), list,
-                 to, width);
+        Value width = kernel.number(product.width);
+        forPieces(kernel, first, last, rows, panels, [&](const Piece &piece) {
+          Value to = kernel.at(real, kernel.pointerSlot(frame, result.slot),
+                               kernel.add(kernel.mul(piece.firstRow, width),
+                                          kernel.number(product.first)));
+          Value list;
+          if (rowList)
+            list = kernel.at(kernel.i64(),
+                             kernel.pointerSlot(frame, rowList->slot),
+                             piece.firstRow);
+          multiply(kernel, frame, op, piece, kernel.slot(frame, termsSlot),
+                   list, to, width);
+        });
       },
-      atOnce);
+      units.atOnce);
   if (product.hasRowCondition)
     emitRowCondition(op);
 }

@@ -16,6 +16,8 @@
 
 namespace fovea::codegen {
 
+struct RowsOfProduct;
+
 class ProgramEmitter {
 public:
   ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
@@ -43,10 +45,21 @@ private:
   void emitPacking(mlir::Operation &op, bool ofParameters);
   void emitPack(attn::ComputeOp op, Contraction product);
   void emitProduct(attn::ComputeOp op, Contraction product);
-  /// Rows of a product, and panels of its columns: what a kernel computes.
+  /// Rows of a product and units of its columns, as panels: what a kernel
+  /// computes.
   struct Piece {
-    mlir::Value firstRow, lastRow, firstPanel, lastPanel;
+    mlir::Value firstRow, lastRow, first, last;
   };
+  /// The work units of a product: tiles of rows where there are many, otherwise
+  /// units of columns, of half of the rows each.
+  struct Units {
+    mlir::Value count, atOnce;
+  };
+  Units unitsOf(KernelBuilder &builder, mlir::Value rows, int64_t columns);
+  /// Calls `body` for the pieces of which these units consist.
+  void forPieces(KernelBuilder &kernel, mlir::Value first, mlir::Value last,
+                 mlir::Value rows, int64_t columns,
+                 llvm::function_ref<void(const Piece &)> body);
   /// Calls the GEMM for a piece of the product `op`. Its first row goes to
   /// `to`, `stride` elements ahead of the next. `list`: where the rows of its
   /// left side lie; null: one behind the other.
@@ -54,6 +67,9 @@ private:
                 const Piece &piece, mlir::Value terms, mlir::Value list,
                 mlir::Value to, mlir::Value stride);
   void emitEpilogue(const Epilogue &epilogue);
+  void emitPiece(KernelBuilder &kernel, mlir::Value frame,
+                 const Epilogue &epilogue, llvm::ArrayRef<RowsOfProduct> rooms,
+                 const Piece &piece);
 
   void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
   void emitStrips(const StripGroup &group);
