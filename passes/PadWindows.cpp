@@ -160,7 +160,8 @@ static bool sortCondition(ComputeOp op, Window &window) {
   return true;
 }
 
-/// `extent` and `more` places; null where it varies inside of an example.
+/// `extent` and `more` places; null where it varies inside of an example, or is
+/// not known ahead of it.
 static Attribute longer(Attribute extent, int64_t more, ProgramOp program) {
   OpBuilder builder(program.getContext());
   if (auto number = dyn_cast<IntegerAttr>(extent))
@@ -174,6 +175,9 @@ static Attribute longer(Attribute extent, int64_t more, ProgramOp program) {
   for (auto other : program.getOps<LengthOp>()) {
     if (other.getLengthAttr() == name)
       return name;
+    // A search does not know yet how long its results are.
+    if (other.getLengthAttr() == length && other.getOpen())
+      return {};
     last = other;
   }
   builder.setInsertionPointAfter(last);

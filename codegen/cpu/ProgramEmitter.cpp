@@ -107,8 +107,9 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
     if (const Epilogue *epilogue = storage.epilogueOf(&op)) {
+      // Behind its last op, as all weights are packed by then.
       emitRun(run);
-      if (epilogue->products.front().op == &op)
+      if (epilogue->members.back() == &op)
         emitEpilogue(*epilogue);
       continue;
     }

@@ -95,12 +95,15 @@ attn.program @backward {
 }
 
 // Nothing is padded for a few taps, for what is always inside, where a condition
-// says more of the window, or where it runs backwards along the result.
+// says more of the window, where it runs backwards along the result, or along a
+// length that a search finds.
 
 // CHECK-LABEL: attn.program @others
-// CHECK-NOT:   attn.length "S+
+// CHECK-NOT:   attn.length "{{[ST]}}+
 attn.program @others {
   attn.length "S"
+  attn.length "T" open
+  %found = attn.data "found" : !attn.array<["T"], f64>
   %x = attn.data "x" : !attn.array<["S"], f64>
   %long = attn.data "long" : !attn.array<[40], f64>
   %w = attn.param "w" : !attn.array<[9], f64>
@@ -138,6 +141,15 @@ attn.program @others {
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<[9], f64>
+  %searched = attn.compute "searched" (%i: "T") sum (%r: 9) {
+    %zero = arith.constant 0.0 : f64
+    %at = arith.addi %i, %r : index
+    %0 = attn.read %w[%r] : !attn.array<[9], f64>
+    %1 = attn.read %found[%at] default %zero : f64 : !attn.array<["T"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "searched" %searched : !attn.array<["T"], f64>
   attn.output "few" %few : !attn.array<["S"], f64>
   attn.output "inside" %inside : !attn.array<[30], f64>
   attn.output "bounded" %bounded : !attn.array<["S"], f64>
