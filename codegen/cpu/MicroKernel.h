@@ -51,6 +51,7 @@ void transposeSquare(KernelBuilder &builder,
 /// Adds `@fovea_pack_<t>`, or with `isFar` `@fovea_pack_far_<t>`.
 void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile,
               bool isFar);
+/// Adds `@fovea_pack_parts_<t>`.
 void emitPackParts(KernelBuilder &builder, mlir::Type element,
                    const GemmTile &tile);
 
