@@ -294,21 +294,17 @@ static ComputeOp makePadded(ComputeOp op, Window &window) {
     builder.setInsertionPointToEnd(&to.front());
     IRMapping mapping;
     mapIndices(from, to, mapping);
-    Value all;
-    auto add = [&](Value part) {
-      all = all ? arith::AndIOp::create(builder, loc, all, part).getResult()
-                : part;
-    };
+    Conjunction all(builder, loc);
     for (Value other : conditions)
-      add(cloneValue(builder, other, op, mapping));
+      all.require(cloneValue(builder, other, op, mapping));
     for (arith::CmpIOp bound : window.bounds) {
       int64_t offset = linearOf(bound.getLhs(), op)->constant;
       Value left = at(to, window.first + offset - window.offset);
       Value right = cloneValue(builder, bound.getRhs(), op, mapping);
-      add(arith::CmpIOp::create(builder, loc, bound.getPredicate(), left,
-                                right));
+      all.require(arith::CmpIOp::create(builder, loc, bound.getPredicate(),
+                                        left, right));
     }
-    YieldOp::create(builder, loc, all);
+    YieldOp::create(builder, loc, all.finish());
   }
   Region &from = op.getBody(), &to = padded.getBody();
   builder.setInsertionPointToEnd(&to.front());
@@ -361,13 +357,10 @@ static ComputeOp makeSum(ComputeOp op, Window &window, ComputeOp padded) {
     builder.setInsertionPointToEnd(&to.front());
     IRMapping mapping;
     mapIndices(from, to, mapping);
-    Value all;
-    for (Value other : window.others) {
-      Value part = cloneValue(builder, other, op, mapping);
-      all = all ? arith::AndIOp::create(builder, loc, all, part).getResult()
-                : part;
-    }
-    YieldOp::create(builder, loc, all);
+    Conjunction all(builder, loc);
+    for (Value other : window.others)
+      all.require(cloneValue(builder, other, op, mapping));
+    YieldOp::create(builder, loc, all.finish());
   }
   Region &from = op.getBody(), &to = sum.getBody();
   builder.setInsertionPointToEnd(&to.front());

@@ -26,12 +26,7 @@ static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
                                           const StorageMap &storage, Type real,
                                           Value frame,
                                           const Epilogue &epilogue) {
-  StripMemory memory = storage.memoryOf(epilogue);
-  Value thread =
-      b.create<func::CallOp>(threadName, TypeRange(b.i64()), ValueRange())
-          .getResult(0);
-  Value at = b.at(real, b.pointerSlot(frame, memory.slot),
-                  b.mul(thread, b.slot(frame, memory.partSlot)));
+  Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue));
   SmallVector<RowsOfProduct> rooms;
   for (const Epilogue::Product &product : epilogue.products) {
     RowsOfProduct room = {&product, *contractionOf(product.op), at, nullptr,

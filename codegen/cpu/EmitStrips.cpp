@@ -119,17 +119,23 @@ Value StripEmitter::roomSize(const Room &room) {
   return size;
 }
 
+Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
+                                   Value frame, StripMemory memory) {
+  Value thread = kernel
+                     .create<func::CallOp>(threadName, TypeRange(kernel.i64()),
+                                           ValueRange())
+                     .getResult(0);
+  Value size = kernel.slot(frame, memory.partSlot);
+  return kernel.at(real, kernel.pointerSlot(frame, memory.slot),
+                   kernel.mul(thread, size));
+}
+
 /// The rooms of this thread.
 void StripEmitter::findRooms() {
-  StripMemory memory = storage.memoryOf(group);
-  Value thread =
-      b.create<func::CallOp>(threadName, TypeRange(b.i64()), ValueRange())
-          .getResult(0);
-  Value at = b.mul(thread, b.slot(place.frame, memory.partSlot));
-  Value base = b.pointerSlot(place.frame, memory.slot);
+  Value at = threadMemory(b, real, place.frame, storage.memoryOf(group));
   for (const Room &room : group.rooms) {
-    rooms.push_back(address(base, at));
-    at = b.add(at, roomSize(room));
+    rooms.push_back(at);
+    at = address(at, roomSize(room));
   }
 }
 

@@ -18,6 +18,10 @@ namespace fovea::codegen {
 
 struct RowsOfProduct;
 
+/// Where the part of this thread begins.
+mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
+                         mlir::Value frame, StripMemory memory);
+
 class ProgramEmitter {
 public:
   ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
