@@ -22,13 +22,48 @@ namespace fovea::attn {
 
 static constexpr StringLiteral batchName = "attn.batch";
 
+static std::optional<BatchKind> kindNamed(StringRef name) {
+  return llvm::StringSwitch<std::optional<BatchKind>>(name)
+      .Case("once", BatchKind::once)
+      .Case("each", BatchKind::each)
+      .Case("sum", BatchKind::sum)
+      .Default(std::nullopt);
+}
+
+/// Whether a batch has what `op` gives in one way or another.
+static bool givesArrays(Operation *op) {
+  return isa<ScanOp, SearchOp>(op) ||
+         (op->getNumResults() != 0 &&
+          isa<ArrayType>(op->getResult(0).getType()));
+}
+
+LogicalResult fovea::attn::verifyBatched(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>()) {
+    WalkResult walk = program.walk([](Operation *op) {
+      if (!givesArrays(op))
+        return WalkResult::advance();
+      auto name = op->getAttrOfType<StringAttr>(batchName);
+      if (!name) {
+        op->emitOpError() << "has no '" << batchName
+                          << "', which 'attn-batch' gives it";
+        return WalkResult::interrupt();
+      }
+      if (kindNamed(name.getValue()))
+        return WalkResult::advance();
+      op->emitOpError() << "has '" << batchName << "' '" << name.getValue()
+                        << "', which is none of 'once', 'each' and 'sum'";
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 BatchKind fovea::attn::batchOf(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(batchName);
   assert(name && "the phase 'batch' has run");
-  return llvm::StringSwitch<BatchKind>(name.getValue())
-      .Case("once", BatchKind::once)
-      .Case("sum", BatchKind::sum)
-      .Default(BatchKind::each);
+  return *kindNamed(name.getValue());
 }
 
 bool fovea::attn::isPerExample(Value array) {
@@ -37,7 +72,7 @@ bool fovea::attn::isPerExample(Value array) {
   return batchOf(array.getDefiningOp()) == BatchKind::each;
 }
 
-static void mark(Operation *op, BatchKind kind) {
+void fovea::attn::setBatch(Operation *op, BatchKind kind) {
   StringRef name = kind == BatchKind::once   ? "once"
                    : kind == BatchKind::each ? "each"
                                              : "sum";
@@ -80,13 +115,13 @@ static void markBlock(Block &block);
 /// number of steps for every example.
 static void markLoop(Operation *loop, bool sameSteps) {
   bool once = sameSteps && llvm::none_of(loop->getOperands(), isPerExample);
-  mark(loop, once ? BatchKind::once : BatchKind::each);
+  setBatch(loop, once ? BatchKind::once : BatchKind::each);
   Block &body = loop->getRegion(0).front();
   markBlock(body);
   if (!once)
     return;
   if (llvm::any_of(body.getTerminator()->getOperands(), isPerExample)) {
-    mark(loop, BatchKind::each);
+    setBatch(loop, BatchKind::each);
     markBlock(body);
   }
 }
@@ -97,9 +132,8 @@ static void markBlock(Block &block) {
       markLoop(&op, isa<IntegerAttr>(scan.getExtent()));
     else if (isa<SearchOp>(op))
       markLoop(&op, false);
-    else if (op.getNumResults() != 0 &&
-             isa<ArrayType>(op.getResult(0).getType()))
-      mark(&op, dependsOnExample(&op) ? BatchKind::each : BatchKind::once);
+    else if (givesArrays(&op))
+      setBatch(&op, dependsOnExample(&op) ? BatchKind::each : BatchKind::once);
   }
 }
 
@@ -147,13 +181,13 @@ static Value addExamples(Value array) {
   Value read = ReadOp::create(builder, array.getLoc(), array,
                               sum.getBody().getArguments());
   YieldOp::create(builder, array.getLoc(), read);
-  mark(sum, BatchKind::sum);
+  setBatch(sum, BatchKind::sum);
   return sum;
 }
 
 static Value sumOfCompute(ComputeOp op) {
   if (op.getReducer() == Reducer::sum) {
-    mark(op, BatchKind::sum);
+    setBatch(op, BatchKind::sum);
     return op;
   }
   if (op.getReducer() != Reducer::none)
@@ -163,12 +197,12 @@ static Value sumOfCompute(ComputeOp op) {
       !op.hasCondition() && addsUp(op.getYielded(), reads) &&
       llvm::all_of(reads, [](ReadOp read) { return canSum(read.getArray()); });
   if (!goesIn) {
-    mark(op, BatchKind::sum);
+    setBatch(op, BatchKind::sum);
     return op;
   }
   for (ReadOp read : reads)
     read.getArrayMutable().set(sumOf(read.getArray()));
-  mark(op, BatchKind::once);
+  setBatch(op, BatchKind::once);
   return op;
 }
 
@@ -181,7 +215,7 @@ static Value sumOf(Value array) {
         if (!canSum(op.getOperand()))
           return addExamples(array);
         op.getOperandMutable().set(sumOf(op.getOperand()));
-        mark(op, BatchKind::once);
+        setBatch(op, BatchKind::once);
         return op;
       })
       .Default([&](Operation *) { return addExamples(array); });

@@ -4,6 +4,7 @@
 #define FOVEA_PASSES_BATCH_H
 
 #include "dialect/AttnDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace fovea::attn {
 
@@ -11,8 +12,15 @@ namespace fovea::attn {
 /// it): once, once per example, or once as the sum over the examples.
 enum class BatchKind { once, each, sum };
 
+/// That the programs of `module` are behind the phase `batch`: what gives an
+/// array says how a batch has it. Emits an error otherwise. Passes that ask
+/// begin with it, as each may be run alone.
+mlir::LogicalResult verifyBatched(mlir::ModuleOp module);
+
 /// Behind the phase `batch`.
 BatchKind batchOf(mlir::Operation *op);
+
+void setBatch(mlir::Operation *op, BatchKind kind);
 
 /// Whether every example has an array of its own. Behind the phase `batch`.
 bool isPerExample(mlir::Value array);

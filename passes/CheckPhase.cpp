@@ -78,6 +78,8 @@ static LogicalResult checkSchedule(ModuleOp module) {
 }
 
 static LogicalResult checkBatch(ModuleOp module) {
+  if (failed(verifyBatched(module)))
+    return failure();
   for (auto program : module.getOps<ProgramOp>())
     for (auto output : program.getOps<OutputOp>())
       if (output.getTarget().starts_with("grad/") &&

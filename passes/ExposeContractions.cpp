@@ -79,7 +79,7 @@ static ComputeOp makeArray(ReadOp read, ComputeOp op,
     if (needed.contains(&inner))
       result = builder.clone(inner, mapping)->getResult(0);
   YieldOp::create(builder, read.getLoc(), result);
-  array->setAttr("attn.batch", builder.getStringAttr("each"));
+  setBatch(array, BatchKind::each);
   return array;
 }
 
@@ -113,6 +113,8 @@ struct ExposeContractions
   }
 
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>())
       for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))
         expose(op);

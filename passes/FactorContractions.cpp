@@ -104,7 +104,7 @@ static ComputeOp makeProducts(ComputeOp op, Factored found) {
   auto products = ComputeOp::create(builder, loc, op.getLabel().value_or(""),
                                     names, extents, {}, places.size() + 1,
                                     Reducer::sum, op.getElementType());
-  products->setAttr("attn.batch", op->getAttr("attn.batch"));
+  setBatch(products, batchOf(op));
   builder.setInsertionPointToEnd(&products.getBody().front());
   Value tap = products.getIndex(places.size());
   Value term = products.getIndex(places.size() + 1);
@@ -135,7 +135,7 @@ static ComputeOp makeSum(ComputeOp op, Factored found, ComputeOp products) {
       ComputeOp::create(builder, loc, op.getLabel().value_or(""), names,
                         extents, lower, op.getNumParallel(), Reducer::sum,
                         op.getElementType(), op.hasCondition());
-  sum->setAttr("attn.batch", op->getAttr("attn.batch"));
+  setBatch(sum, batchOf(op));
   auto cloneInto = [&](Region &from, Region &to, IRMapping &mapping) {
     Block &block = to.front();
     for (BlockArgument index : from.getArguments())
@@ -187,6 +187,8 @@ struct FactorContractions
   }
 
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     SmallVector<ComputeOp> ops;
     for (auto program : getOperation().getOps<ProgramOp>())
       program.walk([&](ComputeOp op) { ops.push_back(op); });

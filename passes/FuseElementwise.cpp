@@ -230,6 +230,8 @@ struct FuseElementwise
   }
 
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<ComputeOp> ops;
       program.walk([&](ComputeOp op) { ops.push_back(op); });

@@ -177,7 +177,7 @@ static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
                                 like.getExtents().getValue(), like.getLower(),
                                 numParallel, Reducer::sum, op.getElementType(),
                                 op.hasCondition());
-  part->setAttr("attn.batch", like->getAttr("attn.batch"));
+  setBatch(part, batchOf(like));
   moveRegion(op.getCondition(), part.getCondition(), places);
   moveRegion(op.getBody(), part.getBody(), places);
 
@@ -200,8 +200,7 @@ static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
       left.size() == op.getNumParallel() ? Reducer::none : Reducer::sum,
       op.getElementType());
   bool isOnce = batchOf(op) != BatchKind::each && batchOf(op) == batchOf(part);
-  sum->setAttr("attn.batch", isOnce ? builder.getStringAttr("once")
-                                    : op->getAttr("attn.batch"));
+  setBatch(sum, isOnce ? BatchKind::once : batchOf(op));
   builder.setInsertionPointToEnd(&sum.getBody().front());
   SmallVector<Value> at(numParallel);
   for (auto [number, index] : llvm::enumerate(left))
@@ -231,6 +230,8 @@ struct JoinSums : fovea::attn::impl::JoinSumsBase<JoinSums> {
   }
 
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<SmallVector<ComputeOp>> groups;
       for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))

@@ -274,6 +274,8 @@ static void computeRows(ScanOp scan) {
 namespace {
 struct NarrowScans : fovea::attn::impl::NarrowScansBase<NarrowScans> {
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     SmallVector<ScanOp> scans;
     for (auto program : getOperation().getOps<ProgramOp>())
       program.walk([&](ScanOp op) { scans.push_back(op); });

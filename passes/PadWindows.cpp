@@ -278,8 +278,7 @@ static ComputeOp makePadded(ComputeOp op, Window &window) {
       ComputeOp::create(builder, loc, "", names, extents, {}, names.size(),
                         Reducer::none, op.getElementType(), hasCondition);
   bool isOnce = batchOf(op) == BatchKind::once;
-  padded->setAttr("attn.batch",
-                  builder.getStringAttr(isOnce ? "once" : "each"));
+  setBatch(padded, isOnce ? BatchKind::once : BatchKind::each);
   auto mapIndices = [&](Region &from, Region &to, IRMapping &mapping) {
     for (auto [place, index] : llvm::enumerate(window.free))
       mapping.map(from.getArgument(index), to.getArgument(place));
@@ -401,7 +400,7 @@ static Value inOrder(ComputeOp op, Window &window, ComputeOp sum) {
                         Reducer::none, op.getElementType());
   turned->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   if (batchOf(op) == BatchKind::sum)
-    turned->setAttr("attn.batch", builder.getStringAttr("once"));
+    setBatch(turned, BatchKind::once);
   builder.setInsertionPointToEnd(&turned.getBody().front());
   SmallVector<Value> at;
   for (unsigned index = 0; index < rank; ++index)
@@ -432,6 +431,8 @@ struct PadWindows : fovea::attn::impl::PadWindowsBase<PadWindows> {
   }
 
   void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
     SmallVector<ComputeOp> ops;
     for (auto program : getOperation().getOps<ProgramOp>())
       program.walk([&](ComputeOp op) { ops.push_back(op); });

@@ -27,7 +27,6 @@ namespace fovea::attn {
 } // namespace fovea::attn
 
 static constexpr StringLiteral placeName = "attn.place";
-static constexpr StringLiteral batchName = "attn.batch";
 
 DataPlace fovea::attn::placeOfData(DataOp op) {
   auto place = op->getAttrOfType<StringAttr>(placeName);
@@ -276,7 +275,7 @@ Value Splitter::makeData(Part &part, StringRef name, Value value,
                          DataPlace place) {
   OpBuilder end = endOf(part);
   auto data = DataOp::create(end, value.getLoc(), value.getType(), name);
-  data->setAttr(batchName, text("each"));
+  setBatch(data, BatchKind::each);
   setPlace(data, place);
   return data;
 }
@@ -284,7 +283,7 @@ Value Splitter::makeData(Part &part, StringRef name, Value value,
 Value Splitter::makeParam(Part &part, StringRef name, Value value) {
   OpBuilder end = endOf(part);
   auto param = ParamOp::create(end, value.getLoc(), value.getType(), name);
-  param->setAttr(batchName, text("once"));
+  setBatch(param, BatchKind::once);
   return param;
 }
 
@@ -411,7 +410,7 @@ static Value logSoftmax(OpBuilder &builder, Value logits) {
   Value read = ReadOp::create(inside, logits.getLoc(), logits,
                               compute.getBody().getArguments());
   YieldOp::create(inside, logits.getLoc(), read);
-  compute->setAttr(batchName, builder.getStringAttr("each"));
+  setBatch(compute, BatchKind::each);
   return compute;
 }
 
@@ -577,7 +576,8 @@ struct SplitDecoder : fovea::attn::impl::SplitDecoderBase<SplitDecoder> {
     auto program = getOperation().lookupSymbol<ProgramOp>("decode");
     if (!program)
       return;
-    if (failed(Splitter(getOperation(), program).split()))
+    if (failed(verifyBatched(getOperation())) ||
+        failed(Splitter(getOperation(), program).split()))
       signalPassFailure();
   }
 };

@@ -238,7 +238,7 @@ static ComputeOp splitRows(ComputeOp op, Attribute rows) {
       builder, op.getLoc(), op.getLabel().value_or(""),
       op.getIndices().getValue(), op.getExtents().getValue(), {},
       /*numParallel=*/1, Reducer::none, op.getElementType());
-  each->setAttr("attn.batch", builder.getStringAttr("each"));
+  setBatch(each, BatchKind::each);
   Block &from = op.getBody().front(), &to = each.getBody().front();
   to.getOperations().splice(to.end(), from.getOperations());
   from.getArgument(0).replaceAllUsesWith(to.getArgument(0));
@@ -261,8 +261,8 @@ static void splitSum(ComputeOp op) {
                                op.getExtents().getValue().take_front(rank), {},
                                rank, Reducer::none, op.getElementType());
   op.getResult().replaceAllUsesWith(sum.getResult());
-  sum->setAttr("attn.batch", builder.getStringAttr("sum"));
-  op->setAttr("attn.batch", builder.getStringAttr("each"));
+  setBatch(sum, BatchKind::sum);
+  setBatch(op, BatchKind::each);
   builder.setInsertionPointToEnd(&sum.getBody().front());
   SmallVector<Value> indices;
   for (unsigned index = 0; index < rank; ++index)

@@ -1,0 +1,28 @@
+// Passes that ask how a batch has an array may be run alone, on anything.
+
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-decoder
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-pad-windows
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-factor-contractions
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-fuse-elementwise
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-narrow-scans
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-expose-contractions
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-join-sums
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=batch
+
+attn.program @decode {
+  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' gives it}}
+  %x = attn.data "x" : !attn.array<[4], f64>
+  attn.output "y" %x : !attn.array<[4], f64>
+}
+
+// -----
+
+attn.program @decode {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[4], f64>
+  // expected-error @+1 {{'attn.compute' op has 'attn.batch' 'twice', which is none of 'once', 'each' and 'sum'}}
+  %y = attn.compute "y" (%i: 4) {
+    %0 = attn.read %x[%i] : !attn.array<[4], f64>
+    attn.yield %0 : f64
+  } {attn.batch = "twice"} : !attn.array<[4], f64>
+  attn.output "y" %y : !attn.array<[4], f64>
+}
