@@ -307,6 +307,13 @@ static std::optional<Contraction> examplesOf(ComputeOp op, ReadOp left,
       !isPerExample(left.getArray()) || !isPerExample(right.getArray()) ||
       op.getNumParallel() != 2)
     return std::nullopt;
+  // Rows of a length that varies inside of an example are not one behind the
+  // other.
+  auto program = op->getParentOfType<ProgramOp>();
+  if (llvm::any_of(op.getExtents(), [&](Attribute extent) {
+        return variesInside(extent, program);
+      }))
+    return std::nullopt;
   SmallVector<int> terms =
       llvm::to_vector(llvm::seq<int>(2, op.getNumIndices()));
   ArrayType leftType = left.getArrayType(), rightType = right.getArrayType();

@@ -252,19 +252,35 @@ Value ProgramEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
                                    *storage.packedOf(op), product.leftFirst));
 }
 
-/// Where the rows of the left side lie, of every example that takes part.
+/// Where the rows of the left side lie, of every example that takes part. One
+/// that has ended in an inner loop has none; the first of all is there.
 void ProgramEmitter::emitRowList(ComputeOp op, const Storage &list) {
-  launchRows(op, "rows", [&](KernelBuilder &kernel, const Place &place) {
+  auto fill = [&](KernelBuilder &kernel, const Place &place,
+                  llvm::function_ref<Value(Value)> entry) {
     BodyEmitter values(kernel, storage, place, 0);
     Value out = values.base(list);
     Value count = kernel.number(1);
     for (Attribute extent : list.type.getShape())
       count = kernel.mul(count, values.extent(extent));
     kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
-      kernel.store(rowOfLeft(kernel, place, op, row),
-                   kernel.at(kernel.i64(), out, row));
+      kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
     });
-  });
+  };
+  launch(op, "rows", rowsAround(op),
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           kernel.loop(first, last, kernel.number(1), [&](Value row) {
+             forRow(
+                 kernel, op, frame, row,
+                 [&](const Place &place) {
+                   fill(kernel, place, [&](Value row) {
+                     return rowOfLeft(kernel, place, op, row);
+                   });
+                 },
+                 [&](const Place &place) {
+                   fill(kernel, place, [&](Value) { return kernel.number(0); });
+                 });
+           });
+         });
 }
 
 /// The columns of the result that the product does not give.

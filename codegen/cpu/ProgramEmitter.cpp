@@ -259,7 +259,8 @@ Place ProgramEmitter::placeOf(KernelBuilder &kernel, Operation *op,
 
 void ProgramEmitter::forRow(KernelBuilder &kernel, Operation *op, Value frame,
                             Value row,
-                            llvm::function_ref<void(const Place &)> body) {
+                            llvm::function_ref<void(const Place &)> body,
+                            llvm::function_ref<void(const Place &)> ended) {
   Place place = placeOf(kernel, op, frame);
   place.rank = place.example = row;
   Value running;
@@ -281,10 +282,12 @@ void ProgramEmitter::forRow(KernelBuilder &kernel, Operation *op, Value frame,
             CmpIPredicate::slt,
             place.steps.lookup(loop->op->getRegion(0).getArgument(0)), bound));
   }
-  if (running)
-    kernel.branch(running, [&] { body(place); });
-  else
-    body(place);
+  if (!running)
+    return body(place);
+  auto yes = [&] { body(place); };
+  if (!ended)
+    return kernel.branch(running, yes);
+  kernel.branch(running, yes, [&] { ended(place); });
 }
 
 void ProgramEmitter::launchRows(

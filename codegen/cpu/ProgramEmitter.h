@@ -111,10 +111,11 @@ private:
   void
   launchRows(mlir::Operation *op, llvm::StringRef name,
              llvm::function_ref<void(KernelBuilder &, const Place &)> body);
-  /// The place of row `row` in the loops around `op`; calls `body` unless the
-  /// example has ended.
+  /// The place of row `row` in the loops around `op`; calls `body`, or `ended`
+  /// where the example has ended in an inner one.
   void forRow(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame,
-              mlir::Value row, llvm::function_ref<void(const Place &)> body);
+              mlir::Value row, llvm::function_ref<void(const Place &)> body,
+              llvm::function_ref<void(const Place &)> ended = nullptr);
   /// The place of what a batch has once.
   Place placeOf(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame);
   mlir::Value rowsAround(mlir::Operation *op);

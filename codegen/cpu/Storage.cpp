@@ -486,7 +486,8 @@ void StorageMap::addBlock(Block &block, int position) {
                    Program::Role::Data, layoutKindOf(placeOfData(data)));
     } else if (auto append = dyn_cast<AppendOp>(op)) {
       // In place: nobody reads the old array afterwards.
-      storage[result] = of(append.getArray());
+      Storage alias = of(append.getArray());
+      storage[result] = alias;
     } else if (auto param = dyn_cast<ParamOp>(op)) {
       storage[result] = allocate(type, false, &op, position, param.getPath(),
                                  Program::Role::Parameter);
