@@ -104,6 +104,7 @@ private:
 
   void walk(Term *term, const Path &path);
   void checkRead(Term *term, const Path &path);
+  void checkCorners(Term *term, const Path &path);
   std::optional<Form> formOf(Problem &problem, Term *term);
   std::optional<Form> formOf(Problem &problem, const Extent &extent);
   void assume(Problem &problem, Term *condition, bool holds);
@@ -390,6 +391,8 @@ static bool isNestedElsewhere(const Term &read, unsigned axis,
 
 void Prover::checkRead(Term *term, const Path &path) {
   bool isRead = term->kind == TermKind::Read;
+  if (isRead && term->array->pieces.size() > 1)
+    checkCorners(term, path);
   unsigned first = isRead ? 0 : 1;
   for (unsigned k = first; k < term->args.size(); ++k) {
     Term *arg = term->args[k];
@@ -454,6 +457,87 @@ void Prover::checkRead(Term *term, const Path &path) {
                             termText(*term) + " ?? 0");
     else if (!top)
       report(term, axis, false, *size);
+  }
+}
+
+/// How many places below 0 and from `size` on of axis `axis` are given for
+/// those of `piece`, by equations that fix that axis as well.
+static std::pair<int64_t, int64_t> cornersOf(const Array &array,
+                                             const Piece &piece, unsigned axis,
+                                             const Extent &size) {
+  auto isGiven = [&](const Extent &place) {
+    return llvm::any_of(array.pieces, [&](const Piece &corner) {
+      for (auto [k, own] : llvm::enumerate(corner.places)) {
+        const PiecePlace &other = piece.places[k];
+        bool matches = k == axis   ? !own.var && own.constant == place
+                       : other.var ? own.var != nullptr
+                                   : !own.var && own.constant == other.constant;
+        if (!matches)
+          return false;
+      }
+      return true;
+    });
+  };
+  int64_t below = 0, above = 0;
+  while (isGiven(Extent(-1 - below)))
+    ++below;
+  while (isGiven(size + Extent(above)))
+    ++above;
+  return {below, above};
+}
+
+/// Where a read leaves an array along one axis it takes what is given there,
+/// and must not leave that along another.
+void Prover::checkCorners(Term *term, const Path &path) {
+  const Array &array = *term->array;
+  for (const Piece &piece : array.pieces) {
+    for (unsigned axis = 0; axis < piece.places.size(); ++axis) {
+      std::optional<Extent> size = array.axis(axis);
+      if (piece.isGeneral() || !piece.places[axis].var || !size ||
+          axis >= term->args.size())
+        continue;
+      Problem problem;
+      std::optional<Form> index = formOf(problem, term->args[axis]);
+      std::optional<Form> high = formOf(problem, *size);
+      for (auto &[condition, holds] : path)
+        assume(problem, condition, holds);
+      bool isOutside = false;
+      for (auto [k, place] : llvm::enumerate(piece.places)) {
+        if (place.var || k >= term->args.size())
+          continue;
+        std::optional<Extent> own = array.axis(k);
+        std::optional<int64_t> ahead = place.constant.value(),
+                               behind = (place.constant - *own).value();
+        isOutside |= (ahead && *ahead < 0) || (behind && *behind >= 0);
+        auto at = formOf(problem, term->args[k]);
+        auto fixed = formOf(problem, place.constant);
+        if (at && fixed) {
+          problem.know(*at - *fixed);
+          problem.know(*fixed - *at);
+        }
+      }
+      // What is wrong with an index at all has been said.
+      if (!isOutside || !index || !high)
+        continue;
+      auto [below, above] = cornersOf(array, piece, axis, *size);
+      bool low = problem.proves(*index + constant(below));
+      if (low && problem.proves(*high + constant(above - 1) - *index))
+        continue;
+      std::string missing = array.text + "[";
+      for (auto [k, place] : llvm::enumerate(piece.places))
+        missing +=
+            (k ? "," : "") + (k == axis ? (low ? (*size + Extent(above)).text()
+                                               : std::to_string(-1 - below))
+                              : place.var ? termText(*term->args[k])
+                                          : place.constant.text());
+      missing += "]";
+      diagnostics.error(term->loc,
+                        termText(*term) + " reads " + missing +
+                            ", which no equation gives; add " + missing +
+                            " = ... of shape " + shapeText(*array.valueShape),
+                        {{piece.loc, "the places beside it are given here"}});
+      return;
+    }
   }
 }
 

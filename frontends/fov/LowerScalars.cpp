@@ -265,6 +265,21 @@ Value Lowering::indexValue(Body &body, Term *term) {
 // Reads
 //===----------------------------------------------------------------------===//
 
+/// What is given at places that are numbers, those with more of them first:
+/// `h[-1,-1]` is no place of `h[-1,j]`, whichever is written first.
+static SmallVector<const Piece *> boundariesOf(const Array &array) {
+  auto numFixed = [](const Piece &piece) {
+    return llvm::count_if(piece.places,
+                          [](const PiecePlace &place) { return !place.var; });
+  };
+  SmallVector<const Piece *> found;
+  for (unsigned count = array.numPlaces; count > 0; --count)
+    for (const Piece &piece : array.pieces)
+      if (piece.value && numFixed(piece) == count)
+        found.push_back(&piece);
+  return found;
+}
+
 Value Lowering::readScalar(Body &body, Term *term, Position position) {
   OpBuilder &b = body.builder;
   Location loc = location(term->loc);
@@ -292,9 +307,9 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
 
   Array &array = *term->array;
   // A place that is a number is resolved here: s[-1], x[0].
-  for (const Piece &piece : array.pieces) {
-    if (piece.isGeneral() || !piece.value)
-      continue;
+  SmallVector<const Piece *> boundaries = boundariesOf(array);
+  for (const Piece *boundary : boundaries) {
+    const Piece &piece = *boundary;
     bool hits = true, outside = false;
     for (auto [k, place] : llvm::enumerate(piece.places)) {
       if (place.var)
@@ -375,9 +390,8 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     cases.push_back(builder.getArrayAttr(pairs));
     alternatives.push_back(alternative);
   };
-  for (const Piece &piece : array.pieces) {
-    if (piece.isGeneral() || !piece.value)
-      continue;
+  for (const Piece *boundary : boundaries) {
+    const Piece &piece = *boundary;
     SmallVector<std::pair<unsigned, Extent>> places;
     bool possible = true, outside = false;
     for (auto [k, place] : llvm::enumerate(piece.places)) {
