@@ -372,6 +372,7 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
 
 Failures fovea::random::checkSeed(uint64_t seed, const CheckOptions &options,
                                   Statistics &statistics) {
-  Spec spec = generate(seed), renamed = generate(seed, Naming::Renamed);
+  Spec spec = generate(seed, Naming::Plain, options.scale);
+  Spec renamed = generate(seed, Naming::Renamed, options.scale);
   return checkSpec(spec, &renamed, seed, options, statistics);
 }

@@ -41,6 +41,7 @@ struct CheckOptions {
        renaming = true, formatting = true;
   /// Compiles every program in each precision, instead of one by turns.
   bool everyProgram = false;
+  Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";
 };

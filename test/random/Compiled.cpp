@@ -49,6 +49,9 @@ private:
   void judgeValues(const CompiledProgram &program, const std::string &what,
                    bool isDouble);
   void judgeCompany(CompiledProgram &program, const std::string &what);
+  double toleranceOf(bool isDouble) const;
+  bool isClose(const Array &want, const runtime::DataValues &got,
+               bool isDouble) const;
   /// Runs over `batch`, on one thread or on those of the pool.
   bool compute(CompiledProgram &program, const runtime::Batch &batch,
                FoveaPool *pool);
@@ -175,19 +178,29 @@ static bool isPerExample(const Program::Array &array) {
          !llvm::StringRef(array.name).starts_with("grad/");
 }
 
+/// By how much code of a precision may differ where the largest value is 1.
+/// Hundreds of terms that cancel out, or multiply, as large programs have them,
+/// say nothing of code in single precision.
+double CompiledCheck::toleranceOf(bool isDouble) const {
+  bool isLarge = options.scale == Scale::Large;
+  if (isDouble)
+    return isLarge ? 10 * tolerance : tolerance;
+  return isLarge ? std::numeric_limits<double>::infinity() : 1e-4;
+}
+
 /// Whether `got` is what code of a precision may give for `want`: a NaN never
 /// is.
-static bool isClose(const Array &want, const runtime::DataValues &got,
-                    bool isDouble) {
+bool CompiledCheck::isClose(const Array &want, const runtime::DataValues &got,
+                            bool isDouble) const {
+  double allowed = toleranceOf(isDouble);
   if (want.shape != got.shape)
     return false;
-  if (isDouble)
-    return maxDifference(want, {got.shape, got.values}) <= tolerance;
   double largest = 1;
-  for (double value : want.values)
-    largest = std::max(largest, std::fabs(value));
+  if (!isDouble || options.scale == Scale::Large)
+    for (double value : want.values)
+      largest = std::max(largest, std::fabs(value));
   for (auto [expected, value] : llvm::zip_equal(want.values, got.values))
-    if (!(std::fabs(expected - value) <= 1e-4 * largest))
+    if (!(std::fabs(expected - value) <= allowed * largest))
       return false;
   return true;
 }
@@ -210,7 +223,7 @@ void CompiledCheck::judgeValues(const CompiledProgram &program,
         fail(what + " is wrong in '" + array.name + "': " +
              explainDifference({{"the sum", want->second}},
                                {{"the sum", {sum.shape, sum.values}}},
-                               isDouble ? tolerance : 1e-4));
+                               toleranceOf(isDouble)));
       continue;
     }
     for (size_t number = 0; number < values.size(); ++number) {
@@ -224,7 +237,7 @@ void CompiledCheck::judgeValues(const CompiledProgram &program,
            std::to_string(number) + ": " +
            explainDifference({{"it", want->second}},
                              {{"it", {got.shape, got.values}}},
-                             isDouble ? tolerance : 1e-4));
+                             toleranceOf(isDouble)));
       break;
     }
   }

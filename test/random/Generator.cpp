@@ -16,7 +16,8 @@ namespace {
 
 class Writer : public Templates {
 public:
-  Writer(uint64_t seed, Naming naming) : Templates(seed, naming) {}
+  Writer(uint64_t seed, Naming naming, Scale scale)
+      : Templates(seed, naming), scale(scale) {}
   Spec write();
 
 private:
@@ -66,6 +67,7 @@ private:
   void include(const string &name);
   void print(string &text, const string &name);
 
+  Scale scale;
   int64_t vocabularySize = 3;       // of given tokens
   std::vector<string> lengths;      // of given data, not nested
   std::vector<string> outer, inner; // nested pairs
@@ -80,6 +82,8 @@ void Writer::declareDims() {
   for (int64_t i = 0; i < count; ++i) {
     string name = fresh("D");
     int64_t size = i == 0 ? random.between(3, 4) : random.between(1, 3);
+    if (scale == Scale::Large)
+      size *= 8;
     string value = std::to_string(size);
     if (i > 0 && random.chance(0.3)) {
       value = random.chance(0.5) ? dims[0] + " + 1" : dims[0] + " - 1";
@@ -563,6 +567,6 @@ Spec Writer::write() {
   return std::move(spec);
 }
 
-Spec fovea::random::generate(uint64_t seed, Naming naming) {
-  return Writer(seed, naming).write();
+Spec fovea::random::generate(uint64_t seed, Naming naming, Scale scale) {
+  return Writer(seed, naming, scale).write();
 }

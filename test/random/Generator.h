@@ -51,7 +51,12 @@ struct Spec {
 /// Two namings of the same spec: everything but the identifiers is equal.
 enum class Naming { Plain, Renamed };
 
-Spec generate(uint64_t seed, Naming naming = Naming::Plain);
+/// Small dims, which the oracles of gradients and decoding need, or ones that
+/// are worth matrix products.
+enum class Scale { Small, Large };
+
+Spec generate(uint64_t seed, Naming naming = Naming::Plain,
+              Scale scale = Scale::Small);
 
 } // namespace fovea::random
 

@@ -35,6 +35,8 @@ static cl::opt<bool> compiledOnly("compiled",
 static cl::opt<bool>
     everyProgram("every-program",
                  cl::desc("compile each program of a seed in each precision"));
+static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
+                                             "products; implies --compiled"));
 static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
                                 cl::init("native"));
 static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
@@ -193,10 +195,14 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
       statistics);
 }
 
+static Spec specOf(int64_t seed, Naming naming = Naming::Plain) {
+  return generate(seed, naming, large ? Scale::Large : Scale::Small);
+}
+
 /// Leaves out whatever can be left out while the first failure stays the same.
 static int shrinkSeed(int64_t seed) {
-  Spec spec = generate(seed);
-  std::string first = firstFailure(spec, seed, /*isCompiled=*/false);
+  Spec spec = specOf(seed);
+  std::string first = firstFailure(spec, seed, /*isCompiled=*/large);
   const std::string kind = kindOf(first);
   bool isCompiled = llvm::StringRef(first).starts_with("compiled");
   if (first.empty()) {
@@ -236,7 +242,7 @@ static int shrinkSeed(int64_t seed) {
 static int countFeatures(int64_t first, int64_t last) {
   std::map<std::string, int64_t> counts;
   for (int64_t seed = first; seed <= last; ++seed)
-    for (const std::string &feature : generate(seed).features)
+    for (const std::string &feature : specOf(seed).features)
       ++counts[feature];
   for (const auto &[feature, count] : counts)
     llvm::outs() << llvm::format("%6lld ", static_cast<long long>(count))
@@ -249,7 +255,8 @@ static int checkSeeds(int64_t first, int64_t last) {
   CheckOptions options;
   options.everyProgram = everyProgram;
   options.cpu = cpu;
-  if (compiledOnly)
+  options.scale = large ? Scale::Large : Scale::Small;
+  if (compiledOnly || large)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
   int64_t failing = 0;
@@ -262,7 +269,7 @@ static int checkSeeds(int64_t first, int64_t last) {
     ++failing;
     llvm::outs() << "seed " << seed << ": " << llvm::StringRef(failure).rtrim()
                  << "; reproduce: fovea-random --seeds " << seed << ".." << seed
-                 << ", --shrink " << seed << "\n";
+                 << ", --shrink " << seed << (large ? " --large" : "") << "\n";
     llvm::outs().flush();
   }
   llvm::outs() << statistics.specs << " specs, " << failing << " wrong; "
@@ -280,7 +287,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "checks random specs\n");
   if (print >= 0) {
-    printSpec(generate(print, renamed ? Naming::Renamed : Naming::Plain));
+    printSpec(specOf(print, renamed ? Naming::Renamed : Naming::Plain));
     return 0;
   }
   if (shrink >= 0)
