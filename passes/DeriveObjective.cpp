@@ -204,18 +204,60 @@ Value Objective::sumOfLogps(Body body) {
 // log p by distribution
 //===----------------------------------------------------------------------===//
 
+/// The array that `array` is another name for, or itself.
+static Value behindCopies(Value array) {
+  auto copy = array.getDefiningOp<ComputeOp>();
+  if (!copy || copy.getReducer() != Reducer::none || copy.hasCondition())
+    return array;
+  auto read = copy.getYielded().getDefiningOp<ReadOp>();
+  if (!read || !read.getAlternatives().empty() || read.getOtherwise() ||
+      read.getArray().getType() != array.getType() ||
+      !llvm::equal(read.getIndices(), copy.getBody().getArguments()))
+    return array;
+  return behindCopies(read.getArray());
+}
+
+/// What `probs` is the softmax of, as the log of it: the log of a probability
+/// that is too small for a number is none.
+static Value logOfSoftmax(OpBuilder &builder, Value probs) {
+  auto softmax = behindCopies(probs).getDefiningOp<ComputeOp>();
+  if (!softmax || softmax.getReducer() != Reducer::softmax ||
+      softmax.hasCondition())
+    return {};
+  auto logs = cast<ComputeOp>(builder.clone(*softmax));
+  logs.setReducer(Reducer::log_softmax);
+  return logs.getResult();
+}
+
+/// What `probability` is the sigmoid of.
+static Value logitOfSigmoid(OpBuilder &builder, Value probability) {
+  auto sigmoid = behindCopies(probability).getDefiningOp<ComputeOp>();
+  if (!sigmoid || sigmoid.getReducer() != Reducer::none ||
+      sigmoid.hasCondition() ||
+      !sigmoid.getYielded().getDefiningOp<SigmoidOp>())
+    return {};
+  auto logit = cast<ComputeOp>(builder.clone(*sigmoid));
+  Operation *yield = logit.getBody().front().getTerminator();
+  yield->setOperand(
+      0, yield->getOperand(0).getDefiningOp<SigmoidOp>().getOperand());
+  return logit.getResult();
+}
+
 /// log_softmax(logits)[.., observed], or log(probs[.., observed]).
 Value Objective::logOfCategorical(ChoiceOp choice) {
   Value given = choice.getParameters()[0], observed = choice.getObserved();
   bool fromLogits =
       cast<StringAttr>(choice.getParameterNames()[0]).getValue() == "logits";
   Attribute event = cast<ArrayType>(given.getType()).getExtent(axes.size());
-  Value table = given;
-  if (fromLogits)
-    table = compute("log_p." + name, axes, Reducer::log_softmax, event,
-                    [&](Scalars &at) { return at.read(given); });
+  Value table =
+      fromLogits ? compute("log_p." + name, axes, Reducer::log_softmax, event,
+                           [&](Scalars &at) { return at.read(given); })
+                 : logOfSoftmax(builder, given);
+  bool isLog = bool(table);
+  if (!isLog)
+    table = given;
   auto asLog = [&](Scalars &at, Value value) {
-    return fromLogits ? value : at.log(value);
+    return isLog ? value : at.log(value);
   };
   Value logp = sumOfLogps([&](Scalars &at) {
     Value symbol = at.asPlace(at.read(observed));
@@ -243,6 +285,10 @@ Value Objective::logOfBernoulli(ChoiceOp choice) {
   Value given = choice.getParameters()[0], observed = choice.getObserved();
   bool fromLogit =
       cast<StringAttr>(choice.getParameterNames()[0]).getValue() == "logit";
+  if (Value logit = fromLogit ? Value() : logitOfSigmoid(builder, given)) {
+    given = logit;
+    fromLogit = true;
+  }
   return sumOfLogps([&](Scalars &at) {
     Value isSet = at.isSet(at.read(observed)), value = at.read(given);
     if (fromLogit) {

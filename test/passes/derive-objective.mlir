@@ -64,6 +64,66 @@ module attributes {attn.train = {smooth = 0.1 : f64}} {
 
 // -----
 
+// The log of a softmax, also under another name, is no log of a number that may
+// be too small for one; with a condition it is -inf where nothing is, and stays.
+
+// CHECK-LABEL: attn.system @loss
+// CHECK-NOT:     {{\) softmax}}
+// CHECK:         attn.compute "hidden" ({{.*}}) softmax (%{{.*}}: 97) where
+// CHECK-NOT:     {{\) softmax}}
+// CHECK:         %[[LOGS:.*]] = attn.compute "p" (%{{.*}}: "T") log_softmax (%{{.*}}: 97) {
+// CHECK:         attn.compute "logp.y"
+// CHECK:           %[[READ:.*]] = attn.read %[[LOGS]][
+// CHECK-NEXT:      attn.yield %[[READ]]
+// CHECK:         attn.compute "logp.z"
+// CHECK:           math.log
+attn.system @training {
+  attn.length "T"
+  %l = attn.param "l" : !attn.array<["T", 97], f64>
+  %y = attn.data "y" : !attn.array<["T"], i64>
+  %z = attn.data "z" : !attn.array<["T"], i64>
+  %p = attn.compute "p" (%t: "T") softmax (%v: 97) {
+    %0 = attn.read %l[%t, %v] : !attn.array<["T", 97], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 97], f64>
+  %q = attn.compute "q" (%t: "T", %v: 97) {
+    %0 = attn.read %p[%t, %v] : !attn.array<["T", 97], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 97], f64>
+  %hidden = attn.compute "hidden" (%t: "T") softmax (%v: 97) where {
+    %0 = arith.cmpi sle, %v, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %l[%t, %v] : !attn.array<["T", 97], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 97], f64>
+  attn.choice "y" categorical ["probs"] (%q : !attn.array<["T", 97], f64>) observed %y : !attn.array<["T"], i64>
+  attn.choice "z" categorical ["probs"] (%hidden : !attn.array<["T", 97], f64>) observed %z : !attn.array<["T"], i64>
+}
+
+// -----
+
+// A bit whose probability is a sigmoid.
+
+// CHECK-LABEL: attn.system @loss
+// CHECK-NOT:     math.log
+// CHECK:         attn.softplus
+// CHECK-NOT:     math.log
+// CHECK:         attn.output "penalty"
+attn.system @training {
+  attn.length "T"
+  %l = attn.param "l" : !attn.array<["T"], f64>
+  %x = attn.data "x" : !attn.array<["T"], i1>
+  %p = attn.compute "p" (%t: "T") {
+    %0 = attn.read %l[%t] : !attn.array<["T"], f64>
+    %1 = attn.sigmoid %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T"], f64>
+  attn.choice "x" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) observed %x : !attn.array<["T"], i1>
+}
+
+// -----
+
 // Only symbols are smoothed.
 
 module attributes {attn.train = {smooth = 0.1 : f64}} {
