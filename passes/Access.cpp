@@ -252,16 +252,16 @@ Value fovea::attn::behindViews(Value array) {
   return array;
 }
 
-bool fovea::attn::variesInside(Attribute extent, ProgramOp program) {
+bool fovea::attn::variesInside(Attribute extent, Operation *model) {
   auto name = dyn_cast<StringAttr>(extent);
   if (!name)
     return false;
-  for (auto length : program.getOps<LengthOp>())
+  for (auto length : model->getRegion(0).getOps<LengthOp>())
     if (length.getLengthAttr() == name)
       return length.getParent() ||
              (length.getOf() &&
               llvm::any_of(*length.getOf(), [&](Attribute of) {
-                return variesInside(of, program);
+                return variesInside(of, model);
               }));
   return false;
 }

@@ -64,9 +64,9 @@ void forArrays(
 /// The array that `array` is a view of, or itself.
 mlir::Value behindViews(mlir::Value array);
 
-/// Whether a length differs between the places of an example, by itself or
-/// because it follows from one that does.
-bool variesInside(mlir::Attribute extent, ProgramOp program);
+/// Whether a length of `model`, a system or a program, differs between the
+/// places of an example, by itself or because it follows from one that does.
+bool variesInside(mlir::Attribute extent, mlir::Operation *model);
 
 /// `user` as a read of `array` that has no alternatives; null otherwise.
 ReadOp plainRead(mlir::Operation *user, mlir::Value array);

@@ -12,6 +12,7 @@
 #include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/Passes.h"
+#include "passes/Scans.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -35,10 +36,6 @@ static bool findReads(Value array, SmallVectorImpl<ReadOp> &reads) {
 static bool isCarried(ScanOp scan, Value row) {
   auto next = scan.getYield()->getOperands().take_front(scan.getNumCarries());
   return llvm::is_contained(next, row);
-}
-
-static bool isInside(Value value, ScanOp scan) {
-  return scan->isAncestor(value.getParentBlock()->getParentOp());
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,31 +77,6 @@ static Value sliceOf(ScanOp scan, Value row, unsigned axis, int64_t place) {
   Value element = ReadOp::create(builder, loc, row, at);
   YieldOp::create(builder, loc, element);
   return slice.getResult();
-}
-
-/// The scan with other rows at its end.
-static ScanOp withRows(ScanOp scan, ValueRange rows, ArrayRef<int64_t> axes) {
-  OpBuilder builder(scan);
-  SmallVector<Type> types(scan->getResultTypes());
-  SmallVector<int64_t> allAxes(scan.getAxes());
-  SmallVector<Value> yielded(scan.getYield()->getOperands());
-  for (auto [row, axis] : llvm::zip_equal(rows, axes)) {
-    auto type = cast<ArrayType>(row.getType());
-    SmallVector<Attribute> extents(type.getShape().getValue());
-    extents.insert(extents.begin() + axis, scan.getExtent());
-    types.push_back(ArrayType::get(extents, type.getElementType()));
-    allAxes.push_back(axis);
-    yielded.push_back(row);
-  }
-  scan.getYield()->setOperands(yielded);
-  auto wider = ScanOp::create(builder, scan.getLoc(), types, scan.getExtent(),
-                              scan.getReverse(), scan.getInits(), allAxes);
-  wider->setDiscardableAttrs(scan->getDiscardableAttrDictionary());
-  wider.getBody().takeBody(scan.getBody());
-  scan->replaceAllUsesWith(
-      wider->getResults().take_front(scan.getNumResults()));
-  scan.erase();
-  return wider;
 }
 
 namespace {
@@ -166,7 +138,7 @@ static ScanOp slice(ScanOp scan) {
 //===----------------------------------------------------------------------===//
 
 /// The stacked array whose rows are `row`, if somebody needs it.
-static std::optional<unsigned> stackedOf(ScanOp scan, Value row) {
+static std::optional<unsigned> neededOf(ScanOp scan, Value row) {
   for (unsigned i = 0; i < scan.getNumStacked(); ++i)
     if (scan.getStackedValue(i) == row && !scan.getStacked(i).use_empty())
       return i;
@@ -210,7 +182,7 @@ static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
             !isThereFor(operand, scan, reads))
           return false;
       } else if (operand.getParentBlock() != &row.getBody().front() &&
-                 operand != scan.getLoopIndex() && !stackedOf(scan, operand)) {
+                 operand != scan.getLoopIndex() && !neededOf(scan, operand)) {
         return false;
       }
     }
@@ -237,7 +209,7 @@ static void computeAt(ReadOp read, ComputeOp row, ScanOp scan, int64_t axis) {
     auto inner = dyn_cast<ReadOp>(op);
     std::optional<unsigned> other;
     if (inner)
-      other = stackedOf(scan, inner.getArray());
+      other = neededOf(scan, inner.getArray());
     if (!other) {
       builder.clone(op, values);
       continue;

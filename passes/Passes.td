@@ -25,7 +25,8 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
       the sum of the penalties; with `each`, `logp/K`, log p of each element of
       the choice K; and the equations named in `get`. Without
       choices and penalties, and with an empty `get`: the equations that no
-      other equation reads.
+      other equation reads. Of probabilities that are a softmax or a sigmoid the
+      log is taken before they are numbers, some of which would be 0.
     * After: the front end.
     * Not: batches, averages over them, gradients.
 
@@ -112,6 +113,32 @@ def SplitConcat : Pass<"attn-split-concat", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def DropIndices : Pass<"attn-drop-indices", "::mlir::ModuleOp"> {
+  let summary = "what is the same at all places of an index is computed once";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, in which no array that is only read has an index
+      that its equation does not look at.
+    * After `attn-split-concat`, which takes apart what stands still from what
+      does not. Before `attn-differentiate`: the adjoint then is added up over
+      the index before it goes on.
+    * Not: outputs, parts of concatenations, arrays that are read with cases or
+      outside of their extents, and indices along which a length varies.
+
+    Example: the part of `W (q[t] ++ h[i])` that stands still while i moves.
+
+    ```mlir
+    %p = attn.compute (%t: "T", %i: "S", %a: 8) sum (%k: 4) { %w[%a, %k] * %q[%t, %k] }
+    %s = attn.compute (%t: "T", %i: "S", %a: 8) { %p[%t, %i, %a] + %u[%i, %a] }
+
+    // becomes
+
+    %p = attn.compute (%t: "T", %a: 8) sum (%k: 4) { %w[%a, %k] * %q[%t, %k] }
+    %s = attn.compute (%t: "T", %i: "S", %a: 8) { %p[%t, %a] + %u[%i, %a] }
+    ```
+  }];
 }
 
 def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
@@ -456,6 +483,64 @@ def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
     // becomes
 
     %z = attn.compute (%k: 512) { sigmoid(%x[%k] + %y[%k]) }
+    ```
+  }];
+}
+
+def CarrySums : Pass<"attn-carry-sums", "::mlir::ModuleOp"> {
+  let summary = "sums over the steps are added up step by step";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. Sums over the steps of an `attn.scan` that are the
+      only readers of large rows behind it, or read large rows of an earlier one
+      that it reads as well, are carries of it: each step adds what its row
+      gives. Large is a row with a length of its own and more (T x S x A).
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+      is left to `attn-trim-scans`.
+    * Not: sums with a condition, that are larger than a row, or that read rows
+      of the scan at other steps.
+
+    Example:
+
+    ```mlir
+    %rows = attn.scan "T" (%t) .. axes [0] { .. attn.yield %row }
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %rows[%t, %i, %a] }
+
+    // becomes
+
+    %zero = attn.compute (%i: "S", %a: 8) { 0 }
+    %dk, %rows = attn.scan "T" (%t) carries (%before = %zero ..) axes [0] {
+      %next = attn.compute (%i: "S", %a: 8) { %before[%i, %a] + %row[%i, %a] }
+      attn.yield %next, %row
+    }
+    ```
+  }];
+}
+
+def RecomputeRows : Pass<"attn-recompute-rows", "::mlir::ModuleOp"> {
+  let summary = "large rows are computed again where they are read";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. A large row (T x S x A) of an `attn.scan` that one
+      later scan alone reads, each step its own, is computed by that scan, in the
+      same order of operations, where it is a little arithmetic on arrays that
+      are there, on rows that are kept anyway and on rows without a length, which
+      are kept for it. That may be sums over up to 16 terms and two functions.
+    * After: `attn-batch`, `attn-carry-sums`. What nobody reads behind it is left
+      to `attn-trim-scans`.
+    * Not: rows that take a carry, a condition or a long sum.
+
+    Example:
+
+    ```mlir
+    %q, %e = attn.scan "T" (%t) .. { %row = attn.compute (%i: "S", %a: 8) { tanh(%q[%a] + %k[%i, %a]) } .. attn.yield %row }
+    %d = attn.scan "T" reverse (%t) .. { .. %row[%t, %i, %a] .. }
+
+    // becomes
+
+    %d = attn.scan "T" reverse (%t) .. {
+      %row = attn.compute (%i: "S", %a: 8) { tanh(%q[%t, %a] + %k[%i, %a]) }
+      .. %row[%i, %a] ..
     ```
   }];
 }

@@ -33,6 +33,8 @@ static void differentiate(OpPassManager &manager,
                           const PipelineOptions &options) {
   // Before differentiation: the adjoint of a split contraction is split.
   manager.addPass(createSplitConcat());
+  // Behind that, as a part may stand still where the whole does not.
+  manager.addPass(createDropIndices());
   // Before differentiation: an array that exists only to be summed has an
   // adjoint of its own size, and the sums that differentiation makes read it.
   manager.addPass(createInline({InlineMode::expansions}));
@@ -66,6 +68,10 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPadWindows());
   manager.addPass(createFactorContractions());
   manager.addPass(createFuseElementwise());
+  // Behind fusion, and before what is no longer read is trimmed.
+  manager.addPass(createCarrySums());
+  // Behind that, which may leave a row to one reader.
+  manager.addPass(createRecomputeRows());
   manager.addPass(createTrimScans());
   // Behind fusion, so that all that reads a row is known, and what only one
   // equation reads is in it.

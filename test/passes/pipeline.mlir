@@ -8,6 +8,7 @@
 // CHECK-NEXT: attn-derive-decoder
 // CHECK:      attn-check-phase{phase=derive}
 // CHECK-NEXT: attn-split-concat
+// CHECK-NEXT: attn-drop-indices
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK-NEXT: attn-inherit-support
 // CHECK-NEXT: attn-differentiate
