@@ -45,8 +45,8 @@ static ArrayRef<Attribute> shapeOf(ReadOp read) {
   return read.getArrayType().getShape().getValue();
 }
 
-static int64_t usualSize(ArrayRef<Attribute> extents) {
-  int64_t size = 1;
+static double usualSize(ArrayRef<Attribute> extents) {
+  double size = 1;
   for (Attribute extent : extents) {
     auto number = dyn_cast<IntegerAttr>(extent);
     size *= number ? number.getInt() : usualLength;

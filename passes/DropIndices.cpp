@@ -27,12 +27,14 @@ static bool isUnused(ComputeOp op, unsigned index) {
   });
 }
 
-/// The reads of an array, if it is only read, and never outside of its extents.
-static std::optional<SmallVector<ReadOp>> readsOf(Value array) {
+/// The reads of what `op` gives, if others only read it, and never outside of
+/// its extents.
+static std::optional<SmallVector<ReadOp>> readsOf(ComputeOp op) {
+  Value array = op.getResult();
   SmallVector<ReadOp> reads;
   for (Operation *user : array.getUsers()) {
     ReadOp read = plainRead(user, array);
-    if (!read || read.getOtherwise())
+    if (!read || read.getOtherwise() || op->isAncestor(read))
       return std::nullopt;
     reads.push_back(read);
   }
@@ -106,11 +108,11 @@ struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
     while (!worklist.empty()) {
       auto op = cast<ComputeOp>(worklist.pop_back_val());
       llvm::SmallBitVector unused = unusedIndices(op, system);
-      std::optional<SmallVector<ReadOp>> reads = readsOf(op.getResult());
+      std::optional<SmallVector<ReadOp>> reads = readsOf(op);
       if (unused.none() || !reads || reads->empty())
         continue;
       for (ReadOp read : *reads)
-        if (auto reader = read->getParentOfType<ComputeOp>(); reader != op)
+        if (auto reader = read->getParentOfType<ComputeOp>(); reader)
           worklist.insert(reader);
       dropIndices(op, unused, *reads);
     }

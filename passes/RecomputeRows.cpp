@@ -74,8 +74,8 @@ static bool isCheap(ComputeOp op, int64_t &numFunctions) {
   if ((op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum) ||
       terms > mostTerms || op.hasCondition())
     return false;
-  for (Operation &inner : op.getBody().front())
-    numFunctions += isCostly(&inner) ? terms : 0;
+  op.getBody().walk(
+      [&](Operation *inner) { numFunctions += isCostly(inner) ? terms : 0; });
   return numFunctions <= mostFunctions;
 }
 
@@ -97,7 +97,8 @@ static bool findEquations(ScanOp scan, Value value, Row &row,
     for (Value operand : read->getOperands()) {
       if (!isa<ArrayType>(operand.getType()) || !isInside(operand, scan))
         continue;
-      if (isa<BlockArgument>(operand))
+      if (isa<BlockArgument>(operand) || !read.getAlternatives().empty() ||
+          read.getOtherwise())
         return WalkResult::interrupt();
       if (!hasLength(operand) || stackedOf(scan, operand))
         row.kept.insert(operand);
