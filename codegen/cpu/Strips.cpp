@@ -20,7 +20,7 @@ namespace {
 /// Which shared index each axis of an array is; -1: none.
 using Axes = SmallVector<int>;
 
-/// Grows one group from a product that gives an array of pairs.
+/// Grows one group from a product or a score that gives an array of pairs.
 class Gatherer {
 public:
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
@@ -79,6 +79,34 @@ static std::optional<StripMember> asSeed(ComputeOp op) {
   }
   member.shared.push_back(product->m);
   return member;
+}
+
+/// A score C[.., row, n] that is no product, and has a softmax over n.
+static std::optional<StripMember> asScore(ComputeOp op, ProgramOp program) {
+  unsigned rank = op.getNumParallel();
+  if (rank < 2 || op.getReducer() != Reducer::sum ||
+      batchOf(op) != BatchKind::each || contractionOf(op) ||
+      batchedContractionOf(op) ||
+      llvm::any_of(
+          op.getLower(), [](int64_t lower) { return lower != 0; }) ||
+      llvm::any_of(
+          op.getExtents(),
+          [&](Attribute extent) { return isNested(extent, program); }))
+    return std::nullopt;
+  StripMember member;
+  member.op = op;
+  for (unsigned index = 0; index < rank; ++index) {
+    bool isLength = isa<StringAttr>(op.getExtents()[index]);
+    if (isLength != (index + 2 >= rank))
+      return std::nullopt;
+    if (index + 1 < rank)
+      member.shared.push_back(index);
+  }
+  bool isNormalised = llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto reader = user->getParentOfType<ComputeOp>();
+    return reader && reader.isNormaliser();
+  });
+  return isNormalised ? std::optional(member) : std::nullopt;
 }
 
 /// Whether equations read an array that could be computed with it: neither
@@ -363,6 +391,8 @@ void Gatherer::move() {
 
 std::optional<StripGroup> Gatherer::gather(ComputeOp seed) {
   std::optional<StripMember> first = asSeed(seed);
+  if (!first)
+    first = asScore(seed, program);
   group.weights = asWeights(seed, program);
   if (group.weights)
     first = StripMember{.op = seed, .shared = {0}, .product = {}};
