@@ -46,6 +46,8 @@ bool Checker::run() {
     unknowns();
   if (diagnostics.numErrors() == before)
     extents();
+  if (diagnostics.numErrors() == before)
+    elements();
   return diagnostics.numErrors() == before;
 }
 
@@ -205,6 +207,50 @@ void Checker::extents() {
                             ", which differs for each place of " +
                             length->parent);
     }
+  }
+}
+
+/// No machine has so many places, and what is counted of them behind the front
+/// end fits into 64 bits.
+static constexpr double mostElements = 0x1p48;
+
+/// How many places an axis has; one for each unit of a length, which comes with
+/// the data.
+static double placesOf(const Extent &extent) {
+  std::optional<Extent::Linear> sum = extent.linear();
+  if (!sum)
+    return 1;
+  double places = std::abs(double(sum->constant));
+  for (const auto &[length, coefficient] : sum->coefficients)
+    places += std::abs(double(coefficient));
+  return std::max(places, 1.0);
+}
+
+/// What has one name has to fit, and so does what an equation runs over.
+void Checker::elements() {
+  auto check = [&](const Shape &shape, SMLoc loc, const std::string &what) {
+    double count = 1;
+    for (const Extent &extent : shape)
+      count *= placesOf(extent);
+    if (count > mostElements)
+      error(loc, what + " is " + shapeText(shape) +
+                     ", but an array has at most 2^48 elements");
+  };
+  for (const auto *arrays : {&model.params, &model.data, &model.arrays})
+    for (const Array *array : *arrays)
+      if (std::optional<Shape> shape = array->shape())
+        check(*shape, array->loc,
+              "'" + (array->text.empty() ? array->name : array->text) + "'");
+  if (!reported.empty())
+    return;
+  for (const Term &term : model.terms) {
+    if (!term.shape)
+      continue;
+    Shape all;
+    for (const IndexVar *var : term.free)
+      all.push_back(*var->extent);
+    all.append(term.shape->begin(), term.shape->end());
+    check(all, term.loc, termText(term) + " with its indices");
   }
 }
 

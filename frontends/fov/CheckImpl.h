@@ -35,6 +35,7 @@ private:
   void disagreements();
   void checkExtent(const Extent &extent, SMLoc loc, const std::string &what);
   void extents();
+  void elements();
   void pieces(Array &array);
   void shiftedPieces(const Array &array);
   void checkPiece(Array &array, const Piece &piece);
