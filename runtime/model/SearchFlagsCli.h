@@ -34,6 +34,12 @@ inline CLI::Validator atLeast(int least) {
                                  [](double x) { return x >= 1; });
 }
 
+/// So many that nothing that is counted of them overflows.
+inline CLI::Validator upTo2To31() {
+  return numberThat("a number from 1 to 2^31",
+                    [](double x) { return x >= 1 && x <= 0x1p31; });
+}
+
 inline CLI::Validator positive() {
   return numberThat("a number above 0",
                     [](double x) { return x > 0 && x < HUGE_VAL; });

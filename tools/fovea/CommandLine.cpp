@@ -14,6 +14,7 @@
 using namespace fovea::cli;
 using fovea::runtime::atLeast;
 using fovea::runtime::positive;
+using fovea::runtime::upTo2To31;
 
 namespace {
 
@@ -409,7 +410,7 @@ private:
                      "the memory for what is neither weights nor data: arrays "
                      "that exceed it are computed again on the way back "
                      "(2^20 bytes; no limit)")
-        ->check(atLeast(1))
+        ->check(upTo2To31())
         ->type_name("N");
   }
 
@@ -425,7 +426,7 @@ private:
         ->check(CLI::IsMember(
             {"loss", "grad", "train_step", "encode", "step", "decode"}));
     command->add_option("--batch", arguments.batch, "examples (1)")
-        ->check(atLeast(1));
+        ->check(upTo2To31());
     command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
     addMemoryLimit(command);
     addThreads(command, "0: one per CPU", /*least=*/0);
