@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fstream>
 #include <limits>
 #include <sys/mman.h>
-#include <vector>
+#include <sys/sysinfo.h>
 
 using namespace fovea::runtime;
 using Role = Program::Role;
@@ -18,9 +19,32 @@ static constexpr int64_t mostBytes = int64_t(1) << 40;
 /// What the machine can map at once.
 static constexpr int64_t largePage = int64_t(1) << 21;
 
+int64_t fovea::runtime::machineBytes() {
+  static const int64_t bytes = [] {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    struct sysinfo info{};
+    if (sysinfo(&info) == 0)
+      least = int64_t(info.totalram + info.totalswap) * info.mem_unit;
+    // The two versions of control groups; "max", and no file, are no limit.
+    for (const char *path : {"/sys/fs/cgroup/memory.max",
+                             "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+      int64_t limit = 0;
+      if (std::ifstream(path) >> limit && limit > 0)
+        least = std::min(least, limit);
+    }
+    return least;
+  }();
+  return bytes;
+}
+
 Status Arena::reserve(int64_t bytes) {
   if (memory && bytes <= capacity)
     return Status::success();
+  // The system promises more than it has, and then ends the process.
+  if (bytes > machineBytes())
+    return Status::machine(
+        fmt::format("the batch needs {} MB, but the machine has {}",
+                    bytes >> 20, machineBytes() >> 20));
   // Weights are read from end to end: with small pages, looking up where they
   // are took as long as a third of a greedy step.
   int64_t unit = bytes >= 2 * largePage ? largePage : arrayAlignment;
@@ -35,10 +59,54 @@ Status Arena::reserve(int64_t bytes) {
     (void)madvise(memory.get(), bytes, MADV_HUGEPAGE);
 #endif
   if (!memory)
-    return Status::error(fmt::format(
+    return Status::machine(fmt::format(
         "the batch needs {} MB, which is more than the machine gives",
         bytes >> 20));
   return Status::success();
+}
+
+std::vector<int64_t> fovea::runtime::lengthsOf(const Program &program,
+                                               const BatchSize &size) {
+  std::vector<int64_t> lengths;
+  for (const Program::Length &length : program.lengths) {
+    auto given = size.lengths.find(length.name);
+    if (given != size.lengths.end())
+      lengths.push_back(given->second);
+    else
+      lengths.push_back(
+          length.formula.empty() ? 1 : evaluate(length.formula, lengths));
+  }
+  return lengths;
+}
+
+int64_t fovea::runtime::bytesAt(const Program::Array &array, int64_t places) {
+  int64_t bytes = sizeOf(array.element);
+  bool fits = !__builtin_mul_overflow(bytes, array.count, &bytes) &&
+              !__builtin_mul_overflow(bytes, places, &bytes);
+  return fits ? bytes : -2;
+}
+
+int64_t fovea::runtime::bytesOf(const Program &program,
+                                const Program::Array &array,
+                                const BatchSize &size,
+                                const std::vector<int64_t> &lengths) {
+  int64_t places = 1;
+  bool fits = true;
+  auto times = [&](int64_t factor) {
+    fits &= !__builtin_mul_overflow(places, factor, &places);
+  };
+  if (!array.part.empty()) {
+    times(size.threads);
+    times(evaluate(array.part, lengths));
+    times(sizeOf(array.element));
+    return fits ? places : -2;
+  }
+  if (array.layout >= 0) {
+    times(size.batch);
+    for (int length : program.layouts[array.layout].lengths)
+      times(lengths[length]);
+  }
+  return fits ? bytesAt(array, places) : -2;
 }
 
 void fovea::runtime::setParts(const Program &program,
@@ -74,7 +142,7 @@ Status fovea::runtime::placeArrays(
     if (array.role != Role::Output) {
       int64_t bytes = bytesOf(array);
       if (bytes > mostBytes || bytes < -1)
-        return Status::error("the batch does not fit into memory");
+        return Status::machine("the batch does not fit into memory");
       if (bytes >= 0)
         arrays.push_back({&array, bytes});
     }

@@ -10,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace fovea::runtime {
 
@@ -45,6 +47,25 @@ Status
 placeArrays(const Program &program,
             const std::function<int64_t(const Program::Array &)> &bytesOf,
             Placement &placement);
+
+/// A batch that is not there yet: so many examples, all of these lengths.
+struct BatchSize {
+  int64_t batch = 1, threads = 1;
+  std::map<std::string, int64_t> lengths; // 1 where it is not said
+};
+
+/// The bytes of an array at so many places; -2 where no number says how many.
+int64_t bytesAt(const Program::Array &array, int64_t places);
+/// The lengths of a program in such a batch, by number.
+std::vector<int64_t> lengthsOf(const Program &program, const BatchSize &size);
+/// The bytes of an array in such a batch, which has these `lengths`; -2 as
+/// above.
+int64_t bytesOf(const Program &program, const Program::Array &array,
+                const BatchSize &size, const std::vector<int64_t> &lengths);
+
+/// What this process can have at most: the memory of the machine with its swap
+/// space, or what the system leaves of it to this and other processes.
+int64_t machineBytes();
 
 /// Sets the slots that say how large a thread's part of an array is, of the
 /// largest `lengths`.

@@ -26,6 +26,15 @@ public:
     return status;
   }
 
+  /// The same where what was given is right, and the machine has no room for
+  /// it.
+  static Status machine(std::string message) {
+    Status status = error(std::move(message));
+    status.ofMachine = true;
+    return status;
+  }
+
+  bool isOfMachine() const { return ofMachine; }
   bool failed() const { return bad; }
   bool succeeded() const { return !bad; }
   const std::string &getMessage() const { return message; }
@@ -36,7 +45,7 @@ public:
   }
 
 private:
-  bool bad = false;
+  bool bad = false, ofMachine = false;
   std::string message, where;
 };
 

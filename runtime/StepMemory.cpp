@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 using namespace fovea::runtime;
 using Role = Program::Role;
@@ -117,7 +118,8 @@ int64_t StepMemory::mostPlaces(int layout, int64_t rows) const {
   if (layout < 0)
     return 1;
   for (int length : program.layouts[layout].lengths)
-    rows *= mostOf[length];
+    if (__builtin_mul_overflow(rows, mostOf[length], &rows))
+      return std::numeric_limits<int64_t>::max();
   return rows;
 }
 
@@ -130,8 +132,7 @@ Status StepMemory::allocate(int64_t rows) {
       return -1;
     int64_t bytes = !array.part.empty()
                         ? bytesOfParts(array, slots)
-                        : mostPlaces(array.layout, rows) * array.count *
-                              sizeOf(array.element);
+                        : bytesAt(array, mostPlaces(array.layout, rows));
     return bytes < 0 ? -2 : bytes;
   };
   if (Status status = placeArrays(program, bytesOf, placement); status.failed())

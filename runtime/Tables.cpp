@@ -3,12 +3,30 @@
 #include "runtime/Tables.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace fovea::runtime;
 
 static int64_t floorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/// Where a number does not fit: the largest, or as far below 0.
+static int64_t outermost(bool isNegative) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  return isNegative ? -most : most;
+}
+
+static int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? outermost(a < 0) : sum;
+}
+
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? outermost((a < 0) != (b < 0))
+                                                : product;
 }
 
 int64_t fovea::runtime::evaluate(const std::vector<Program::Term> &formula,
@@ -25,9 +43,9 @@ int64_t fovea::runtime::evaluate(const std::vector<Program::Term> &formula,
     stack.pop_back();
     int64_t &a = stack.back();
     if (term.kind == Term::Add)
-      a += b;
+      a = plus(a, b);
     else if (term.kind == Term::Multiply)
-      a *= b;
+      a = times(a, b);
     else if (term.kind == Term::FloorDivide)
       a = floorDivide(a, b);
     else if (term.kind == Term::CeilDivide)
@@ -41,7 +59,7 @@ int64_t fovea::runtime::evaluate(const std::vector<Program::Term> &formula,
 int64_t Tables::placesOf(const Program::Layout &layout, int64_t row) const {
   int64_t count = 1;
   for (int length : layout.lengths)
-    count *= lengths[length].extents[row];
+    count = times(count, lengths[length].extents[row]);
   return count;
 }
 

@@ -34,7 +34,8 @@ struct Tables {
   void enter(const Program &program, std::vector<int64_t> &slots) const;
 };
 
-/// The value of a formula of lengths, at least 0.
+/// The value of a formula of lengths, at least 0; the largest number where it
+/// does not fit into one.
 int64_t evaluate(const std::vector<Program::Term> &formula,
                  const std::vector<int64_t> &lengths);
 

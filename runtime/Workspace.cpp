@@ -12,6 +12,10 @@ using namespace fovea::runtime;
 using Role = Program::Role;
 using Element = Program::Element;
 
+/// Beyond it a length is a mistake: there are tables of a number for each
+/// place.
+static constexpr int64_t longestLength = int64_t(1) << 40;
+
 //===----------------------------------------------------------------------===//
 // Lengths
 //===----------------------------------------------------------------------===//
@@ -91,9 +95,12 @@ Status Workspace::takeLengths(const Batch &examples) {
       computeLength(number);
     else if (Status status = takeLength(number, examples); status.failed())
       return status;
+    int64_t &maximum = tables.lengths[number].maximum;
     for (int64_t extent : tables.lengths[number].extents)
-      tables.lengths[number].maximum =
-          std::max(tables.lengths[number].maximum, extent);
+      maximum = std::max(maximum, extent);
+    if (maximum > longestLength)
+      return Status::error(fmt::format("length '{}' is {}, which is too long",
+                                       program.lengths[number].name, maximum));
   }
   return Status::success();
 }
@@ -102,8 +109,9 @@ void Workspace::computeLayout(size_t number) {
   std::vector<int64_t> &table = tables.offsets[number];
   table.assign(batch + 1, 0);
   for (int64_t example = 0; example < batch; ++example)
-    table[example + 1] =
-        table[example] + tables.placesOf(program.layouts[number], example);
+    if (int64_t places = tables.placesOf(program.layouts[number], example);
+        __builtin_add_overflow(table[example], places, &table[example + 1]))
+      table[example + 1] = std::numeric_limits<int64_t>::max();
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,7 +125,7 @@ int64_t Workspace::places(int layout) const {
 int64_t Workspace::bytesOf(const Program::Array &array) const {
   if (!array.part.empty())
     return bytesOfParts(array, slots);
-  return places(array.layout) * array.count * sizeOf(array.element);
+  return bytesAt(array, places(array.layout));
 }
 
 bool Workspace::isOwned(const Program::Array &array,

@@ -26,22 +26,6 @@ static constexpr int mostRounds = 40;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The largest lengths by number, as far as they are known.
-static std::vector<int64_t> lengthsOf(const Program &program,
-                                      const MemoryLimit &limit) {
-  std::vector<int64_t> lengths;
-  for (const Program::Length &length : program.lengths) {
-    auto given = limit.lengths.find(length.name);
-    if (given != limit.lengths.end())
-      lengths.push_back(given->second);
-    else
-      lengths.push_back(length.formula.empty()
-                            ? 1
-                            : runtime::evaluate(length.formula, lengths));
-  }
-  return lengths;
-}
-
 /// The bytes of the arrays of the program as it is.
 static int64_t plannedBytes(ProgramOp program, Type real, GemmTile tile,
                             const MemoryLimit &limit) {
@@ -51,19 +35,12 @@ static int64_t plannedBytes(ProgramOp program, Type real, GemmTile tile,
   StorageMap storage(copy, real, tile, groups, epilogues,
                      /*keepsPacked=*/false);
   const Program &description = storage.description();
-  std::vector<int64_t> lengths = lengthsOf(description, limit);
+  runtime::BatchSize size{limit.batch, limit.threads, limit.lengths};
+  std::vector<int64_t> lengths = runtime::lengthsOf(description, size);
   auto bytesOf = [&](const Program::Array &array) -> int64_t {
-    if (array.role != Program::Role::Temporary)
-      return -1;
-    int64_t size = runtime::sizeOf(array.element);
-    if (!array.part.empty())
-      return size * limit.threads * runtime::evaluate(array.part, lengths);
-    size *= array.count;
-    if (array.layout < 0)
-      return size;
-    for (int length : description.layouts[array.layout].lengths)
-      size *= lengths[length];
-    return size * limit.batch;
+    return array.role == Program::Role::Temporary
+               ? runtime::bytesOf(description, array, size, lengths)
+               : -1;
   };
   runtime::Placement placement;
   runtime::Status status =

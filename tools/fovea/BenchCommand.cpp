@@ -12,6 +12,7 @@
 #include "runtime/Learner.h"
 #include "runtime/Philox.h"
 #include "runtime/ThreadPool.h"
+#include "tools/fovea/BenchMemory.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/KernelProfile.h"
 #include "tools/fovea/Programs.h"
@@ -34,19 +35,29 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// `S=25,T=25`. False when it is something else.
-static bool readLengths(const std::string &text,
-                        std::map<std::string, int64_t> &lengths) {
+/// Longer than any example, and far from where products overflow.
+static constexpr int64_t longestLength = int64_t(1) << 31;
+
+/// `S=25,T=25`. What is wrong with it, or nothing.
+static std::string readLengths(const std::string &text,
+                               std::map<std::string, int64_t> &lengths) {
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(text).split(parts, ',', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef part : parts) {
     auto [name, number] = part.split('=');
     int64_t value;
-    if (number.getAsInteger(10, value) || value < 1)
-      return false;
-    lengths[name.str()] = value;
+    if (name.empty() || number.getAsInteger(10, value))
+      return "'--lengths' is a list such as S=25,T=25";
+    if (value < 1 || value > longestLength)
+      return fmt::format("'--lengths' gives {} {}, but a length is at least 1 "
+                         "and at most 2^31",
+                         name.str(), value);
+    auto [given, isNew] = lengths.try_emplace(name.str(), value);
+    if (!isNew)
+      return fmt::format("'--lengths' gives {} twice, {} and {}", name.str(),
+                         given->second, value);
   }
-  return true;
+  return "";
 }
 
 /// Random data for every data name, tokens from the whole vocabulary. False
@@ -189,7 +200,10 @@ public:
   Bench(Session &session, const Arguments &arguments)
       : session(session), arguments(arguments) {}
 
-  bool readArguments() { return readLengths(arguments.lengths, lengths); }
+  /// What is wrong with them, or nothing.
+  std::string readArguments() {
+    return readLengths(arguments.lengths, lengths);
+  }
   /// Loss, gradients or a step of training. False: an error was reported.
   bool timeProgram(const std::string &entry);
   /// What generates: encode, step and decode.
@@ -202,9 +216,20 @@ private:
                                        CompiledOptions options);
   bool makeLearner(Model &model, FoveaPool *pool,
                    std::unique_ptr<runtime::Learner> &learner);
+  int64_t numThreads() const {
+    return arguments.threads > 0 ? arguments.threads
+                                 : int64_t(std::thread::hardware_concurrency());
+  }
   CompiledOptions options() const;
+  /// What the measurement of a model needs beside its programs.
+  BenchMemory memoryFor(const Model &model,
+                        const std::vector<runtime::DataSpec> &data) const;
   bool failWith(const std::string &text) {
     session.error(text);
+    return false;
+  }
+  bool failWith(const runtime::Status &status) {
+    session.fail(status);
     return false;
   }
   void report(const Model &model, const std::string &entry,
@@ -225,14 +250,20 @@ CompiledOptions Bench::options() const {
   result.perf = arguments.perf;
   result.threads = arguments.threads;
   if (arguments.maxActivationMb)
-    result.memory = codegen::MemoryLimit{
-        .bytes = *arguments.maxActivationMb << 20,
-        .batch = arguments.batch.value_or(1),
-        .threads = arguments.threads > 0
-                       ? arguments.threads
-                       : int64_t(std::thread::hardware_concurrency()),
-        .lengths = lengths};
+    result.memory =
+        codegen::MemoryLimit{.bytes = *arguments.maxActivationMb << 20,
+                             .batch = arguments.batch.value_or(1),
+                             .threads = numThreads(),
+                             .lengths = lengths};
   return result;
+}
+
+BenchMemory Bench::memoryFor(const Model &model,
+                             const std::vector<runtime::DataSpec> &data) const {
+  BenchMemory memory({arguments.batch.value_or(1), numThreads(), lengths});
+  memory.addParameters(model, arguments.dtype == "f64");
+  memory.addData(data);
+  return memory;
 }
 
 std::unique_ptr<Model> Bench::open(llvm::StringRef dropped) {
@@ -326,8 +357,12 @@ bool Bench::timeProgram(const std::string &entry) {
   std::unique_ptr<CompiledProgram> compiled;
   if (runtime::Status status = programs->create(name, compiled);
       status.failed())
-    return failWith(status.text());
+    return failWith(status);
   double ready = secondsSince(start);
+  BenchMemory memory = memoryFor(*model, data);
+  memory.addProgram(compiled->program());
+  if (runtime::Status status = memory.check(); status.failed())
+    return failWith(status);
   if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
@@ -352,7 +387,7 @@ bool Bench::timeProgram(const std::string &entry) {
     parameters = drawParameters(*model);
   }
   if (runtime::Status status = compiled->bind(batch, binding); status.failed())
-    return failWith(status.text());
+    return failWith(status);
   // They are copied where they are not read in the memory of a learner.
   parameters.clear();
   compiled->prepare();
@@ -411,18 +446,22 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   std::vector<runtime::DataSpec> data = programs->dataOf("decode");
   std::unique_ptr<CompiledDecoder> compiled;
   if (runtime::Status status = programs->create(compiled); status.failed())
-    return failWith(status.text());
+    return failWith(status);
   double ready = secondsSince(start);
-  compiled->setParameters({drawParameters(*model)}, arguments.dtype == "f64");
   reference::SearchOptions search;
   if (runtime::Status status =
           reference::readSearchOptions(*model->module, search);
       status.failed())
-    return failWith(status.text());
+    return failWith(status);
   std::string missing;
   if (!fixSteps(compiled->description(), lengths, search, missing))
     return failWith("'--lengths' gives no " + missing +
                     ", the steps that are made");
+  BenchMemory memory = memoryFor(*model, data);
+  memory.addDecoder(compiled->description(), search.beam);
+  if (runtime::Status status = memory.check(); status.failed())
+    return failWith(status);
+  compiled->setParameters({drawParameters(*model)}, arguments.dtype == "f64");
   std::vector<runtime::Example> examples;
   if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))
@@ -440,7 +479,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   if (entries != std::vector<std::string>{"decode"})
     keep(compiled->search().decode(batch, search, results));
   if (status.failed())
-    return failWith(status.text());
+    return failWith(status);
   for (const std::string &entry : entries) {
     Timing timing = timeRuns(
         [&] {
@@ -461,14 +500,14 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     report(*model, entry, timing, compiled->threads(), ready,
            compiled->search().memoryBytes());
   }
-  return status.succeeded() || failWith(status.text());
+  return status.succeeded() || failWith(status);
 }
 
 int fovea::cli::runBench(const Arguments &arguments) {
   Session session(arguments);
   Bench bench(session, arguments);
-  if (!bench.readArguments())
-    return wrongUsage("'--lengths' is a list such as S=25,T=25");
+  if (std::string mistake = bench.readArguments(); !mistake.empty())
+    return wrongUsage(mistake);
   std::vector<std::string> ofDecoder;
   for (const std::string &entry : arguments.benchEntries) {
     if (entry == "encode" || entry == "step" || entry == "decode")

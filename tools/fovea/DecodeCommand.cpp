@@ -212,7 +212,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
           ? interpret(execution, options, printer)
           : runCompiled(arguments, programs, execution, options, printer);
   if (status.failed()) {
-    session.error(status.text());
+    session.fail(status);
     return session.finish();
   }
   int code = session.finish();

@@ -74,7 +74,7 @@ int fovea::cli::runRun(const Arguments &arguments) {
                                  results.tensors);
   }
   if (status.failed()) {
-    session.error(status.text());
+    session.fail(status);
     return session.finish();
   }
   if (request.gradients)

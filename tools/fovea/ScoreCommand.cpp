@@ -97,7 +97,7 @@ int fovea::cli::runScore(const Arguments &arguments) {
     logps = results["logp"].toDoubles();
   }
   if (status.failed()) {
-    session.error(status.text());
+    session.fail(status);
     return session.finish();
   }
   for (double logp : logps)

@@ -125,9 +125,15 @@ bool Session::lower(Model &model, const Request &request) {
   return good && !errors.failed();
 }
 
+void Session::fail(const runtime::Status &status) {
+  error(status.text());
+  if (status.isOfMachine())
+    failureCode = badMachine;
+}
+
 int Session::finish() {
   errors.finish();
-  return errors.failed() ? badInput : done;
+  return errors.failed() ? failureCode : done;
 }
 
 bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {

@@ -51,6 +51,9 @@ public:
 
   /// Reports one mistake that has no place in a spec.
   void error(const std::string &text) { errors.error({}, text); }
+  /// The same for what an execution says; the machine has an exit code of its
+  /// own.
+  void fail(const runtime::Status &status);
   /// Prints what is left to say and returns the exit code.
   int finish();
 
@@ -63,6 +66,7 @@ private:
   std::vector<std::pair<std::string, std::string>> sets;
   std::string modelIdentity;
   Diagnostics errors;
+  int failureCode = badInput;
   mlir::MLIRContext mlirContext;
   mlir::DiagnosticEngine::HandlerID handler;
 };
