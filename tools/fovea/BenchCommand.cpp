@@ -220,6 +220,9 @@ private:
     return arguments.threads > 0 ? arguments.threads
                                  : int64_t(std::thread::hardware_concurrency());
   }
+  runtime::BatchSize batchSize() const {
+    return {arguments.batch.value_or(1), numThreads(), lengths};
+  }
   CompiledOptions options() const;
   /// What the measurement of a model needs beside its programs.
   BenchMemory memoryFor(const Model &model,
@@ -260,7 +263,7 @@ CompiledOptions Bench::options() const {
 
 BenchMemory Bench::memoryFor(const Model &model,
                              const std::vector<runtime::DataSpec> &data) const {
-  BenchMemory memory({arguments.batch.value_or(1), numThreads(), lengths});
+  BenchMemory memory(batchSize());
   memory.addParameters(model, arguments.dtype == "f64");
   memory.addData(data);
   return memory;
@@ -411,8 +414,11 @@ bool Bench::timeProgram(const std::string &entry) {
     constexpr int64_t runs = 5;
     for (int64_t i = 0; i < runs; ++i)
       run();
-    profile.print(*compiled, arguments.batch.value_or(1), runs,
-                  secondsSince(start) / runs, threads, options.isDouble);
+    profile.print(
+        {{compiled->program(), batchSize()}},
+        [&](const std::string &symbol) { return compiled->addressOf(symbol); },
+        runs, secondsSince(start) / runs, threads, options.isDouble,
+        "between kernels");
   }
   return true;
 }
@@ -431,6 +437,22 @@ static bool fixSteps(const runtime::Decoder &decoder,
   return true;
 }
 
+/// How many steps that are; 1 without a search.
+static int64_t numSteps(const runtime::Decoder &decoder,
+                        const std::map<std::string, int64_t> &lengths,
+                        const runtime::SearchOptions &search) {
+  int64_t steps = 1;
+  if (decoder.isSearch && !decoder.known)
+    steps = search.longest.value_or(1);
+  else if (decoder.isSearch && decoder.extent >= 0)
+    steps = decoder.extent;
+  else if (decoder.isSearch)
+    if (auto given = lengths.find(decoder.lengths[-1 - decoder.extent]);
+        given != lengths.end())
+      steps = given->second;
+  return std::max<int64_t>(1, steps);
+}
+
 bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   Clock::time_point start = Clock::now();
   std::unique_ptr<Model> model = open("training");
@@ -438,8 +460,12 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     return false;
   if (!model->module->lookupSymbol("decoding"))
     return failWith("'" + model->name + "' generates nothing");
+  KernelProfile profile;
+  CompiledOptions options = this->options();
+  if (arguments.explain)
+    profile.attach(options);
   std::unique_ptr<Programs> programs =
-      programsOf(*model, /*gradients=*/false, options());
+      programsOf(*model, /*gradients=*/false, options);
   if (!programs->open({"decode"}))
     return false;
   isKept = programs->areKept();
@@ -480,25 +506,37 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     keep(compiled->search().decode(batch, search, results));
   if (status.failed())
     return failWith(status);
+  int64_t steps = numSteps(compiled->description(), lengths, search);
   for (const std::string &entry : entries) {
-    Timing timing = timeRuns(
-        [&] {
-          if (entry == "encode")
-            keep(compiled->search().encode(batch));
-          else if (entry == "step")
-            keep(compiled->search().generate(batch, search, results));
-          else
-            keep(compiled->search().decode(batch, search, results));
-        },
-        arguments);
-    if (entry == "step") {
-      double steps = std::max<int64_t>(1, search.longest.value_or(1));
-      for (double *seconds :
-           {&timing.first, &timing.median, &timing.smallest, &timing.spread})
-        *seconds /= steps;
-    }
+    auto run = [&] {
+      if (entry == "encode")
+        keep(compiled->search().encode(batch));
+      else if (entry == "step")
+        keep(compiled->search().generate(batch, search, results));
+      else
+        keep(compiled->search().decode(batch, search, results));
+    };
+    Timing timing = timeRuns(run, arguments);
+    int64_t parts = entry == "step" ? steps : 1;
+    for (double *seconds :
+         {&timing.first, &timing.median, &timing.smallest, &timing.spread})
+      *seconds /= double(parts);
     report(*model, entry, timing, compiled->threads(), ready,
            compiled->search().memoryBytes());
+    if (!arguments.explain)
+      continue;
+    profile.clear();
+    Clock::time_point start = Clock::now();
+    int64_t runs = 5;
+    for (int64_t i = 0; i < runs; ++i)
+      run();
+    runs *= parts;
+    profile.print(
+        cli::programsOf(compiled->description(), batchSize(),
+                        search.sample ? 1 : search.beam, steps / parts),
+        [&](const std::string &symbol) { return compiled->addressOf(symbol); },
+        runs, secondsSince(start) / double(runs), compiled->threads(),
+        options.isDouble, "between kernels, and what the search does");
   }
   return status.succeeded() || failWith(status);
 }

@@ -162,8 +162,8 @@ Status CompiledProgram::create(Code code, const CompiledOptions &options,
   return Status::success();
 }
 
-void *CompiledProgram::addressOf(const std::string &symbol) {
-  llvm::Expected<void *> address = jit->lookup(symbol);
+void *fovea::cli::addressIn(codegen::Jit &jit, const std::string &symbol) {
+  llvm::Expected<void *> address = jit.lookup(symbol);
   if (address)
     return *address;
   llvm::consumeError(address.takeError());

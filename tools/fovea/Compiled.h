@@ -75,6 +75,9 @@ runtime::Status
 linkObjects(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
             const CompiledOptions &options, std::unique_ptr<codegen::Jit> &jit);
 
+/// A function of compiled code; null: there is none.
+void *addressIn(codegen::Jit &jit, const std::string &symbol);
+
 /// An entry of a batched module as code in this process, and the memory of its
 /// present batch.
 class CompiledProgram {
@@ -102,12 +105,8 @@ public:
       packing(memory.frame());
   }
 
-  /// A slot of the frame of the present batch.
-  int64_t slot(int number) {
-    return static_cast<const int64_t *>(memory.frame())[number];
-  }
   /// Null: there is no such function.
-  void *addressOf(const std::string &symbol);
+  void *addressOf(const std::string &symbol) { return addressIn(*jit, symbol); }
 
   const runtime::Program &program() const { return description; }
   const runtime::Workspace &workspace() const { return memory; }

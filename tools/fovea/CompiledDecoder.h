@@ -39,6 +39,8 @@ public:
 
   runtime::Search &search() { return *searcher; }
   const runtime::Decoder &description() const { return decoder; }
+  /// Null: there is no such function.
+  void *addressOf(const std::string &symbol) { return addressIn(*jit, symbol); }
   int threads() const { return fovea_pool_threads(pool.get()); }
 
 private:

@@ -43,6 +43,28 @@ void KernelProfile::attach(CompiledOptions &options) {
 
 void KernelProfile::clear() { times().clear(); }
 
+std::vector<ProfiledProgram>
+fovea::cli::programsOf(const runtime::Decoder &decoder,
+                       const runtime::BatchSize &size, int64_t hypotheses,
+                       int64_t steps) {
+  std::vector<ProfiledProgram> programs;
+  // Places that count from the end of each example are not stepped together.
+  bool isApart = decoder.reverse && size.batch > 1;
+  for (auto [number, program] : llvm::enumerate(decoder.programs)) {
+    ProfiledProgram &own = programs.emplace_back(program, size);
+    bool isFinish = int(number) == decoder.finish;
+    if (isApart || isFinish)
+      own.calls = std::exchange(own.size.batch, 1);
+    if (isFinish || int(number) == decoder.encode)
+      continue;
+    own.calls *= steps;
+    own.size.batch *= hypotheses;
+    if (decoder.isSearch && !decoder.known && decoder.extent < 0)
+      own.size.lengths[decoder.lengths[-1 - decoder.extent]] = (steps + 1) / 2;
+  }
+  return programs;
+}
+
 //===----------------------------------------------------------------------===//
 // Work
 //===----------------------------------------------------------------------===//
@@ -65,18 +87,20 @@ static bool readsRow(ReadOp read) {
   });
 }
 
-/// Counts by the extents of the present batch.
+/// Counts by the extents that a program ran with.
 class WorkCounter {
 public:
-  WorkCounter(CompiledProgram &program, int64_t batch, bool isDouble)
-      : program(program), batch(batch), realBytes(isDouble ? 8 : 4) {}
+  WorkCounter(const ProfiledProgram &profiled, bool isDouble)
+      : program(profiled.program), batch(profiled.size.batch),
+        calls(profiled.calls), realBytes(isDouble ? 8 : 4),
+        lengths(runtime::lengthsOf(program, profiled.size)) {}
 
   double extent(Attribute extent) const {
     if (auto number = dyn_cast<IntegerAttr>(extent))
       return number.getInt();
-    for (const Program::Length &length : program.program().lengths)
+    for (auto [length, value] : llvm::zip_equal(program.lengths, lengths))
       if (length.name == cast<StringAttr>(extent).getValue())
-        return program.slot(length.maximumSlot);
+        return value;
     return 1;
   }
 
@@ -99,7 +123,7 @@ public:
     double places = batchOf(op) == BatchKind::once ? 1 : batch;
     for (Attribute each : op.getExtents())
       places *= extent(each);
-    double steps = 1;
+    double steps = calls;
     for (Operation *loop = op->getParentOp(); isa<ScanOp>(loop);
          loop = loop->getParentOp())
       steps *= extent(cast<ScanOp>(loop).getExtent());
@@ -108,7 +132,7 @@ public:
     llvm::MapVector<Value, double> arrays;
     op.getBody().walk([&](Operation *inner) {
       if (auto read = dyn_cast<ReadOp>(inner))
-        arrays[read.getArray()] = readsRow(read) ? 1 : steps;
+        arrays[read.getArray()] = readsRow(read) ? calls : steps;
       else if (inner->getNumResults() == 1 &&
                isa<FloatType>(inner->getResult(0).getType()) &&
                !isa<arith::ConstantOp, arith::SelectOp>(inner))
@@ -128,9 +152,10 @@ public:
   }
 
 private:
-  CompiledProgram &program;
-  int64_t batch;
+  const Program &program;
+  int64_t batch, calls;
   double realBytes;
+  std::vector<int64_t> lengths;
 };
 } // namespace
 
@@ -262,16 +287,29 @@ struct Row {
 };
 } // namespace
 
-void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
-                          double seconds, int threads, bool isDouble) const {
+/// The program that an equation belongs to.
+static ProgramOp programOf(Operation *op) {
+  auto program = dyn_cast<ProgramOp>(op);
+  return program ? program : op->getParentOfType<ProgramOp>();
+}
+
+void KernelProfile::print(
+    const std::vector<ProfiledProgram> &programs,
+    llvm::function_ref<void *(const std::string &)> addressOf, int64_t runs,
+    double seconds, int threads, bool isDouble, const std::string &rest) const {
   if (notes.empty())
     return;
-  WorkCounter counter(program, batch, isDouble);
+  llvm::StringMap<WorkCounter> counters;
+  for (const ProfiledProgram &each : programs)
+    counters.try_emplace(each.program.entry, each, isDouble);
+  auto counterOf = [&](Operation *op) -> const WorkCounter & {
+    return counters.find(programOf(op).getSymName())->second;
+  };
   llvm::MapVector<Operation *, double> spent;
   llvm::DenseMap<Operation *, ArrayRef<Operation *>> others;
   double inKernels = 0;
   for (const codegen::KernelNote &note : notes) {
-    void *address = program.addressOf(note.symbol);
+    void *address = addressOf(note.symbol);
     auto time = times().find(address);
     if (!address || time == times().end())
       continue;
@@ -291,7 +329,7 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     equations.push_back(op);
     for (Operation *each : equations)
       if (auto compute = dyn_cast<ComputeOp>(each)) {
-        Work own = counter.of(compute);
+        Work own = counterOf(op).of(compute);
         row.work.flops += own.flops;
         // Strips never leave the caches.
         row.work.bytes += others[op].empty() ? own.bytes : 0;
@@ -318,11 +356,10 @@ void KernelProfile::print(CompiledProgram &program, int64_t batch, int64_t runs,
     fmt::print("{:9.3f} {:5.1f}% {}  {}{}\n", row.seconds * 1e3,
                100 * row.seconds / seconds, rates, name, times);
   }
-  fmt::print("{:9.3f} {:5.1f}%  between kernels\n", (seconds - inKernels) * 1e3,
-             100 * (seconds - inKernels) / seconds);
+  fmt::print("{:9.3f} {:5.1f}%  {}\n", (seconds - inKernels) * 1e3,
+             100 * (seconds - inKernels) / seconds, rest);
   fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
-  Operation *top = notes.front().op;
-  while (!isa<ProgramOp>(top))
-    top = top->getParentOp();
-  printKept(cast<ProgramOp>(top), counter);
+  // Only what learns keeps rows for the way back.
+  if (programs.size() == 1)
+    printKept(programOf(notes.front().op), counterOf(notes.front().op));
 }
