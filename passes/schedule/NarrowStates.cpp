@@ -518,8 +518,25 @@ bool schedule::narrowStates(const Graph &graph, const Plan &plan) {
   return changed;
 }
 
+/// Equations say which arrays follow from which. What takes a number, as a row
+/// that is appended at a place, is of a loop, and so are loops themselves.
+static LogicalResult checkEquations(SystemOp system) {
+  for (Operation &op : system.getBody().front()) {
+    if (isa<ScanOp, SearchOp>(op))
+      return op.emitOpError("is a loop, which has no place among equations");
+    if (op.getNumResults() == 1 && isa<ArrayType>(op.getResult(0).getType()))
+      for (Value operand : op.getOperands())
+        if (!isa<ArrayType>(operand.getType()))
+          return op.emitOpError("takes a number of type ")
+                 << operand.getType() << ", which has no place among equations";
+  }
+  return success();
+}
+
 FailureOr<std::pair<std::unique_ptr<Graph>, Plan>>
 schedule::planSystem(SystemOp system) {
+  if (failed(checkEquations(system)))
+    return failure();
   alignRanges(system);
   while (true) {
     auto graph = std::make_unique<Graph>(system);
