@@ -85,6 +85,29 @@ static llvm::Error localise(llvm::StringRef path) {
   return writeFile(path.str(), text);
 }
 
+llvm::Expected<std::string> fovea::codegen::outputFile(llvm::StringRef output) {
+  auto failed = [&](const std::string &why) {
+    return llvm::createStringError("cannot write '" + output + "': " + why);
+  };
+  llvm::SmallString<128> target(output), real;
+  if (std::error_code error = fs::make_absolute(target))
+    return failed(error.message());
+  fs::file_status status;
+  if (!fs::status(target, status)) {
+    if (!fs::is_regular_file(status))
+      return failed("it is no regular file");
+    if (std::error_code error = fs::real_path(target, real))
+      return failed(error.message());
+    return real.str().str();
+  }
+  std::error_code error = fs::status(path::parent_path(target), status);
+  if (!error && !fs::is_directory(status))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    return failed(error.message());
+  return target.str().str();
+}
+
 static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         llvm::StringRef output,
                         const fovea::codegen::LinkOptions &options,
@@ -113,13 +136,15 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   }
   // An absolute name is never taken for a flag. The driver removes its output
   // when it fails, so it writes to a name beside the one that is meant.
-  llvm::SmallString<128> target(output), beside;
-  std::error_code error = fs::make_absolute(target);
-  if (!error)
-    error = fs::getPotentiallyUniqueFileName(target + "-%%%%%%%%", beside);
-  if (error)
+  llvm::Expected<std::string> target = fovea::codegen::outputFile(output);
+  if (!target)
+    return target.takeError();
+  llvm::SmallString<128> beside;
+  if (std::error_code error =
+          fs::getPotentiallyUniqueFileName(*target + "-%%%%%%%%", beside))
     return llvm::createStringError("cannot find '" + output +
                                    "': " + error.message());
+  llvm::scope_exit removeBeside([&] { (void)fs::remove(beside); });
   command->insert(command->end(), {"-o", beside.str().str()});
   for (size_t i = 0; i < objects.size(); ++i) {
     std::string name = joined(folder, std::to_string(i) + ".o");
@@ -143,15 +168,12 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   if (llvm::Error failure = run(*command, joined(folder, "log")))
     return failure;
   if (isObject)
-    if (llvm::Error failure = localise(beside)) {
-      (void)fs::remove(beside);
+    if (llvm::Error failure = localise(beside))
       return failure;
-    }
-  if (std::error_code error = fs::rename(beside, target)) {
-    (void)fs::remove(beside);
+  if (std::error_code error = fs::rename(beside, *target))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + error.message());
-  }
+  removeBeside.release();
   return llvm::Error::success();
 }
 

@@ -26,6 +26,11 @@ struct LinkOptions {
   bool isCxx = false;
 };
 
+/// Where an output of this name goes: the file that a symbolic link leads to.
+/// An error where the name is that of something else than a file, as a device,
+/// or its folder is not there.
+llvm::Expected<std::string> outputFile(llvm::StringRef output);
+
 /// Links objects and files into a shared library at `output`. It may need
 /// nothing but those, libc and libm. What an older file of that name contained
 /// stays if linking fails. The error holds what the linker said.

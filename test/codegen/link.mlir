@@ -21,7 +21,10 @@
 // MISSING: fovea-jit: error: cannot link: {{.*}}undefined symbol: add
 // RUN: %python -c "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).add(40, 2))" %t/lib.so | FileCheck %s
 // RUN: not fovea-jit %t/add.mlir --emit=shared -o %t/no/lib.so 2>&1 | FileCheck %s --check-prefix=FOLDER
-// FOLDER: fovea-jit: error: cannot link: {{.*}}lib.so
+// FOLDER: fovea-jit: error: cannot write '{{.*}}/no/lib.so': No such file or directory
+// RUN: mkfifo %t/pipe && not fovea-jit %t/add.mlir --emit=shared -o %t/pipe 2>&1 | FileCheck %s --check-prefix=PIPE
+// PIPE: fovea-jit: error: cannot write '{{.*}}/pipe': it is no regular file
+// RUN: test -p %t/pipe
 // RUN: not fovea-jit %t/main.mlir %t/add.mlir --emit=obj 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: fovea-jit: error: this form is of one module, not of 2
 

@@ -389,16 +389,21 @@ int Package::link() {
       return fail(std::move(error));
     return session.finish();
   }
-  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.output);
-  llvm::sys::path::append(path, image.prefix + ".h");
-  if (int code = writeText(path.str().str(),
-                           codegen::writeHeader(description, header)))
-    return code;
   auto link =
       arguments.emit == "obj" ? codegen::linkObject : codegen::linkShared;
+  bool isNew = !llvm::sys::fs::exists(arguments.output);
   if (llvm::Error error = link(buffers, arguments.output, options))
     return fail(std::move(error));
-  return session.finish();
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.output);
+  llvm::sys::path::append(path, image.prefix + ".h");
+  int code =
+      writeText(path.str().str(), codegen::writeHeader(description, header));
+  if (code == done)
+    return session.finish();
+  // Neither is of use without the other.
+  if (isNew)
+    (void)llvm::sys::fs::remove(arguments.output);
+  return code;
 }
 
 int Package::run() {
@@ -411,6 +416,8 @@ int Package::run() {
   if (!parsed)
     return wrongUsage(llvm::toString(parsed.takeError()));
   target = *parsed;
+  if (auto file = codegen::outputFile(arguments.output); !file)
+    return fail(file.takeError());
   image.prefix = prefixOf(arguments.output);
   if (!openModel())
     return session.finish();
