@@ -196,9 +196,9 @@ private:
   bool readDataType(const ast::Type &type, Array &array, Scope &scope,
                     bool ownVocabulary);
   Vocabulary *makeVocabulary(const std::string &name, SMLoc loc,
-                             const ast::Expr *call);
+                             const ast::Expr *call, Scope &scope);
   std::optional<int64_t> symbolCount(const std::string &name,
-                                     const ast::Expr *call);
+                                     const ast::Expr *call, Scope &scope);
 
   // Parameters and modules (ElaborateParams.cpp).
   void declareParam(const ast::Statement &statement, Scope &scope);

@@ -30,7 +30,7 @@ void Elaborator::readName(const Statement &s, Symbol &symbol, Scope &scope) {
     return readConst(s, symbol, scope);
   case StatementKind::Vocab:
     symbol.vocabulary =
-        makeVocabulary(scope.prefix + s.name.str(), s.nameLoc, s.value);
+        makeVocabulary(scope.prefix + s.name.str(), s.nameLoc, s.value, scope);
     symbol.kind = symbol.vocabulary ? Symbol::Vocab : Symbol::Mistake;
     return;
   default:
@@ -130,10 +130,19 @@ void Elaborator::readConst(const Statement &s, Symbol &symbol, Scope &scope) {
 // Vocabularies
 //===----------------------------------------------------------------------===//
 
+/// The size in `words(n)`, or null.
+static const ast::Expr *sizeIn(const ast::Expr *call) {
+  bool isSize = call && call->kind == ExprKind::Call &&
+                call->items.size() == 1 &&
+                call->items[0].value->kind != ExprKind::String;
+  return isSize ? call->items[0].value : nullptr;
+}
+
 /// How many symbols a vocabulary has, when anything says so already: `words(n)`
 /// or --set. Empty after a mistake, too.
 std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
-                                               const ast::Expr *call) {
+                                               const ast::Expr *call,
+                                               Scope &scope) {
   if (const std::string *text = overrideOf(name + ".vocab")) {
     int64_t count;
     if (!StringRef(*text).getAsInteger(10, count) && count >= 1 &&
@@ -144,21 +153,25 @@ std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
                   "and at most 2^40");
     return std::nullopt;
   }
-  if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
-      call->items[0].value->kind == ExprKind::Integer) {
-    int64_t count = call->items[0].value->integer;
-    if (count >= 1 && count <= largestVocabulary)
-      return count;
-    error(call->items[0].loc, "vocabulary '" + name + "' has " +
-                                  std::to_string(count) +
-                                  " symbols, but it has at least 1 and at most "
-                                  "2^40");
-  }
+  const ast::Expr *given = sizeIn(call);
+  std::optional<Extent> extent =
+      given ? size(*given, scope, nullptr) : std::nullopt;
+  if (!extent)
+    return std::nullopt;
+  std::optional<int64_t> count = extent->value();
+  if (count && *count >= 1 && *count <= largestVocabulary)
+    return count;
+  error(given->loc,
+        "vocabulary '" + name + "' has " + extent->textWithValue() +
+            " symbols, but it has " +
+            (count ? "at least 1 and at most 2^40"
+                   : "a whole number of them that is known before anything "
+                     "runs"));
   return std::nullopt;
 }
 
 Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
-                                       const ast::Expr *call) {
+                                       const ast::Expr *call, Scope &scope) {
   static constexpr StringRef kinds[] = {"words", "chars", "sentencepiece",
                                         "ids"};
   if (call) {
@@ -177,11 +190,19 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
       error(kind.loc, "'sentencepiece' takes a file: sentencepiece(\"FILE\")");
       return nullptr;
     }
+    bool isPlain = call->kind != ExprKind::Call || hasFile ||
+                   (sizeIn(call) && call->items[0].name.empty());
+    if (!isPlain || (hasFile && kind.name != "sentencepiece")) {
+      error(kind.loc, "'" + kind.name.str() +
+                          "' takes the number of its symbols alone: " +
+                          kind.name.str() + "(100)");
+      return nullptr;
+    }
   }
   Vocabulary *vocabulary = &model->vocabularies.emplace_back();
   vocabulary->name = name;
   vocabulary->loc = loc;
-  std::optional<int64_t> count = symbolCount(name, call);
+  std::optional<int64_t> count = symbolCount(name, call, scope);
   if (call) {
     vocabulary->kind =
         (call->kind == ExprKind::Call ? call->args[0] : call)->name.str();
@@ -287,9 +308,10 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
                           std::to_string(array.numPlaces));
       return false;
     }
-    array.vocabulary = type.of && !ownVocabulary
-                           ? vocabularyOf(*type.of, scope, nullptr, true)
-                           : makeVocabulary(array.name, array.loc, nullptr);
+    array.vocabulary =
+        type.of && !ownVocabulary
+            ? vocabularyOf(*type.of, scope, nullptr, true)
+            : makeVocabulary(array.name, array.loc, nullptr, scope);
     return array.vocabulary;
   }
   if (type.name == "class") {

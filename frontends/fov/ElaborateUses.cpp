@@ -338,7 +338,15 @@ bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
     if (!isNew && known->second.vocabulary != vocabulary)
       return report(*known->second.vocabulary);
   }
-  std::optional<int64_t> count = symbolCount(key, call);
+  // The names of the import are declared behind its bindings.
+  if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
+      call->items[0].value->kind != ExprKind::String &&
+      !size(*call->items[0].value, own, nullptr, /*report=*/false)) {
+    error(call->items[0].loc,
+          "the size of a vocabulary whose data is bound is a number");
+    return false;
+  }
+  std::optional<int64_t> count = symbolCount(key, call, own);
   if (!count || vocabulary->size.value() == count)
     return true;
   if (vocabulary->isAssumed) {
