@@ -5,8 +5,8 @@
 #include "runtime/ThreadPool.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
-#include <fstream>
 #include <limits>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -28,8 +28,14 @@ int64_t fovea::runtime::machineBytes() {
     // The two versions of control groups; "max", and no file, are no limit.
     for (const char *path : {"/sys/fs/cgroup/memory.max",
                              "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-      int64_t limit = 0;
-      if (std::ifstream(path) >> limit && limit > 0)
+      std::FILE *file = std::fopen(path, "r");
+      if (!file)
+        continue;
+      char text[32];
+      bool isRead = std::fgets(text, sizeof(text), file);
+      (void)std::fclose(file);
+      if (int64_t limit = isRead ? std::strtoll(text, nullptr, 10) : 0;
+          limit > 0)
         least = std::min(least, limit);
     }
     return least;

@@ -216,17 +216,14 @@ private:
                                        CompiledOptions options);
   bool makeLearner(Model &model, FoveaPool *pool,
                    std::unique_ptr<runtime::Learner> &learner);
-  int64_t numThreads() const {
-    return arguments.threads > 0 ? arguments.threads
-                                 : int64_t(std::thread::hardware_concurrency());
-  }
-  runtime::BatchSize batchSize() const {
-    return {arguments.batch.value_or(1), numThreads(), lengths};
+  runtime::BatchSize batchSize(int threads) const {
+    return {arguments.batch.value_or(1), threads, lengths};
   }
   CompiledOptions options() const;
   /// What the measurement of a model needs beside its programs.
   BenchMemory memoryFor(const Model &model,
-                        const std::vector<runtime::DataSpec> &data) const;
+                        const std::vector<runtime::DataSpec> &data,
+                        int threads) const;
   bool failWith(const std::string &text) {
     session.error(text);
     return false;
@@ -253,17 +250,20 @@ CompiledOptions Bench::options() const {
   result.perf = arguments.perf;
   result.threads = arguments.threads;
   if (arguments.maxActivationMb)
-    result.memory =
-        codegen::MemoryLimit{.bytes = *arguments.maxActivationMb << 20,
-                             .batch = arguments.batch.value_or(1),
-                             .threads = numThreads(),
-                             .lengths = lengths};
+    result.memory = codegen::MemoryLimit{
+        .bytes = *arguments.maxActivationMb << 20,
+        .batch = arguments.batch.value_or(1),
+        .threads = arguments.threads > 0
+                       ? arguments.threads
+                       : int64_t(std::thread::hardware_concurrency()),
+        .lengths = lengths};
   return result;
 }
 
 BenchMemory Bench::memoryFor(const Model &model,
-                             const std::vector<runtime::DataSpec> &data) const {
-  BenchMemory memory(batchSize());
+                             const std::vector<runtime::DataSpec> &data,
+                             int threads) const {
+  BenchMemory memory(batchSize(threads));
   memory.addParameters(model, arguments.dtype == "f64");
   memory.addData(data);
   return memory;
@@ -362,15 +362,15 @@ bool Bench::timeProgram(const std::string &entry) {
       status.failed())
     return failWith(status);
   double ready = secondsSince(start);
-  BenchMemory memory = memoryFor(*model, data);
+  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
+      fovea_pool_create(arguments.threads), &fovea_pool_destroy);
+  BenchMemory memory = memoryFor(*model, data, fovea_pool_threads(pool.get()));
   memory.addProgram(compiled->program());
   if (runtime::Status status = memory.check(); status.failed())
     return failWith(status);
   if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))
     return false;
-  std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool(
-      fovea_pool_create(arguments.threads), &fovea_pool_destroy);
   runtime::ParameterValues parameters;
   runtime::Binding binding;
   binding.values = &parameters;
@@ -415,7 +415,7 @@ bool Bench::timeProgram(const std::string &entry) {
     for (int64_t i = 0; i < runs; ++i)
       run();
     profile.print(
-        {{compiled->program(), batchSize()}},
+        {{compiled->program(), batchSize(threads)}},
         [&](const std::string &symbol) { return compiled->addressOf(symbol); },
         runs, secondsSince(start) / runs, threads, options.isDouble,
         "between kernels");
@@ -483,7 +483,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   if (!fixSteps(compiled->description(), lengths, search, missing))
     return failWith("'--lengths' gives no " + missing +
                     ", the steps that are made");
-  BenchMemory memory = memoryFor(*model, data);
+  BenchMemory memory = memoryFor(*model, data, compiled->threads());
   memory.addDecoder(compiled->description(), search.beam);
   if (runtime::Status status = memory.check(); status.failed())
     return failWith(status);
@@ -532,7 +532,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
       run();
     runs *= parts;
     profile.print(
-        cli::programsOf(compiled->description(), batchSize(),
+        cli::programsOf(compiled->description(), batchSize(compiled->threads()),
                         search.sample ? 1 : search.beam, steps / parts),
         [&](const std::string &symbol) { return compiled->addressOf(symbol); },
         runs, secondsSince(start) / double(runs), compiled->threads(),

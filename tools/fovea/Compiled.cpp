@@ -7,6 +7,7 @@
 #include "codegen/cpu/EmitProgram.h"
 
 #include <fmt/format.h>
+#include <limits>
 
 using namespace mlir;
 using namespace fovea;
@@ -99,6 +100,10 @@ static Status keepLimit(attn::ProgramOp program,
   int64_t bytes = codegen::recompute(program, emit.real, tile, limit);
   if (bytes <= limit.bytes)
     return Status::success();
+  if (bytes == std::numeric_limits<int64_t>::max())
+    return Status::machine(
+        fmt::format("the arrays of '@{}' for a batch of {} fit into no machine",
+                    program.getSymName().str(), limit.batch));
   constexpr int64_t megabyte = 1 << 20;
   return Status::error(fmt::format(
       "the arrays of '@{}' take {} MB for a batch of {}, though all is "
