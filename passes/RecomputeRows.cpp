@@ -164,13 +164,24 @@ static ScanOp computeAgain(ScanOp scan, Row row) {
   for (ReadOp read : row.reads)
     if (Operation *own = stands(read); own->isBeforeInBlock(first))
       first = own;
-  // Products stand apart, so that what is around them stays together.
+  // Products stand apart, so that what is around them stays together, unless
+  // they need what is computed again.
+  auto isOfKept = [&](ComputeOp op) {
+    WalkResult walk = op.getBody().walk([&](ReadOp read) {
+      return isInside(read.getArray(), scan) &&
+                     !row.kept.contains(read.getArray())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    return !walk.wasInterrupted();
+  };
   OpBuilder products = OpBuilder::atBlockBegin(&body), others(first);
   IRMapping values;
   values.map(scan.getLoopIndex(), row.reader.getLoopIndex());
   for (ComputeOp op : row.equations) {
-    bool isSum = op.getReducer() != Reducer::none;
-    auto copy = cast<ComputeOp>((isSum ? products : others).clone(*op, values));
+    bool isApart = op.getReducer() != Reducer::none && isOfKept(op);
+    auto copy =
+        cast<ComputeOp>((isApart ? products : others).clone(*op, values));
     SmallVector<ReadOp> reads;
     copy.walk([&](ReadOp read) { reads.push_back(read); });
     for (ReadOp read : reads)

@@ -80,6 +80,59 @@ attn.program @grad {
 
 // -----
 
+// A sum of functions, which are computed again as well: one behind the other.
+
+// CHECK-LABEL: attn.program @chain
+// CHECK:       attn.scan "T" reverse
+// CHECK:         attn.compute "first"
+// CHECK:         %[[U:.*]] = attn.compute "u" (%{{.*}}: "S", %{{.*}}: 4) {
+// CHECK:         %[[ROW:.*]] = attn.compute "row" (%{{.*}}: "S", %{{.*}}: 8) sum (%{{.*}}: 4) {
+// CHECK:           attn.read %[[U]]
+// CHECK:         attn.compute "back"
+// CHECK:           attn.read %[[ROW]]
+attn.program @chain {
+  attn.length "T"
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["T", "S", 4], f64>
+  %w = attn.param "w" : !attn.array<[8, 4], f64>
+  %zero = attn.param "zero" : !attn.array<[8], f64>
+  %s:2 = attn.scan "T" (%t) carries (%before = %zero : !attn.array<[8], f64>) axes [0] {
+    %u = attn.compute "u" (%i: "S", %c: 4) {
+      %0 = attn.read %x[%t, %i, %c] : !attn.array<["T", "S", 4], f64>
+      %1 = arith.addf %0, %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["S", 4], f64>
+    %row = attn.compute "row" (%i: "S", %a: 8) sum (%c: 4) {
+      %0 = attn.read %u[%i, %c] : !attn.array<["S", 4], f64>
+      %1 = attn.read %w[%a, %c] : !attn.array<[8, 4], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<["S", 8], f64>
+    %next = attn.compute "next" (%a: 8) sum (%i: "S") {
+      %0 = attn.read %row[%i, %a] : !attn.array<["S", 8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    attn.yield %next, %row : !attn.array<[8], f64>, !attn.array<["S", 8], f64>
+  } : !attn.array<[8], f64>, !attn.array<["T", "S", 8], f64>
+  %d:2 = attn.scan "T" reverse (%t) carries (%behind = %zero : !attn.array<[8], f64>) axes [0] {
+    %first = attn.compute "first" (%a: 8) {
+      %0 = attn.read %behind[%a] : !attn.array<[8], f64>
+      %1 = arith.negf %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[8], f64>
+    %back = attn.compute "back" (%a: 8) sum (%i: "S") {
+      %0 = attn.read %s#1[%t, %i, %a] : !attn.array<["T", "S", 8], f64>
+      %1 = attn.read %first[%a] : !attn.array<[8], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[8], f64>
+    attn.yield %back, %back : !attn.array<[8], f64>, !attn.array<[8], f64>
+  } : !attn.array<[8], f64>, !attn.array<["T", 8], f64>
+  attn.output "d" %d#1 : !attn.array<["T", 8], f64>
+}
+
+// -----
+
 // A row that takes a carry of its own size, one with a long sum, one that is
 // read at another step, and one that is read behind the loops are kept.
 
