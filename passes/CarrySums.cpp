@@ -10,6 +10,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/Equations.h"
 #include "passes/Passes.h"
 #include "passes/Scans.h"
 
@@ -155,19 +156,9 @@ static bool pays(const Sum &sum, ArrayRef<Sum> sums) {
 static ComputeOp makeCompute(OpBuilder &builder, Sum sum,
                              ArrayRef<unsigned> indices, unsigned numParallel,
                              BatchKind kind) {
-  ComputeOp like = sum.op;
-  SmallVector<Attribute> names, extents;
-  SmallVector<int64_t> lower;
-  for (unsigned index : indices) {
-    names.push_back(like.getIndices()[index]);
-    extents.push_back(like.getExtents()[index]);
-    lower.push_back(like.getLower()[index]);
-  }
-  auto op = ComputeOp::create(
-      builder, like.getLoc(), like.getLabel().value_or(""), names, extents,
-      lower, numParallel,
-      numParallel == indices.size() ? Reducer::none : Reducer::sum,
-      like.getElementType());
+  ComputeOp op =
+      makeOver(builder, sum.op, indices, numParallel,
+               numParallel == indices.size() ? Reducer::none : Reducer::sum);
   setBatch(op, kind);
   return op;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Derive.h"
+#include "passes/Equations.h"
 #include "passes/Passes.h"
 
 #include <cmath>
@@ -206,15 +207,9 @@ Value Objective::sumOfLogps(Body body) {
 
 /// The array that `array` is another name for, or itself.
 static Value behindCopies(Value array) {
-  auto copy = array.getDefiningOp<ComputeOp>();
-  if (!copy || copy.getReducer() != Reducer::none || copy.hasCondition())
-    return array;
-  auto read = copy.getYielded().getDefiningOp<ReadOp>();
-  if (!read || !read.getAlternatives().empty() || read.getOtherwise() ||
-      read.getArray().getType() != array.getType() ||
-      !llvm::equal(read.getIndices(), copy.getBody().getArguments()))
-    return array;
-  return behindCopies(read.getArray());
+  auto op = array.getDefiningOp<ComputeOp>();
+  Value source = op ? copiedBy(op) : Value();
+  return source ? behindCopies(source) : array;
 }
 
 /// What `probs` is the softmax of, as the log of it: the log of a probability

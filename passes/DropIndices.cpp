@@ -8,6 +8,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "passes/Access.h"
+#include "passes/Equations.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -58,21 +59,13 @@ static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system) {
 static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
                         ArrayRef<ReadOp> reads) {
   OpBuilder builder(op);
-  SmallVector<Attribute> names, extents;
-  SmallVector<int64_t> lower;
   SmallVector<unsigned> left;
-  for (unsigned index = 0; index < op.getNumIndices(); ++index) {
-    if (index < unused.size() && unused[index])
-      continue;
-    left.push_back(index);
-    names.push_back(op.getIndices()[index]);
-    extents.push_back(op.getExtents()[index]);
-    lower.push_back(op.getLower()[index]);
-  }
-  auto once = ComputeOp::create(
-      builder, op.getLoc(), op.getLabel().value_or(""), names, extents, lower,
-      op.getNumParallel() - unused.count(), op.getReducer(),
-      op.getElementType(), op.hasCondition());
+  for (unsigned index = 0; index < op.getNumIndices(); ++index)
+    if (index >= unused.size() || !unused[index])
+      left.push_back(index);
+  ComputeOp once =
+      makeOver(builder, op, left, op.getNumParallel() - unused.count(),
+               op.getReducer(), op.hasCondition());
   once->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   for (auto [from, to] :
        llvm::zip_equal(op->getRegions(), once->getRegions())) {

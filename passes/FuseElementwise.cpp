@@ -3,6 +3,7 @@
 #include "dialect/Conditions.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/Equations.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -20,20 +21,12 @@ static bool isElementwise(ComputeOp op) {
          llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
 }
 
-/// The array that an elementwise op copies, element by element; null when it
-/// computes something.
-static Value copiedBy(ComputeOp op) {
-  auto read = op.getYielded().getDefiningOp<ReadOp>();
-  if (!isElementwise(op) || op.hasCondition() || !read ||
-      !read.getAlternatives().empty() || read.getOtherwise() ||
-      read.getArrayType() != op.getResult().getType())
-    return Value();
-  for (auto [number, index] : llvm::enumerate(read.getIndices()))
-    if (index != op.getIndex(number))
-      return Value();
-  bool isSame =
-      isPerExample(read.getArray()) == (batchOf(op) == BatchKind::each);
-  return isSame ? read.getArray() : Value();
+/// The array that `op` copies, if a batch has both in the same way.
+static Value copiedInBatch(ComputeOp op) {
+  Value source = copiedBy(op);
+  bool isSame = source && batchOf(op) != BatchKind::sum &&
+                isPerExample(source) == (batchOf(op) == BatchKind::each);
+  return isSame ? source : Value();
 }
 
 /// A sum of products of two reads that each have an index of the result which
@@ -183,7 +176,7 @@ namespace {
 struct FuseElementwise
     : fovea::attn::impl::FuseElementwiseBase<FuseElementwise> {
   void fuse(ComputeOp op) {
-    if (Value source = copiedBy(op)) {
+    if (Value source = copiedInBatch(op)) {
       op.getResult().replaceAllUsesWith(source);
       op.erase();
       return;

@@ -13,6 +13,7 @@
 #include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/CommonFunctions.h"
+#include "passes/Equations.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -186,19 +187,10 @@ static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
   for (unsigned index = 0; index < places.size(); ++index)
     if (places[index] < numParallel)
       left.push_back(index);
-  names.clear();
-  SmallVector<Attribute> extents;
-  SmallVector<int64_t> lower;
-  for (unsigned index : left) {
-    names.push_back(op.getIndices()[index]);
-    extents.push_back(op.getExtents()[index]);
-    lower.push_back(op.getLower()[index]);
-  }
   builder.setInsertionPointAfter(last == op ? part : last);
-  auto sum = ComputeOp::create(
-      builder, op.getLoc(), label, names, extents, lower, op.getNumParallel(),
-      left.size() == op.getNumParallel() ? Reducer::none : Reducer::sum,
-      op.getElementType());
+  ComputeOp sum = makeOver(builder, op, left, op.getNumParallel(),
+                           left.size() == op.getNumParallel() ? Reducer::none
+                                                              : Reducer::sum);
   bool isOnce = batchOf(op) != BatchKind::each && batchOf(op) == batchOf(part);
   setBatch(sum, isOnce ? BatchKind::once : batchOf(op));
   builder.setInsertionPointToEnd(&sum.getBody().front());
