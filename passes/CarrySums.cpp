@@ -55,16 +55,21 @@ static double usualSize(ArrayRef<Attribute> extents) {
   return size;
 }
 
+/// Which of the stacked arrays of `scan` a read takes, if it takes one.
+static std::optional<unsigned> stackedOf(ReadOp read, ScanOp scan) {
+  auto result = dyn_cast<OpResult>(read.getArray());
+  if (!scan || !result || result.getOwner() != scan ||
+      result.getResultNumber() < scan.getNumCarries())
+    return std::nullopt;
+  return result.getResultNumber() - scan.getNumCarries();
+}
+
 /// Whether `read` takes the row of the step `step` of what a scan keeps.
 static bool readsRow(ReadOp read, Value step) {
   auto scan = read.getArray().getDefiningOp<ScanOp>();
-  if (!scan || !read.getAlternatives().empty() || read.getOtherwise())
-    return false;
-  unsigned number = cast<OpResult>(read.getArray()).getResultNumber();
-  if (number < scan.getNumCarries())
-    return false;
-  return read.getIndices()[scan.getAxes()[number - scan.getNumCarries()]] ==
-         step;
+  std::optional<unsigned> stacked = stackedOf(read, scan);
+  return stacked && read.getAlternatives().empty() && !read.getOtherwise() &&
+         read.getIndices()[scan.getAxes()[*stacked]] == step;
 }
 
 /// The last scan that gives a row which `op` reads by its index `index`.
@@ -189,34 +194,26 @@ static Value makeZeros(OpBuilder builder, Sum sum) {
       });
 }
 
-/// The row of a step that `read` takes of what `scan` keeps; null where it
-/// takes something else.
-static Value rowOf(ReadOp read, ScanOp scan) {
-  if (read.getArray().getDefiningOp() != scan)
-    return {};
-  return scan.getStackedValue(
-      cast<OpResult>(read.getArray()).getResultNumber() - scan.getNumCarries());
-}
-
 /// The body of `sum` at the step of its scan, at the end of `builder`'s block.
 static Value cloneStep(OpBuilder &builder, Sum sum, IRMapping &values) {
   ScanOp scan = sum.scan;
   values.map(sum.op.getIndex(sum.index), scan.getLoopIndex());
-  for (Operation &inner : sum.op.getBody().front().without_terminator()) {
-    auto read = dyn_cast<ReadOp>(inner);
-    Value row = read ? rowOf(read, scan) : Value();
-    if (!row) {
-      builder.clone(inner, values);
-      continue;
-    }
-    SmallVector<Value> at;
-    for (Value index : read.getIndices())
-      if (index != sum.op.getIndex(sum.index))
-        at.push_back(values.lookupOrDefault(index));
-    Value element = ReadOp::create(builder, read.getLoc(), row, at);
-    values.map(read.getResult(), element);
+  SmallVector<ReadOp> reads;
+  for (Operation &inner : sum.op.getBody().front().without_terminator())
+    builder.clone(inner, values)->walk([&](ReadOp read) {
+      if (stackedOf(read, scan))
+        reads.push_back(read);
+    });
+  Value added = values.lookupOrDefault(sum.op.getYielded());
+  for (ReadOp read : reads) {
+    unsigned stacked = *stackedOf(read, scan);
+    Value element =
+        readRow(read, scan.getStackedValue(stacked), scan.getAxes()[stacked]);
+    if (added == read.getResult())
+      added = element;
+    read.erase();
   }
-  return values.lookupOrDefault(sum.op.getYielded());
+  return added;
 }
 
 /// Behind the rows that a step adds, which are then at hand.
@@ -224,8 +221,9 @@ static OpBuilder behindRows(Sum sum) {
   Block &body = sum.scan.getBody().front();
   Operation *last = nullptr;
   sum.op.getBody().walk([&](ReadOp read) {
-    Value row = rowOf(read, sum.scan);
-    Operation *source = row ? row.getDefiningOp() : nullptr;
+    std::optional<unsigned> stacked = stackedOf(read, sum.scan);
+    Operation *source =
+        stacked ? sum.scan.getStackedValue(*stacked).getDefiningOp() : nullptr;
     if (source && source->getBlock() == &body &&
         (!last || last->isBeforeInBlock(source)))
       last = source;

@@ -130,16 +130,6 @@ static std::optional<Row> findRow(ScanOp scan) {
 // Computing them again
 //===----------------------------------------------------------------------===//
 
-/// Reads the row of the step instead of the array of all.
-static void readRow(ReadOp read, Value row, unsigned axis) {
-  OpBuilder builder(read);
-  SmallVector<Value> at(read.getIndices());
-  at.erase(at.begin() + axis);
-  Value element = ReadOp::create(builder, read.getLoc(), row, at);
-  read.replaceAllUsesWith(element);
-  read.erase();
-}
-
 /// Reads the step of the array of all instead of the row.
 static void readStep(ReadOp read, ScanOp scan, unsigned stacked, Value step) {
   OpBuilder builder(read);
@@ -190,8 +180,10 @@ static ScanOp computeAgain(ScanOp scan, Row row) {
                  row.reader.getLoopIndex());
   }
   Value again = values.lookup(scan.getStackedValue(row.stacked));
-  for (ReadOp read : row.reads)
+  for (ReadOp read : row.reads) {
     readRow(read, again, scan.getAxes()[row.stacked]);
+    read.erase();
+  }
   return scan;
 }
 

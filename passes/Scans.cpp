@@ -16,6 +16,15 @@ std::optional<unsigned> fovea::attn::stackedOf(ScanOp scan, Value row) {
   return std::nullopt;
 }
 
+Value fovea::attn::readRow(ReadOp read, Value row, unsigned axis) {
+  OpBuilder builder(read);
+  SmallVector<Value> at(read.getIndices());
+  at.erase(at.begin() + axis);
+  Value element = ReadOp::create(builder, read.getLoc(), row, at);
+  read.replaceAllUsesWith(element);
+  return element;
+}
+
 /// `scan` with other inits and results, and its body.
 static ScanOp rebuild(ScanOp scan, TypeRange types, ValueRange inits,
                       ArrayRef<int64_t> axes) {

@@ -17,6 +17,10 @@ bool isInside(mlir::Value value, ScanOp scan);
 /// The stacked array whose rows are `row`, if there is one.
 std::optional<unsigned> stackedOf(ScanOp scan, mlir::Value row);
 
+/// Reads the row of a step, which has no axis `axis`, wherever `read` was used;
+/// the element is returned.
+mlir::Value readRow(ReadOp read, mlir::Value row, unsigned axis);
+
 /// The scan that also keeps `rows`, at its end; axes[i] is where the loop index
 /// stands in the array of rows[i]. `scan` is gone.
 ScanOp withRows(ScanOp scan, mlir::ValueRange rows,

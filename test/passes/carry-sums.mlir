@@ -69,6 +69,50 @@ attn.program @grad {
 
 // -----
 
+// The row of a step at the step's own place, and where a condition holds.
+
+// CHECK-LABEL: attn.program @diagonal
+// CHECK:       attn.scan "T" (%[[STEP:.*]]) carries
+// CHECK:         %[[ROW:.*]] = attn.compute "row"
+// CHECK:         attn.compute "d" (%[[A:.*]]: 8) {
+// CHECK:           attn.read %[[ROW]][%[[STEP]], %[[A]]]
+// CHECK:         attn.compute "e" (%[[A:.*]]: 8) sum (%[[I:.*]]: "T") {
+// CHECK:           scf.if
+// CHECK:             attn.read %[[ROW]][%[[I]], %[[A]]]
+attn.program @diagonal {
+  attn.length "T"
+  %g = attn.data "g" : !attn.array<["T", "T"], f64>
+  %zero = attn.param "zero" : !attn.array<[8], f64>
+  %s:2 = attn.scan "T" (%t) carries (%before = %zero : !attn.array<[8], f64>) axes [0] {
+    %row = attn.compute "row" (%i: "T", %a: 8) {
+      %0 = attn.read %before[%a] : !attn.array<[8], f64>
+      %1 = attn.read %g[%t, %i] : !attn.array<["T", "T"], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<["T", 8], f64>
+    attn.yield %before, %row : !attn.array<[8], f64>, !attn.array<["T", 8], f64>
+  } : !attn.array<[8], f64>, !attn.array<["T", "T", 8], f64>
+  %d = attn.compute "d" (%a: 8) sum (%t: "T") {
+    %0 = attn.read %s#1[%t, %t, %a] : !attn.array<["T", "T", 8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[8], f64>
+  attn.output "d" %d : !attn.array<[8], f64>
+  %e = attn.compute "e" (%a: 8) sum (%t: "T", %i: "T") {
+    %below = arith.cmpi slt, %i, %t : index
+    %0 = scf.if %below -> (f64) {
+      %1 = attn.read %s#1[%t, %i, %a] : !attn.array<["T", "T", 8], f64>
+      scf.yield %1 : f64
+    } else {
+      %2 = arith.constant 0.0 : f64
+      scf.yield %2 : f64
+    }
+    attn.yield %0 : f64
+  } : !attn.array<[8], f64>
+  attn.output "e" %e : !attn.array<[8], f64>
+}
+
+// -----
+
 // Rows that somebody else needs are kept, and then their sums stay where they
 // are; so do sums of other steps, sums that are larger than a row, and sums of
 // small rows.
