@@ -2,79 +2,19 @@
 //
 // Each index of each read is proved to lie between the first and the last
 // place of its axis, for all values of the indices and lengths: the negation,
-// with what is known, must have no whole solution. What is known: the range of
-// every index, conditions of enclosing reductions and branches, and that data
-// extents are at least 1. MLIR's Presburger library decides.
+// with what is known, must have no whole solution. What is known of a place is
+// in Places.h; conditions of enclosing reductions and branches hold besides.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Infer.h"
-#include "mlir/Analysis/Presburger/IntegerRelation.h"
-
-#include <set>
+#include "frontends/fov/Places.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace fovea;
 using namespace fovea::fov;
-using mlir::presburger::IntegerPolyhedron;
-using mlir::presburger::PresburgerSpace;
 
 namespace {
-
-/// A sum of variables of the problem and a constant.
-struct Form {
-  std::map<unsigned, int64_t> coefficients;
-  int64_t constant = 0;
-};
-
-/// The known facts around a read, as a growing system of inequalities.
-class Problem {
-public:
-  /// The variable of an index, a length or a computed value.
-  unsigned variable(const void *key) {
-    auto [it, inserted] = variables.try_emplace(key, variables.size());
-    return it->second;
-  }
-  unsigned fresh() { return variable(&keys.emplace_back()); }
-  /// form >= 0
-  void know(const Form &form) { facts.push_back(form); }
-
-  /// Whether form >= 0 follows from the facts.
-  bool proves(const Form &form) const {
-    unsigned num = variables.size();
-    IntegerPolyhedron system(PresburgerSpace::getSetSpace(num));
-    auto add = [&](const Form &fact, bool negated) {
-      llvm::SmallVector<int64_t> row(num + 1, 0);
-      for (auto [variable, c] : fact.coefficients)
-        row[variable] = negated ? -c : c;
-      row[num] = negated ? -fact.constant - 1 : fact.constant;
-      system.addInequality(row);
-    };
-    for (const Form &fact : facts)
-      add(fact, false);
-    add(form, true);
-    return system.isIntegerEmpty();
-  }
-
-private:
-  std::map<const void *, unsigned> variables;
-  std::deque<char> keys;
-  std::vector<Form> facts;
-};
-
-Form operator+(Form a, const Form &b) {
-  for (auto [variable, c] : b.coefficients)
-    a.coefficients[variable] += c;
-  a.constant += b.constant;
-  return a;
-}
-Form scaled(Form a, int64_t factor) {
-  for (auto &[variable, c] : a.coefficients)
-    c *= factor;
-  a.constant *= factor;
-  return a;
-}
-Form operator-(const Form &a, const Form &b) { return a + scaled(b, -1); }
-Form constant(int64_t value) { return {{}, value}; }
 
 class Prover {
 public:
@@ -105,12 +45,9 @@ private:
   void walk(Term *term, const Path &path);
   void checkRead(Term *term, const Path &path);
   void checkCorners(Term *term, const Path &path);
-  std::optional<Form> formOf(Problem &problem, Term *term);
-  std::optional<Form> formOf(Problem &problem, const Extent &extent);
-  void assume(Problem &problem, Term *condition, bool holds);
   void raiseLowerBounds(Array &array);
-  void addIndex(Problem &problem, const IndexVar *var);
-  void report(Term *term, unsigned axis, bool below, const Extent &size);
+  void report(Term *term, unsigned axis, bool below, const Extent &size,
+              const Places::Branches &branches);
 
   Elaborated &model;
   Diagnostics &diagnostics;
@@ -147,203 +84,6 @@ void Prover::raiseLowerBounds(Array &array) {
   }
 }
 
-std::optional<Form> Prover::formOf(Problem &problem, const Extent &extent) {
-  std::optional<Extent::Linear> linear = extent.linear();
-  if (!linear)
-    return std::nullopt;
-  Form form = constant(linear->constant);
-  for (auto &[atom, factor] : linear->coefficients) {
-    unsigned variable = problem.variable(atom);
-    form.coefficients[variable] += factor;
-    Form self;
-    self.coefficients[variable] = 1;
-    if (atom->kind == Atom::Length) {
-      // Nested lengths may be 0; others are at least 1.
-      problem.know(atom->parent.empty() ? self - constant(1) : self);
-      continue;
-    }
-    auto numerator = formOf(problem, atom->numerator);
-    auto denominator = atom->denominator.value();
-    if (numerator && denominator && *denominator > 0) {
-      Form rest = *numerator - scaled(self, *denominator);
-      problem.know(rest);
-      problem.know(constant(*denominator - 1) - rest);
-    }
-  }
-  return form;
-}
-
-void Prover::addIndex(Problem &problem, const IndexVar *var) {
-  Form self;
-  self.coefficients[problem.variable(var)] = 1;
-  problem.know(self - constant(var->lower));
-  if (var->extent)
-    if (auto size = formOf(problem, *var->extent))
-      problem.know(*size - self - constant(1));
-}
-
-/// A term of whole numbers as a form; what is not affine becomes a variable
-/// with what is known of it.
-std::optional<Form> Prover::formOf(Problem &problem, Term *term) {
-  switch (term->kind) {
-  case TermKind::Number:
-    if (!term->isInteger || std::abs(term->number) > 1e15)
-      return std::nullopt;
-    return constant(int64_t(term->number));
-  case TermKind::Index: {
-    addIndex(problem, term->index);
-    Form form;
-    form.coefficients[problem.variable(term->index)] = 1;
-    return form;
-  }
-  case TermKind::Size:
-    return formOf(problem, term->extent);
-  case TermKind::Read: {
-    // Data with a known range: a position, a bit.
-    const Array &array = *term->array;
-    if (array.positionOf || array.kind == Kind::Bit) {
-      Form form;
-      form.coefficients[problem.fresh()] = 1;
-      problem.know(form);
-      std::optional<Form> size =
-          array.positionOf ? formOf(problem, *array.positionOf->axis(0))
-                           : std::optional<Form>(constant(2));
-      // The end symbol stands last: what stands before it is a position.
-      bool before = term->args.size() == 1 &&
-                    term->args[0]->kind == TermKind::Map &&
-                    term->args[0]->fn == Fn::Sub;
-      if (size)
-        problem.know(*size - form - constant(array.ends && !before ? 0 : 1));
-      return form;
-    }
-    if (array.latent && array.kind == Kind::Int)
-      for (const Choice &choice : model.choices)
-        if (choice.target == &array && !choice.parameters.empty()) {
-          const Term &parameter = *choice.parameters[0].second;
-          if (!parameter.shape || parameter.shape->empty())
-            continue;
-          Form form;
-          form.coefficients[problem.fresh()] = 1;
-          problem.know(form);
-          if (auto size = formOf(problem, parameter.shape->front()))
-            problem.know(*size - form - constant(1));
-          return form;
-        }
-    return std::nullopt;
-  }
-  case TermKind::Map:
-    break;
-  default:
-    return std::nullopt;
-  }
-  SmallVector<std::optional<Form>> args;
-  for (Term *arg : term->args)
-    args.push_back(formOf(problem, arg));
-  auto known = [&](unsigned k) { return k < args.size() && args[k]; };
-  Form self;
-  switch (term->fn) {
-  case Fn::Add:
-    if (known(0) && known(1))
-      return *args[0] + *args[1];
-    return std::nullopt;
-  case Fn::Sub:
-    if (known(0) && known(1))
-      return *args[0] - *args[1];
-    return std::nullopt;
-  case Fn::Negate:
-    return known(0) ? std::optional<Form>(scaled(*args[0], -1)) : std::nullopt;
-  case Fn::Mul:
-    for (auto [a, b] : {std::pair(0, 1), std::pair(1, 0)})
-      if (known(a) && known(b) && args[a]->coefficients.empty())
-        return scaled(*args[b], args[a]->constant);
-    return std::nullopt;
-  case Fn::Min:
-  case Fn::Max: {
-    // v <= a, v <= b for a minimum; and at least what both are at least.
-    self.coefficients[problem.fresh()] = 1;
-    int64_t sign = term->fn == Fn::Min ? 1 : -1;
-    for (auto &arg : args)
-      if (arg)
-        problem.know(scaled(*arg - self, sign));
-    if (term->fn == Fn::Min && known(0) && known(1) &&
-        problem.proves(*args[0]) && problem.proves(*args[1]))
-      problem.know(self);
-    return self;
-  }
-  case Fn::Mod:
-    self.coefficients[problem.fresh()] = 1;
-    if (known(1) && problem.proves(*args[1] - constant(1))) {
-      problem.know(self);
-      problem.know(*args[1] - self - constant(1));
-    }
-    return self;
-  case Fn::FloorDiv:
-    if (known(0) && known(1) && args[1]->coefficients.empty() &&
-        args[1]->constant > 0) {
-      self.coefficients[problem.fresh()] = 1;
-      Form rest = *args[0] - scaled(self, args[1]->constant);
-      problem.know(rest);
-      problem.know(constant(args[1]->constant - 1) - rest);
-      return self;
-    }
-    return std::nullopt;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Conditions on indices are facts; conditions on data are not.
-void Prover::assume(Problem &problem, Term *condition, bool holds) {
-  if (condition->kind != TermKind::Map)
-    return;
-  Fn fn = condition->fn;
-  if (fn == Fn::Not)
-    return assume(problem, condition->args[0], !holds);
-  if ((fn == Fn::And && holds) || (fn == Fn::Or && !holds)) {
-    assume(problem, condition->args[0], holds);
-    assume(problem, condition->args[1], holds);
-    return;
-  }
-  if (fn < Fn::Less || fn > Fn::NotEqual)
-    return;
-  auto a = formOf(problem, condition->args[0]);
-  auto b = formOf(problem, condition->args[1]);
-  if (!a || !b)
-    return;
-  if (!holds) {
-    static const std::map<Fn, Fn> opposite = {
-        {Fn::Less, Fn::GreaterEqual}, {Fn::LessEqual, Fn::Greater},
-        {Fn::Greater, Fn::LessEqual}, {Fn::GreaterEqual, Fn::Less},
-        {Fn::Equal, Fn::NotEqual},    {Fn::NotEqual, Fn::Equal}};
-    fn = opposite.at(fn);
-  }
-  switch (fn) {
-  case Fn::Less:
-    problem.know(*b - *a - constant(1));
-    break;
-  case Fn::LessEqual:
-    problem.know(*b - *a);
-    break;
-  case Fn::Greater:
-    problem.know(*a - *b - constant(1));
-    break;
-  case Fn::GreaterEqual:
-    problem.know(*a - *b);
-    break;
-  case Fn::Equal:
-    problem.know(*a - *b);
-    problem.know(*b - *a);
-    break;
-  default:
-    // a != b at the edge of a range moves the edge: b != 0 with b >= 0.
-    if (problem.proves(*a - *b))
-      problem.know(*a - *b - constant(1));
-    else if (problem.proves(*b - *a))
-      problem.know(*b - *a - constant(1));
-    break;
-  }
-}
-
 void Prover::walk(Term *term, const Path &path) {
   if (!visited.insert({term, path}).second)
     return;
@@ -370,23 +110,42 @@ void Prover::walk(Term *term, const Path &path) {
     checkRead(term, path);
 }
 
+/// The place of a read that says which row an axis of a nested length is of.
+static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
+  const Atom *length = size.length();
+  if (!length || length->parent.empty())
+    return nullptr;
+  for (unsigned k = 0; k < axis; ++k) {
+    std::optional<Extent> above = read.array->axis(k);
+    if (above && above->text() == length->parent)
+      return read.args[k];
+  }
+  return nullptr;
+}
+
 /// Whether a place of an axis with a nested length runs over that length in
 /// another row than the one that is read.
 static bool isNestedElsewhere(const Term &read, unsigned axis,
                               const Extent &size) {
-  const Atom *length = size.length();
-  if (!length || length->parent.empty())
-    return false;
+  Term *row = rowOf(read, axis, size);
   auto place = affineIndex(*read.args[axis]);
-  if (!place || !place->first || !place->first->parentIndex)
+  if (!row || !place || !place->first || !place->first->parentIndex)
     return false;
-  auto row = affineIndex(*place->first->parentIndex);
-  for (unsigned k = 0; k < axis; ++k) {
-    std::optional<Extent> above = read.array->axis(k);
-    if (above && above->text() == length->parent)
-      return !row || affineIndex(*read.args[k]) != row;
+  auto own = affineIndex(*place->first->parentIndex);
+  return !own || affineIndex(*row) != own;
+}
+
+/// Whether `part` is `whole` or stands in it.
+static bool isPartOf(const Term &part, const Term &whole) {
+  llvm::SetVector<const Term *> parts;
+  parts.insert(&whole);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts.insert_range(parts[i]->args);
+    for (const Term *inner : {parts[i]->condition, parts[i]->fallback})
+      if (inner)
+        parts.insert(inner);
   }
-  return false;
+  return parts.contains(&part);
 }
 
 void Prover::checkRead(Term *term, const Path &path) {
@@ -413,11 +172,14 @@ void Prover::checkRead(Term *term, const Path &path) {
     if (arg->kind == TermKind::Index && arg->index->extent &&
         *arg->index->extent == *size && !otherRow)
       continue;
-    Problem problem;
-    std::optional<Form> high = otherRow ? std::nullopt : formOf(problem, *size);
-    std::optional<Form> index = formOf(problem, arg);
+    Places places(model);
+    WholeSum index = places.valueOf(arg);
+    std::optional<WholeSum> row;
+    if (Term *above = isRead ? rowOf(*term, axis, *size) : nullptr)
+      row = places.valueOf(above);
+    std::optional<WholeSum> high = places.valueOf(*size, row ? &*row : nullptr);
     for (auto &[condition, holds] : path)
-      assume(problem, condition, holds);
+      places.assume(condition, holds);
     // Places outside that are given move the ends.
     int64_t below = 0, above = 0;
     if (isRead) {
@@ -444,11 +206,13 @@ void Prover::checkRead(Term *term, const Path &path) {
       }
     }
     // `lower` of the array: places inside the range cover below it.
-    bool low = index && problem.proves(*index + constant(below));
+    Places::Branches branches;
+    bool low = places.proves(index + WholeSum::number(below), &branches);
     bool top =
-        index && high && problem.proves(*high + constant(above - 1) - *index);
+        low && high &&
+        places.proves(*high + WholeSum::number(above - 1) - index, &branches);
     if (!low)
-      report(term, axis, true, *size);
+      report(term, axis, true, *size, branches);
     else if (otherRow)
       diagnostics.error(arg->loc,
                         termText(*arg) + " runs over another row of " +
@@ -456,7 +220,7 @@ void Prover::checkRead(Term *term, const Path &path) {
                             " reads, which may be shorter; write " +
                             termText(*term) + " ?? 0");
     else if (!top)
-      report(term, axis, false, *size);
+      report(term, axis, false, *size, branches);
   }
 }
 
@@ -496,11 +260,11 @@ void Prover::checkCorners(Term *term, const Path &path) {
       if (piece.isGeneral() || !piece.places[axis].var || !size ||
           axis >= term->args.size())
         continue;
-      Problem problem;
-      std::optional<Form> index = formOf(problem, term->args[axis]);
-      std::optional<Form> high = formOf(problem, *size);
+      Places places(model);
+      WholeSum index = places.valueOf(term->args[axis]);
+      std::optional<WholeSum> high = places.valueOf(*size);
       for (auto &[condition, holds] : path)
-        assume(problem, condition, holds);
+        places.assume(condition, holds);
       bool isOutside = false;
       for (auto [k, place] : llvm::enumerate(piece.places)) {
         if (place.var || k >= term->args.size())
@@ -509,19 +273,15 @@ void Prover::checkCorners(Term *term, const Path &path) {
         std::optional<int64_t> ahead = place.constant.value(),
                                behind = (place.constant - *own).value();
         isOutside |= (ahead && *ahead < 0) || (behind && *behind >= 0);
-        auto at = formOf(problem, term->args[k]);
-        auto fixed = formOf(problem, place.constant);
-        if (at && fixed) {
-          problem.know(*at - *fixed);
-          problem.know(*fixed - *at);
-        }
+        if (auto fixed = places.valueOf(place.constant))
+          places.equal(places.valueOf(term->args[k]), *fixed);
       }
       // What is wrong with an index at all has been said.
-      if (!isOutside || !index || !high)
+      if (!isOutside || !high)
         continue;
       auto [below, above] = cornersOf(array, piece, axis, *size);
-      bool low = problem.proves(*index + constant(below));
-      if (low && problem.proves(*high + constant(above - 1) - *index))
+      bool low = places.proves(index + WholeSum::number(below));
+      if (low && places.proves(*high + WholeSum::number(above - 1) - index))
         continue;
       std::string missing = array.text + "[";
       for (auto [k, place] : llvm::enumerate(piece.places))
@@ -541,7 +301,8 @@ void Prover::checkCorners(Term *term, const Path &path) {
   }
 }
 
-void Prover::report(Term *term, unsigned axis, bool below, const Extent &size) {
+void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
+                    const Places::Branches &branches) {
   bool isRead = term->kind == TermKind::Read;
   Term *arg = term->args[axis + (isRead ? 0 : 1)];
   std::string text = termText(*term);
@@ -612,10 +373,19 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size) {
             : std::vector<Diagnostics::Note>{});
     return;
   }
+  // The branches of the place itself: what encloses the read holds anyway.
+  std::vector<std::string> conditions;
+  for (auto &[condition, holds] : branches)
+    if (std::string given = (holds ? "" : "not ") + termText(*condition);
+        isPartOf(*condition, *arg) && !llvm::is_contained(conditions, given))
+      conditions.push_back(given);
+  std::string where = conditions.empty() ? "" : " where ";
+  where += llvm::join(conditions, " and ");
   diagnostics.error(
       arg->loc, "nothing proves that " + termText(*arg) +
                     (below ? " is at least 0" : " is below " + size.text()) +
-                    "; write " + text + " ?? 0 to say what stands outside");
+                    where + "; write " + text +
+                    " ?? 0 to say what stands outside");
 }
 
 bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics) {

@@ -1,0 +1,123 @@
+//===- Inequalities.cpp - what follows from inequalities ------------------===//
+
+#include "dialect/Inequalities.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
+
+#include <limits>
+
+using namespace fovea;
+using llvm::DynamicAPInt;
+using mlir::presburger::IntegerPolyhedron;
+using mlir::presburger::PresburgerSpace;
+using mlir::presburger::Simplex;
+
+WholeSum fovea::operator+(WholeSum a, const WholeSum &b) {
+  for (auto [variable, factor] : b.factors)
+    if ((a.factors[variable] += factor) == 0)
+      a.factors.erase(variable);
+  a.constant += b.constant;
+  return a;
+}
+
+WholeSum fovea::operator*(WholeSum a, int64_t factor) {
+  if (factor == 0)
+    return WholeSum::number(0);
+  for (auto &[variable, mine] : a.factors)
+    mine *= factor;
+  a.constant *= factor;
+  return a;
+}
+
+WholeSum fovea::operator-(const WholeSum &a, const WholeSum &b) {
+  return a + b * -1;
+}
+
+/// How many combinations of alternatives are looked at.
+static constexpr unsigned maxCases = 512;
+
+std::vector<int64_t> Inequalities::rowOf(const WholeSum &sum) const {
+  std::vector<int64_t> row(numVariables + 1, 0);
+  for (auto [variable, factor] : sum.factors)
+    row[variable] = factor;
+  row.back() = sum.constant;
+  return row;
+}
+
+static IntegerPolyhedron
+polyhedronOf(unsigned numVariables,
+             const std::vector<std::vector<int64_t>> &rows) {
+  IntegerPolyhedron system(PresburgerSpace::getSetSpace(numVariables));
+  for (const std::vector<int64_t> &row : rows)
+    system.addInequality(row);
+  return system;
+}
+
+bool Inequalities::eachCase(
+    const Facts &first,
+    llvm::function_ref<bool(const Rows &, llvm::ArrayRef<int>)> visit) const {
+  Rows rows;
+  std::vector<int> names;
+  auto push = [&](const Facts &facts) {
+    for (const WholeSum &sum : facts.sums)
+      rows.push_back(rowOf(sum));
+    if (facts.name >= 0)
+      names.push_back(facts.name);
+  };
+  push(known);
+  push(first);
+  // Depth first, one alternative of each choice after the other.
+  struct Level {
+    size_t numRows, numNames;
+    unsigned next = 0;
+  };
+  std::vector<Level> levels;
+  for (unsigned cases = 0; cases < maxCases; ++cases) {
+    if (!polyhedronOf(numVariables, rows).isIntegerEmpty()) {
+      if (levels.size() < choices.size())
+        levels.push_back({rows.size(), names.size()});
+      else if (!visit(rows, names))
+        return false;
+    }
+    // The next alternative of the innermost choice that has one.
+    while (!levels.empty() &&
+           levels.back().next == choices[levels.size() - 1].size())
+      levels.pop_back();
+    if (levels.empty())
+      return true;
+    Level &level = levels.back();
+    rows.resize(level.numRows);
+    names.resize(level.numNames);
+    push(choices[levels.size() - 1][level.next++]);
+  }
+  return false;
+}
+
+bool Inequalities::proves(const WholeSum &sum,
+                          std::vector<int> *failing) const {
+  Facts negated;
+  negated.below(sum, WholeSum::number(0));
+  return eachCase(negated, [&](const Rows &, llvm::ArrayRef<int> names) {
+    if (failing)
+      failing->assign(names.begin(), names.end());
+    return false;
+  });
+}
+
+std::optional<int64_t> Inequalities::largest(const WholeSum &sum) const {
+  llvm::SmallVector<DynamicAPInt> row;
+  for (int64_t factor : rowOf(sum))
+    row.push_back(DynamicAPInt(factor));
+  int64_t most = std::numeric_limits<int64_t>::min();
+  bool isBounded = eachCase({}, [&](const Rows &rows, llvm::ArrayRef<int>) {
+    Simplex simplex(polyhedronOf(numVariables, rows));
+    if (simplex.isEmpty())
+      return true;
+    auto bound = simplex.computeIntegerBounds(row).second;
+    if (!bound.isBounded())
+      return bound.isEmpty();
+    most = std::max(most, int64_t(*bound));
+    return true;
+  });
+  return isBounded ? std::optional(most) : std::nullopt;
+}
