@@ -1,7 +1,7 @@
 //===- Access.cpp - what an op reads, index by index ----------------------===//
 //
-// Classifies the index values of reads and collects the affine conditions that
-// hold where a read happens. Decides nothing: a value that is not an index of
+// Classifies the index values of reads and collects the affine conditions of
+// computes. Decides nothing: a value that is not an index of
 // the op plus a constant is `Computed`, a condition that does not compare two
 // indices of the op is no guard.
 //
@@ -161,6 +161,7 @@ void GuardCollector::add(Value condition, bool holds) {
 
 AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
   AccessIndex result;
+  result.expression = value;
   LinearForm form;
   if (!form.add(value, 1))
     return result;
@@ -169,25 +170,6 @@ AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
   if (form.factors.empty()) {
     result.kind = AccessIndex::Constant;
     return result;
-  }
-  auto indexOf = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner()->getParentOp() == op
-               ? std::optional(argument.getArgNumber())
-               : std::nullopt;
-  };
-  if (form.factors.size() == 2) {
-    auto plus = *form.factors.begin(), minus = *std::next(form.factors.begin());
-    if (plus.second < 0)
-      std::swap(plus, minus);
-    auto index = indexOf(plus.first), other = indexOf(minus.first);
-    if (plus.second == 1 && minus.second == -1 && index && other &&
-        isa<IntegerAttr>(op.getExtents()[*other])) {
-      result.kind = AccessIndex::Between;
-      result.iterator = *index;
-      result.minus = *other;
-      return result;
-    }
   }
   auto [base, factor] = form.factors.front();
   if (form.factors.size() > 1 || factor != 1) {
@@ -305,21 +287,10 @@ bool fovea::attn::follows(Value condition, ComputeOp op,
   });
 }
 
-/// The reads of a compute, with what is known where they happen.
+/// The reads of a compute.
 static void readsOf(ComputeOp op, SmallVectorImpl<Access> &accesses) {
-  // A condition that fails hides its own reads too: whatever they give, the
-  // conjunction is false.
-  SmallVector<Guard> condition = guardsOf(op);
-
   op->walk([&](ReadOp read) {
-    SmallVector<Guard> guards = condition;
-    GuardCollector collector(op, guards);
-    for (Region *region = read->getParentRegion(); region->getParentOp() != op;
-         region = region->getParentRegion())
-      if (auto branch = dyn_cast<scf::IfOp>(region->getParentOp()))
-        collector.add(branch.getCondition(), region == &branch.getThenRegion());
-
-    Access access{op, read, read.getArray(), {}, guards, {}};
+    Access access{op, read, read.getArray(), {}};
     for (Value index : read.getIndices())
       access.indices.push_back(classify(index, op));
     accesses.push_back(access);
@@ -328,7 +299,7 @@ static void readsOf(ComputeOp op, SmallVectorImpl<Access> &accesses) {
     for (auto [alternative, places] :
          llvm::zip_equal(read.getAlternatives(),
                          read.getPlaces()->getAsRange<ArrayAttr>())) {
-      Access other{op, read, alternative, {}, guards, places};
+      Access other{op, read, alternative, {}, places};
       for (auto [axis, index] : llvm::enumerate(access.indices))
         if (llvm::none_of(places.getAsRange<ArrayAttr>(), [&](ArrayAttr pair) {
               return cast<IntegerAttr>(pair[0]).getInt() ==
@@ -351,7 +322,7 @@ SmallVector<Access> fovea::attn::accessesOf(Operation *op) {
     auto type = dyn_cast<ArrayType>(array.getType());
     if (!type)
       return;
-    Access access{op, op, array, {}, {}, {}};
+    Access access{op, op, array, {}};
     for (unsigned axis = 0; axis < type.getRank(); ++axis) {
       AccessIndex index;
       if (axis < numSame) {

@@ -17,17 +17,17 @@ namespace fovea::attn {
 struct AccessIndex {
   enum Kind {
     Iterator, // index number `iterator` of the op, plus `offset`
-    Between,  // index number `iterator` minus index number `minus`, which has
-              // a fixed range, plus `offset`
     Constant, // `offset`
     End,      // the length `length`, plus `offset`
     Outer,    // `value` (the index of an enclosing loop), plus `offset`
     Computed, // anything else
   } kind = Computed;
-  unsigned iterator = 0, minus = 0;
+  unsigned iterator = 0;
   int64_t offset = 0;
   mlir::StringAttr length;
   mlir::Value value;
+  /// The index as it is computed; null where no compute reads.
+  mlir::Value expression;
 };
 
 /// A condition that holds wherever the access happens:
@@ -42,9 +42,15 @@ struct Access {
   mlir::Operation *read;   // the attn.read, or the reader itself
   mlir::Value array;
   llvm::SmallVector<AccessIndex> indices; // one per axis of the array
-  llvm::SmallVector<Guard> guards;
   /// An alternative of a read: the places that lead to it; null otherwise.
-  mlir::ArrayAttr places;
+  mlir::ArrayAttr places = {};
+
+  /// What scheduling has found: how far axis `axis` is from index `time`.
+  struct Known {
+    unsigned time, axis;
+    int64_t min, max;
+  };
+  mutable llvm::SmallVector<Known, 0> distances = {};
 };
 
 /// The number of indices of an op: those of a compute, the axes of the result

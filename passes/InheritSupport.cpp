@@ -168,8 +168,7 @@ static bool isRequired(ComputeOp op, ArrayRef<Value> parts,
       AccessIndex x = classify(a->getOperand(i), op);
       AccessIndex y = classify(b->getOperand(i), weights);
       if (x.kind != y.kind || x.kind == AccessIndex::Computed ||
-          x.kind == AccessIndex::Between || x.offset != y.offset ||
-          x.length != y.length ||
+          x.offset != y.offset || x.length != y.length ||
           (x.kind == AccessIndex::Iterator &&
            x.iterator != indices[y.iterator]))
         return false;

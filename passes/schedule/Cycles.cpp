@@ -86,15 +86,15 @@ static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
   for (Operation *op : llvm::drop_begin(through))
     names.push_back(nameAndLine(graph, op));
   InFlightDiagnostic error = emitError(graph.getPlace(first))
-                             << "'" << graph.getName(first)
-                             << "' is defined by itself";
+                             << quotedName(graph, first)
+                             << " is defined by itself";
   if (!names.empty())
     error << " through " << enumeration(names);
   if (!index.empty())
     error << " at the same " << index;
   for (Operation *op : llvm::drop_begin(through))
     error.attachNote(graph.getPlace(op))
-        << "'" << graph.getName(op) << "' is defined here";
+        << quotedName(graph, op) << " is defined here";
 }
 
 /// A read with a constant offset, on one side, along an axis of `extent`.
@@ -107,6 +107,7 @@ readAtOffset(ArrayRef<Edge> edges, Attribute extent, bool past) {
       for (auto [axis, size] : loopIndices(edge.target)) {
         Distance distance = distanceOf(*edge.access, index, axis);
         if (size == extent && distance.isConstant() &&
+            edge.access->indices[axis].kind == AccessIndex::Iterator &&
             (past ? distance.max < 0 : distance.min > 0))
           return std::pair(edge, axis);
       }
@@ -132,7 +133,7 @@ static bool reportBothWays(const Graph &graph, ArrayRef<Operation *> ops,
   const AccessIndex &index = past->first.access->indices[past->second];
   InFlightDiagnostic error =
       emitError(graph.getPlace(reader))
-      << "'" << graph.getName(reader) << "' reads its past (" << where(*past)
+      << quotedName(graph, reader) << " reads its past (" << where(*past)
       << ") and its future (" << where(*future) << "): no order of "
       << indexName(reader, index.iterator) << " computes both";
   error.attachNote(
@@ -159,15 +160,26 @@ static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
   });
   InFlightDiagnostic error =
       emitError(graph.getPlace(edge.reader, edge.access->read));
-  error << "'" << graph.getName(edge.reader) << "' reads "
-        << (computed ? "" : "all of ") << graph.getName(edge.target)
-        << (computed ? " at a computed place" : "")
-        << ", which is computed from '" << graph.getName(edge.reader)
-        << "' itself";
+  std::string read = readText(
+      graph, edge,
+      edge.access->indices.empty() ? 0 : edge.access->indices.size() - 1);
+  StringRef target = graph.getName(edge.target);
+  bool isAdjoint = target.starts_with("d ");
+  error << quotedName(graph, edge.reader) << " reads ";
+  if (!computed)
+    error << "all of "
+          << (isAdjoint ? quotedName(graph, edge.target) : target.str());
+  else if (isAdjoint || StringRef(read).contains(".."))
+    error << (isAdjoint ? quotedName(graph, edge.target) : target.str())
+          << " at a computed place";
+  else
+    error << read;
+  error << ", which is computed from " << quotedName(graph, edge.reader)
+        << " itself";
   if (text != graph.getName(edge.reader))
     error << ": " << text;
   error.attachNote(graph.getPlace(edge.target))
-      << "'" << graph.getName(edge.target) << "' is defined here";
+      << quotedName(graph, edge.target) << " is defined here";
 }
 
 void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,

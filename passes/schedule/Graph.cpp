@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Graph.h"
+#include "dialect/adjoints/IndexEquations.h"
 
 #include <queue>
 
@@ -263,7 +264,6 @@ bool Graph::canReach(Operation *reader, const AccessIndex &index,
       return index.offset - 1 >= *behind;
     return true;
   }
-  case AccessIndex::Between:
   case AccessIndex::End:
   case AccessIndex::Outer:
   case AccessIndex::Computed:
@@ -384,54 +384,6 @@ schedule::loopIndices(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Distances
-//===----------------------------------------------------------------------===//
-
-int64_t schedule::largestDifference(ArrayRef<Guard> guards, unsigned a,
-                                    unsigned b) {
-  // Shortest path from b to a, in as many rounds as there are guards.
-  llvm::SmallDenseMap<unsigned, int64_t> bound = {{b, 0}};
-  for (size_t round = 0; round < guards.size(); ++round)
-    for (const Guard &guard : guards) {
-      auto from = bound.find(guard.rhs);
-      if (from == bound.end())
-        continue;
-      int64_t reach = from->second + guard.offset;
-      auto [to, isNew] = bound.try_emplace(guard.lhs, reach);
-      if (!isNew && reach < to->second)
-        to->second = reach;
-    }
-  auto it = bound.find(a);
-  return it == bound.end() ? Distance::infinity : it->second;
-}
-
-Distance schedule::distanceOf(const Access &access, unsigned time,
-                              unsigned axis) {
-  Distance result;
-  if (axis >= access.indices.size())
-    return result;
-  const AccessIndex &index = access.indices[axis];
-  if (index.kind == AccessIndex::Between && index.iterator == time) {
-    auto reader = cast<ComputeOp>(access.reader);
-    int64_t count =
-        cast<IntegerAttr>(reader.getExtents()[index.minus]).getInt();
-    return {index.offset - (count - 1),
-            index.offset - reader.getLower()[index.minus]};
-  }
-  if (index.kind != AccessIndex::Iterator)
-    return result;
-  if (index.iterator == time)
-    return {index.offset, index.offset};
-  int64_t most = largestDifference(access.guards, index.iterator, time);
-  if (most < Distance::infinity)
-    result.max = most + index.offset;
-  int64_t least = largestDifference(access.guards, time, index.iterator);
-  if (least < Distance::infinity)
-    result.min = -least + index.offset;
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
 
@@ -439,6 +391,31 @@ std::string schedule::indexName(Operation *op, unsigned index) {
   if (auto compute = dyn_cast<ComputeOp>(op))
     return cast<StringAttr>(compute.getIndices()[index]).getValue().str();
   return "i" + std::to_string(index);
+}
+
+/// `t-d-1`, or `..` where it is no such sum.
+static std::string sumText(Operation *reader, Value index) {
+  auto op = dyn_cast<ComputeOp>(reader);
+  auto sum = op && index ? linearIndex(index, op) : std::nullopt;
+  if (!sum || sum->terms.empty())
+    return "..";
+  std::string text;
+  auto add = [&](int64_t factor, StringRef what) {
+    if (factor < 0 || !text.empty())
+      text += factor < 0 ? "-" : "+";
+    if (std::abs(factor) != 1 || what.empty())
+      text += std::to_string(std::abs(factor)) + (what.empty() ? "" : "*");
+    text += what;
+  };
+  for (bool isPositive : {true, false})
+    for (auto &[symbol, factor] : sum->terms)
+      if ((factor > 0) == isPositive)
+        add(factor, symbol.kind == IndexSymbol::Length
+                        ? symbol.length.getValue()
+                        : indexName(op, symbol.number));
+  if (sum->constant != 0)
+    add(sum->constant, "");
+  return text;
 }
 
 std::string schedule::readText(const Graph &graph, const Edge &edge,
@@ -452,10 +429,6 @@ std::string schedule::readText(const Graph &graph, const Edge &edge,
     case AccessIndex::Iterator:
       out << indexName(edge.reader, index.iterator);
       break;
-    case AccessIndex::Between:
-      out << indexName(edge.reader, index.iterator) << "-"
-          << indexName(edge.reader, index.minus);
-      break;
     case AccessIndex::End:
       out << index.length.getValue();
       break;
@@ -463,8 +436,10 @@ std::string schedule::readText(const Graph &graph, const Edge &edge,
       out << index.offset;
       continue;
     case AccessIndex::Outer:
-    case AccessIndex::Computed:
       out << "..";
+      continue;
+    case AccessIndex::Computed:
+      out << sumText(edge.reader, index.expression);
       continue;
     }
     if (index.offset != 0)
@@ -477,6 +452,12 @@ std::string schedule::readText(const Graph &graph, const Edge &edge,
 unsigned schedule::lineOf(Location place) {
   FileLineColLoc file = fileOf(place);
   return file ? file.getLine() : 0;
+}
+
+std::string schedule::quotedName(const Graph &graph, Operation *op) {
+  StringRef name = graph.getName(op);
+  bool isAdjoint = name.consume_front("d ");
+  return (isAdjoint ? "the gradient of '" : "'") + name.str() + "'";
 }
 
 std::string schedule::nameAndLine(const Graph &graph, Operation *op) {

@@ -119,9 +119,10 @@ loopIndices(mlir::Operation *op);
 /// the array.
 Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 
-/// The largest value of index `a` minus index `b` that the guards allow, or
-/// Distance::infinity.
-int64_t largestDifference(llvm::ArrayRef<Guard> guards, unsigned a, unsigned b);
+/// The largest value of index `a` minus index `b` that the condition of `op`
+/// allows, or that is possible where a compute reads, or Distance::infinity.
+int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
+int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);
@@ -129,6 +130,8 @@ std::string indexName(mlir::Operation *op, unsigned index);
 std::string readText(const Graph &graph, const Edge &edge, unsigned axis);
 /// The line of a place; 0 when unknown.
 unsigned lineOf(mlir::Location place);
+/// `'b'`; of what differentiation has made for it, `the gradient of 'b'`.
+std::string quotedName(const Graph &graph, mlir::Operation *op);
 /// `b (line 12)`, or `b`.
 std::string nameAndLine(const Graph &graph, mlir::Operation *op);
 

@@ -389,7 +389,11 @@ std::optional<Window> Narrower::findWindow(Operation *target) const {
         window.places, distance.max < 0 ? -distance.min : 1 - distance.min);
     window.reads.push_back(edge);
   }
-  return window.reads.empty() ? std::nullopt : std::optional(window);
+  // A window of all places is the array itself.
+  auto steps = dyn_cast<IntegerAttr>(loop.extent);
+  if (window.reads.empty() || (steps && window.places >= steps.getInt()))
+    return std::nullopt;
+  return window;
 }
 
 /// window[t, w] = target[t - w]: what it was one step ago, shifted.

@@ -13,6 +13,8 @@
 
 #include "passes/schedule/Plan.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace fovea::attn;
 using namespace fovea::attn::schedule;
@@ -74,22 +76,21 @@ bool TimeAxes::narrow(Domains &domains, bool reverse) {
   return true;
 }
 
-unsigned TimeAxes::best(Operation *op, Domains &domains, bool moving) const {
+unsigned TimeAxes::best(Operation *op, Domains &domains) const {
   unsigned best = domains[op].front(), most = 0;
   auto list = edgesOf.find(op);
   if (list == edgesOf.end())
     return best;
   for (unsigned candidate : domains[op]) {
     // Reads at the same place keep arrays small: prefer the index that has
-    // the most of them, or, to get ahead, the most others.
+    // the most of them.
     unsigned exact = 0;
     for (const Edge *edge : list->second) {
       Operation *other = edge->reader == op ? edge->target : edge->reader;
       exact += llvm::any_of(domains[other], [&](unsigned index) {
-        Distance distance = edge->reader == op
-                                ? distanceOf(*edge->access, candidate, index)
-                                : distanceOf(*edge->access, index, candidate);
-        return distance.isZero() != moving;
+        return edge->reader == op
+                   ? distanceOf(*edge->access, candidate, index).isZero()
+                   : distanceOf(*edge->access, index, candidate).isZero();
       });
     }
     if (exact > most) {
@@ -100,13 +101,29 @@ unsigned TimeAxes::best(Operation *op, Domains &domains, bool moving) const {
   return best;
 }
 
-bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first, bool moving) {
+SmallVector<TimeAxes::Carried> TimeAxes::carriable(const Loop &loop) const {
+  SmallVector<Carried> result;
+  for (const Edge &edge : edges)
+    for (unsigned time : candidates(edge.reader, loop.extent))
+      for (unsigned axis : candidates(edge.target, loop.extent))
+        if ((edge.reader != edge.target || time == axis) &&
+            distanceOf(*edge.access, time, axis).carried(loop.reverse))
+          result.push_back({&edge, time, axis});
+  return result;
+}
+
+bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first,
+                    const Carried *carried) {
   conflict.reset();
   Domains domains;
   for (Operation *op : ops) {
     domains[op] = candidates(op, loop.extent);
     if (domains[op].empty())
       return false;
+  }
+  if (carried) {
+    domains[carried->edge->reader] = {carried->time};
+    domains[carried->edge->target] = {carried->axis};
   }
   if (!narrow(domains, loop.reverse))
     return false;
@@ -129,7 +146,7 @@ bool TimeAxes::find(Loop &loop, ArrayRef<Operation *> first, bool moving) {
   for (Operation *op : order) {
     if (domains[op].size() == 1)
       continue;
-    domains[op] = {best(op, domains, moving)};
+    domains[op] = {best(op, domains)};
     if (!narrow(domains, loop.reverse))
       return false;
   }
@@ -170,6 +187,9 @@ static bool hasLoop(ArrayRef<Step> steps) {
   return llvm::any_of(steps, [](const Step &step) { return bool(step.loop); });
 }
 
+/// How many ways to run a loop over one extent are looked at.
+static constexpr size_t maxTries = 16;
+
 FailureOr<Step> schedule::planComponent(const Graph &graph,
                                         ArrayRef<Operation *> ops,
                                         ArrayRef<const Loop *> enclosing,
@@ -194,35 +214,56 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
     bool isParent = llvm::any_of(extents, [&](Attribute other) {
       return graph.getParent(other) == extent;
     });
-    for (auto [reverse, moving] : {std::pair(false, false),
-                                   {true, false},
-                                   {false, true},
-                                   {true, true}}) {
-      if (moving && found)
-        break;
-      auto loop = std::make_unique<Loop>();
-      loop->extent = extent;
-      loop->reverse = reverse;
-      if (!axes.find(*loop, {}, moving))
-        continue;
+    /// Whether the loop is as good as one can be: without loops inside.
+    auto consider = [&](std::unique_ptr<Loop> loop) {
       bool advances = isParent || llvm::any_of(edges, [&](const Edge &edge) {
                         return loop->carries(edge);
                       });
       if (!advances)
-        continue;
+        return false;
       SmallVector<const Loop *> inner(enclosing);
       inner.push_back(loop.get());
       auto body = planOps(graph, ops, inner, /*report=*/false);
       if (mlir::failed(body)) {
         if (!failed)
           failed = std::move(loop);
-        continue;
+        return false;
       }
       loop->body = std::move(*body);
       bool parallelInside = !hasLoop(loop->body);
       if (parallelInside || !found)
         found = std::move(loop);
-      if (parallelInside)
+      return parallelInside;
+    };
+    auto loopOver = [&](bool reverse) {
+      auto loop = std::make_unique<Loop>();
+      loop->extent = extent;
+      loop->reverse = reverse;
+      return loop;
+    };
+    for (bool reverse : {false, true})
+      if (auto loop = loopOver(reverse);
+          axes.find(*loop, {}) && consider(std::move(loop)))
+        break;
+    if (found && !hasLoop(found->body))
+      break;
+    if (found)
+      continue;
+    // Where ops have several indices of the extent, a loop along others of them
+    // may carry something.
+    std::set<std::vector<unsigned>> tried;
+    for (bool reverse : {false, true}) {
+      for (auto &carried : axes.carriable(*loopOver(reverse))) {
+        auto loop = loopOver(reverse);
+        if (tried.size() == maxTries || !axes.find(*loop, {}, &carried))
+          continue;
+        std::vector<unsigned> times = {reverse};
+        for (auto [op, time] : loop->time)
+          times.push_back(time);
+        if (tried.insert(times).second && consider(std::move(loop)))
+          break;
+      }
+      if (found && !hasLoop(found->body))
         break;
     }
     if (found && !hasLoop(found->body))

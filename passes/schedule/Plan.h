@@ -77,9 +77,16 @@ public:
   TimeAxes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<Edge> edges,
            llvm::ArrayRef<const Loop *> enclosing);
 
-  /// `moving`: of several indices, the one along which reads get ahead.
+  /// What a loop is asked to carry: a read along an index of the reader and an
+  /// axis of what is read.
+  struct Carried {
+    const Edge *edge;
+    unsigned time, axis;
+  };
   bool find(Loop &loop, llvm::ArrayRef<mlir::Operation *> first,
-            bool moving = false);
+            const Carried *carried = nullptr);
+  /// Every read that a loop like this one could carry.
+  llvm::SmallVector<Carried> carriable(const Loop &loop) const;
   /// The candidates of an op for the extent of a loop, taken ones left out.
   llvm::SmallVector<unsigned> candidates(mlir::Operation *op,
                                          mlir::Attribute extent) const;
@@ -90,7 +97,7 @@ private:
   using Domains =
       llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>>;
   bool narrow(Domains &domains, bool reverse);
-  unsigned best(mlir::Operation *op, Domains &domains, bool moving) const;
+  unsigned best(mlir::Operation *op, Domains &domains) const;
 
   llvm::ArrayRef<mlir::Operation *> ops;
   llvm::ArrayRef<Edge> edges;

@@ -25,12 +25,16 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
   void runOnOperation() override {
     if (explain)
       explainSchedule(getOperation(), {}, llvm::outs());
-    bool failedOnce = false;
+    bool failedOnce = false, lossFailed = false;
     for (auto system :
          llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
+      // The gradient repeats the equations of the loss, and their mistakes.
+      if (lossFailed && system.getSymName() == "grad")
+        continue;
       auto planned = schedule::planSystem(system);
       if (failed(planned)) {
         failedOnce = true;
+        lossFailed |= system.getSymName() == "loss";
         continue;
       }
       auto &[graph, plan] = *planned;

@@ -205,11 +205,13 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
     bool isFuture = index.kind == AccessIndex::Iterator && index.offset > 0 &&
                     llvm::is_contained(loopIndices(edge.reader),
                                        std::pair(index.iterator, extent));
-    if (!isFuture)
+    std::string text = readText(graph, edge, axis);
+    bool isSum =
+        index.kind == AccessIndex::Computed && !StringRef(text).contains("..");
+    if (!isFuture && !isSum)
       continue;
     decodingError(graph, edge.reader)
-        << " reads " << readText(graph, edge, axis)
-        << ", which is not generated yet at step " << time;
+        << " reads " << text << ", which is not generated yet at step " << time;
     return;
   }
   // What was made for the reader alone has no name of its own.
@@ -277,7 +279,7 @@ void DecoderPlanner::reportUse(const Group &group, Operation *op) {
 /// `time` wherever it counts.
 static bool staysBehind(const Graph &graph, ComputeOp op, unsigned index,
                         unsigned time) {
-  if (largestDifference(guardsOf(op), index, time) <= 0)
+  if (largestDifference(op, index, time) <= 0)
     return true;
   if (!llvm::is_contained({Reducer::sum, Reducer::any}, op.getReducer()))
     return false;
@@ -287,7 +289,7 @@ static bool staysBehind(const Graph &graph, ComputeOp op, unsigned index,
     for (const AccessIndex &at : access.indices)
       if (at.kind == AccessIndex::Iterator && at.iterator == index) {
         reads = true;
-        if (largestDifference(access.guards, index, time) > 0)
+        if (largestDifference(access, index, time) > 0)
           return false;
       }
   return reads;

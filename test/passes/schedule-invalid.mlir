@@ -144,7 +144,7 @@ attn.system @reads_affine {
     %zero = arith.constant 0.0 : f64
     %two = arith.constant 2 : index
     %at = arith.muli %t, %two : index
-    // expected-error @below {{'s' reads s at a computed place}}
+    // expected-error @below {{'s' reads s[2*t], which is computed from 's' itself}}
     %1 = attn.read %s[%at] default %zero : f64 : !attn.array<["T"], f64>
     attn.yield %1 : f64
   } : !attn.array<["T"], f64>

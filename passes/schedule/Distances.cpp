@@ -1,0 +1,343 @@
+//===- Distances.cpp - how far away a read can be -------------------------===//
+//
+// What is known where a compute reads: the ranges of its indices, its
+// condition, the branches around the read, and what index arithmetic gives. How
+// far the place that is read lies from an index follows from that, whatever way
+// the place is written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Inequalities.h"
+#include "dialect/adjoints/IndexEquations.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/schedule/Graph.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::attn::schedule;
+
+namespace {
+
+/// How many alternatives a condition may have; of one with more nothing is
+/// taken. How many values are looked into: shared ones count once.
+constexpr size_t maxAlternatives = 16, maxValues = 256;
+
+/// What is known inside of one compute.
+class Surroundings {
+public:
+  explicit Surroundings(ComputeOp op) : op(op), lengths(op) {}
+
+  /// Takes for given what holds where `inner`, a part of the compute, stands.
+  /// A condition that fails hides its own reads too: whatever they give, it
+  /// fails.
+  void enter(Operation *inner);
+  void assume(Value condition, bool holds);
+
+  WholeSum valueOf(Value value);
+  WholeSum indexOf(unsigned number);
+  Distance difference(const WholeSum &place, const WholeSum &time) const;
+
+private:
+  WholeSum compute(Value value);
+  WholeSum either(Value condition, Value whenTrue, Value whenFalse);
+  WholeSum quotient(const WholeSum &a, Value divisor);
+  std::optional<WholeSum> sizeOf(Attribute extent);
+  std::vector<Facts> casesOf(Value condition, bool holds);
+  std::vector<Facts> casesOf(arith::CmpIOp compare, bool holds);
+
+  ComputeOp op;
+  Lengths lengths;
+  Inequalities system;
+  llvm::DenseMap<Value, WholeSum> values;
+  llvm::DenseMap<unsigned, WholeSum> indices;
+  llvm::DenseMap<Attribute, WholeSum> sizes;
+};
+
+/// All of `first` with each of `second`.
+std::vector<Facts> both(const std::vector<Facts> &first,
+                        const std::vector<Facts> &second) {
+  std::vector<Facts> result;
+  for (const Facts &a : first)
+    for (const Facts &b : second)
+      result.emplace_back(a).append(b);
+  return result;
+}
+
+std::vector<Facts> joined(std::vector<Facts> first,
+                          const std::vector<Facts> &second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+} // namespace
+
+std::optional<WholeSum> Surroundings::sizeOf(Attribute extent) {
+  // Of a nested length every row has its own.
+  std::optional<LinearIndex> form = lengths.formOf(extent);
+  if (!form)
+    return std::nullopt;
+  WholeSum sum = WholeSum::number(form->constant);
+  for (auto &[symbol, factor] : form->terms) {
+    auto [known, isNew] = sizes.try_emplace(symbol.length);
+    if (isNew) {
+      known->second = system.fresh();
+      Facts facts;
+      facts.atLeast(known->second, WholeSum::number(0));
+      system.know(facts);
+    }
+    sum = sum + known->second * factor;
+  }
+  return sum;
+}
+
+WholeSum Surroundings::indexOf(unsigned number) {
+  auto [known, isNew] = indices.try_emplace(number);
+  if (!isNew)
+    return known->second;
+  WholeSum self = known->second = system.fresh();
+  Facts facts;
+  facts.atLeast(self, WholeSum::number(op.getLower()[number]));
+  if (auto size = sizeOf(op.getExtents()[number]))
+    facts.below(self, *size);
+  system.know(facts);
+  return self;
+}
+
+WholeSum Surroundings::valueOf(Value value) {
+  if (auto known = values.find(value); known != values.end())
+    return known->second;
+  WholeSum sum = values.size() < maxValues ? compute(value) : system.fresh();
+  values[value] = sum;
+  return sum;
+}
+
+/// Expressions are as deep as the parser allows.
+WholeSum Surroundings::compute(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner()->getParentOp() == op
+               ? indexOf(argument.getArgNumber())
+               : system.fresh();
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)) &&
+      number.getSignificantBits() <= 48)
+    return WholeSum::number(number.getSExtValue());
+  Operation *def = value.getDefiningOp();
+  auto arg = [&](unsigned i) { return valueOf(def->getOperand(i)); };
+  if (isa<arith::AddIOp>(def))
+    return arg(0) + arg(1);
+  if (isa<arith::SubIOp>(def))
+    return arg(0) - arg(1);
+  if (isa<arith::MulIOp>(def)) {
+    for (unsigned i : {0, 1})
+      if (auto factor = arg(i).value())
+        return arg(1 - i) * *factor;
+    return system.fresh();
+  }
+  if (isa<arith::IndexCastOp>(def))
+    return arg(0);
+  if (auto extent = dyn_cast<ExtentOp>(def);
+      extent && !extent.getParent() && !extent.getLargest())
+    if (auto size = sizeOf(extent.getLengthAttr()))
+      return *size;
+  if (isa<arith::FloorDivSIOp>(def))
+    return quotient(arg(0), def->getOperand(1));
+  if (isa<arith::MinSIOp, arith::MaxSIOp>(def)) {
+    bool isMin = isa<arith::MinSIOp>(def);
+    WholeSum a = arg(0), b = arg(1), self = system.fresh();
+    Facts first, second;
+    first.equal(self, a);
+    first.atLeast(isMin ? b : a, isMin ? a : b);
+    second.equal(self, b);
+    second.atLeast(isMin ? a : b, isMin ? b : a);
+    system.knowOneOf({first, second});
+    return self;
+  }
+  if (!value.getType().isIntOrIndex() || value.getType().isInteger(1))
+    return system.fresh();
+  if (auto choose = dyn_cast<arith::SelectOp>(def))
+    return either(choose.getCondition(), choose.getTrueValue(),
+                  choose.getFalseValue());
+  if (auto branch = dyn_cast<scf::IfOp>(def)) {
+    unsigned i = cast<OpResult>(value).getResultNumber();
+    return either(branch.getCondition(), branch.thenYield().getOperand(i),
+                  branch.elseYield().getOperand(i));
+  }
+  return system.fresh();
+}
+
+WholeSum Surroundings::either(Value condition, Value whenTrue,
+                              Value whenFalse) {
+  WholeSum self = system.fresh();
+  std::vector<Facts> alternatives;
+  for (bool holds : {true, false}) {
+    WholeSum branch = valueOf(holds ? whenTrue : whenFalse);
+    for (Facts &facts : casesOf(condition, holds)) {
+      facts.equal(self, branch);
+      alternatives.push_back(std::move(facts));
+    }
+  }
+  system.knowOneOf(std::move(alternatives));
+  return self;
+}
+
+WholeSum Surroundings::quotient(const WholeSum &a, Value divisor) {
+  WholeSum self = system.fresh();
+  auto number = valueOf(divisor).value();
+  if (!number || *number <= 0)
+    return self;
+  Facts facts;
+  WholeSum rest = a - self * *number;
+  facts.atLeast(rest, WholeSum::number(0));
+  facts.below(rest, WholeSum::number(*number));
+  system.know(facts);
+  return self;
+}
+
+std::vector<Facts> Surroundings::casesOf(arith::CmpIOp compare, bool holds) {
+  Type type = compare.getLhs().getType();
+  if (!type.isIndex() && !type.isInteger(64))
+    return std::vector<Facts>(1);
+  WholeSum a = valueOf(compare.getLhs()), b = valueOf(compare.getRhs());
+  Facts facts, other;
+  auto predicate = compare.getPredicate();
+  switch (holds ? predicate : arith::invertPredicate(predicate)) {
+  case arith::CmpIPredicate::slt:
+    facts.below(a, b);
+    break;
+  case arith::CmpIPredicate::sle:
+    facts.atLeast(b, a);
+    break;
+  case arith::CmpIPredicate::sgt:
+    facts.below(b, a);
+    break;
+  case arith::CmpIPredicate::sge:
+    facts.atLeast(a, b);
+    break;
+  case arith::CmpIPredicate::eq:
+    facts.equal(a, b);
+    break;
+  case arith::CmpIPredicate::ne:
+    facts.below(a, b);
+    other.below(b, a);
+    return {facts, other};
+  default:
+    break;
+  }
+  return {facts};
+}
+
+std::vector<Facts> Surroundings::casesOf(Value condition, bool holds) {
+  std::vector<Facts> unknown(1), result;
+  Operation *def = condition.getDefiningOp();
+  APInt number;
+  if (matchPattern(condition, m_ConstantInt(&number)))
+    return number.isZero() == holds ? std::vector<Facts>() : unknown;
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(def))
+    return casesOf(compare, holds);
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(def)) {
+    auto first = casesOf(def->getOperand(0), holds),
+         second = casesOf(def->getOperand(1), holds);
+    result = isa<arith::AndIOp>(def) == holds
+                 ? both(first, second)
+                 : joined(std::move(first), second);
+  } else if (auto flip = dyn_cast_or_null<arith::XOrIOp>(def)) {
+    for (unsigned i : {0, 1})
+      if (matchPattern(flip->getOperand(i), m_One()))
+        return casesOf(flip->getOperand(1 - i), !holds);
+    return unknown;
+  } else {
+    Value test, whenTrue, whenFalse;
+    if (auto choose = dyn_cast_or_null<arith::SelectOp>(def)) {
+      test = choose.getCondition();
+      whenTrue = choose.getTrueValue();
+      whenFalse = choose.getFalseValue();
+    } else if (auto branch = dyn_cast_or_null<scf::IfOp>(def)) {
+      unsigned i = cast<OpResult>(condition).getResultNumber();
+      test = branch.getCondition();
+      whenTrue = branch.thenYield().getOperand(i);
+      whenFalse = branch.elseYield().getOperand(i);
+    } else {
+      return unknown;
+    }
+    result = joined(both(casesOf(test, true), casesOf(whenTrue, holds)),
+                    both(casesOf(test, false), casesOf(whenFalse, holds)));
+  }
+  return result.size() <= maxAlternatives ? result : unknown;
+}
+
+void Surroundings::assume(Value condition, bool holds) {
+  std::vector<Facts> cases = casesOf(condition, holds);
+  if (cases.size() == 1)
+    system.know(cases.front());
+  else
+    system.knowOneOf(std::move(cases));
+}
+
+void Surroundings::enter(Operation *inner) {
+  if (op.hasCondition())
+    assume(op.getCondition().front().getTerminator()->getOperand(0), true);
+  for (Region *region = inner->getParentRegion(); region->getParentOp() != op;
+       region = region->getParentRegion())
+    if (auto branch = dyn_cast<scf::IfOp>(region->getParentOp()))
+      assume(branch.getCondition(), region == &branch.getThenRegion());
+}
+
+Distance Surroundings::difference(const WholeSum &place,
+                                  const WholeSum &time) const {
+  auto limited = [](std::optional<int64_t> most) {
+    return most ? std::clamp(*most, -Distance::infinity, Distance::infinity)
+                : Distance::infinity;
+  };
+  return {-limited(system.largest(time - place)),
+          limited(system.largest(place - time))};
+}
+
+//===----------------------------------------------------------------------===//
+// Distances
+//===----------------------------------------------------------------------===//
+
+/// Whether anything is said of the indices where `read` stands, beyond their
+/// ranges.
+static bool isPlain(ComputeOp op, Operation *read) {
+  return !op.hasCondition() && read->getParentOp() == op;
+}
+
+Distance schedule::distanceOf(const Access &access, unsigned time,
+                              unsigned axis) {
+  if (axis >= access.indices.size())
+    return {};
+  const AccessIndex &index = access.indices[axis];
+  bool isIndex = index.kind == AccessIndex::Iterator;
+  if (isIndex && index.iterator == time)
+    return {index.offset, index.offset};
+  auto op = dyn_cast<ComputeOp>(access.reader);
+  if (!op || !index.expression || (isIndex && isPlain(op, access.read)))
+    return {};
+  for (const Access::Known &known : access.distances)
+    if (known.time == time && known.axis == axis)
+      return {known.min, known.max};
+  Surroundings here(op);
+  WholeSum place = here.valueOf(index.expression), now = here.indexOf(time);
+  here.enter(access.read);
+  Distance distance = here.difference(place, now);
+  access.distances.push_back({time, axis, distance.min, distance.max});
+  return distance;
+}
+
+int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b) {
+  Surroundings here(op);
+  WholeSum first = here.indexOf(a), second = here.indexOf(b);
+  if (!op.hasCondition())
+    return Distance::infinity;
+  here.enter(op.getCondition().front().getTerminator());
+  return here.difference(first, second).max;
+}
+
+int64_t schedule::largestDifference(const Access &access, unsigned a,
+                                    unsigned b) {
+  Surroundings here(cast<ComputeOp>(access.reader));
+  WholeSum first = here.indexOf(a), second = here.indexOf(b);
+  here.enter(access.read);
+  return here.difference(first, second).max;
+}
