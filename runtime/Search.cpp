@@ -118,6 +118,7 @@ Status SearchRun::endStep() {
     finished.steps = steps;
     finished.node = hypothesis.node;
     finished.cut = cut;
+    finished.hasEnd = hypothesis.hasEnd;
     for (size_t number = 0; keepsStates && number < decoder.states.size();
          ++number) {
       const Decoder::State &state = decoder.states[number];

@@ -37,6 +37,7 @@ struct Generated {
   int64_t steps = 0;            // 0 without a search
   std::vector<double> stepLogp; // log p of each choice, in order
   bool ended = true;            // false: cut at the largest number of steps
+  bool hasEnd = false;          // whether a symbol that ends it stands last
 };
 
 class Search {

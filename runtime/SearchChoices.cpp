@@ -33,6 +33,13 @@ bool SearchRun::hasMark(Mark::Kind kind, int segment) const {
       });
 }
 
+bool SearchRun::isListable() const {
+  return std::all_of(decoder.choices.begin(), decoder.choices.end(),
+                     [](const Decoder::Choice &choice) {
+                       return Distribution(choice.distribution).isDiscrete();
+                     });
+}
+
 Status SearchRun::isNoNumber(int choice) const {
   return Status::error(fmt::format("log p of '{}' is not a number",
                                    decoder.choices[choice].name));
@@ -258,7 +265,7 @@ Hypothesis SearchRun::follow(const Candidate &candidate, int number) {
   if (choice.hasEnd && decoder.isSearch &&
       candidate.value[0] ==
           static_cast<double>(lengthAt(choice.end, next.example)))
-    next.ended = true;
+    next.ended = next.hasEnd = true;
   return next;
 }
 
@@ -461,8 +468,6 @@ Status SearchRun::takeLast(int number) {
       hasRejected |= rejected[i];
       if (!rejected[i])
         own.taken.push_back(std::move(made[i]));
-      else if (!decoder.isSearch)
-        return forbidsEverything();
       else if (followsOnePath())
         own.excluded.push_back(own.candidates.back().value[0]);
     }

@@ -175,6 +175,7 @@ Status SearchRun::finish(const Finished &finished, int64_t example,
   result.score = finished.score;
   result.steps = finished.steps;
   result.ended = !finished.cut;
+  result.hasEnd = finished.hasEnd;
   for (int64_t node = finished.node; node >= 0; node = nodes[node].parent)
     result.stepLogp.insert(result.stepLogp.begin(), nodes[node].logps.begin(),
                            nodes[node].logps.end());

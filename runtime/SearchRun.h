@@ -21,10 +21,10 @@ struct Hypothesis {
   std::optional<double> score; // the mark's last value
   int64_t node = -1;           // of the step before
   int64_t numChoices = 0;
-  bool ended = false;
-  int64_t state = 0;         // its row of the states
-  int buffer = -1;           // of what grows
-  std::vector<int64_t> rows; // by segment, once that has run
+  bool ended = false, hasEnd = false; // by a symbol
+  int64_t state = 0;                  // its row of the states
+  int buffer = -1;                    // of what grows
+  std::vector<int64_t> rows;          // by segment, once that has run
   // Of the present step:
   std::vector<std::vector<double>> chosen; // by choice
   std::vector<double> logps;
@@ -40,7 +40,7 @@ struct Node {
 struct Finished {
   double logp = 0, score = 0;
   int64_t steps = 0, node = -1;
-  bool cut = false;
+  bool cut = false, hasEnd = false;
   Hypothesis last;                            // without a search
   std::vector<std::vector<std::byte>> states; // behind the last step
 };
@@ -128,7 +128,11 @@ private:
   Status endStep();
   double scoreOf(double logp, int64_t steps,
                  const std::optional<double> &score) const;
-  bool followsOnePath() const { return options.sample || !decoder.isSearch; }
+  /// Real numbers that are chosen once are what is most probable.
+  bool followsOnePath() const {
+    return options.sample || (!decoder.isSearch && !isListable());
+  }
+  bool isListable() const;
   bool hasMark(Decoder::Mark::Kind kind, int segment = -1) const;
   int64_t roomOf(int64_t group) const {
     return width - static_cast<int64_t>(groups[group].finished.size());

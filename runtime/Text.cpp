@@ -283,7 +283,9 @@ std::string fovea::runtime::textOf(const TextField &field,
                                    const Vocabularies &vocabularies,
                                    const Replacement &replacement) {
   size_t count = values.values.size();
-  if (hasEnd && (field.isSentence || field.ends) && count > 0)
+  if (count > 0 &&
+      (field.isSentence ? values.values.back() == double(Symbol::end)
+                        : hasEnd && field.ends))
     --count;
   // The values of one place stand together: `0.5,1.5 0.25,2`.
   int64_t width = 1;

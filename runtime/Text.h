@@ -120,7 +120,8 @@ bool readLine(std::string_view line, const TextField &field,
 /// What stands for `<unk>` at a place, or nothing.
 using Replacement = std::function<std::optional<std::string>(size_t)>;
 
-/// Generated values as a line of text, without the symbol that ends it.
+/// Generated values as a line of text, without the symbol that ends it, which
+/// shows in a sentence; `hasEnd` says it of others.
 std::string textOf(const TextField &field, const DataValues &values,
                    bool hasEnd, const Vocabularies &vocabularies,
                    const Replacement &replacement = {});

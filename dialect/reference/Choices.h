@@ -22,10 +22,11 @@ public:
   /// The mean of the probabilities of discrete choices among the same symbols.
   static ChoiceDistribution meanOf(llvm::ArrayRef<ChoiceDistribution> all);
 
-  bool isDiscrete() const {
+  static bool isDiscrete(attn::Distribution kind) {
     return kind == attn::Distribution::categorical ||
            kind == attn::Distribution::bernoulli;
   }
+  bool isDiscrete() const { return isDiscrete(kind); }
   bool isCategorical() const { return kind == attn::Distribution::categorical; }
   /// How many numbers a value is: 2 for a mixture, otherwise 1.
   int64_t valueSize() const {

@@ -16,6 +16,23 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::reference;
 
+/// Whether a program makes all its choices once, and all of symbols.
+static bool isListable(Operation *program) {
+  return !program
+              ->walk([&](Operation *op) {
+                auto choice = dyn_cast<attn::ChoiceOp>(op);
+                bool isOther =
+                    isa<attn::SearchOp>(op) ||
+                    (choice && choice.getResult() && !choice.getLatent() &&
+                     (choice->getParentOp() != program ||
+                      !ChoiceDistribution::isDiscrete(
+                          choice.getDistribution())));
+                return isOther ? WalkResult::interrupt()
+                               : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 namespace {
 /// A loop that a hypothesis is inside, or the program around all of them.
 struct Level {
@@ -41,6 +58,7 @@ public:
     level.block = &program->getRegion(0).front();
     level.at = level.block->begin();
     levels.push_back(level);
+    isListed = isListable(program);
   }
   Status start() {
     machine->isWanted = [names = options->equations](StringRef name) {
@@ -76,6 +94,8 @@ private:
   Environment environment;
   std::vector<Level> levels;
   std::optional<int64_t> longestMark;
+  /// Without a search: whether hypotheses differ in what is chosen once.
+  bool isListed = false;
   // The choice that is being made, element by element.
   attn::ChoiceOp choice;
   Array chosen;
@@ -355,7 +375,7 @@ Status ProgramRunner::advance(Event &event) {
       if (Status status = enter(op); status.failed())
         return status;
     } else if (choiceOp && choiceOp.getResult() && !choiceOp.getLatent() &&
-               levels.size() > 1) {
+               (levels.size() > 1 || isListed)) {
       choice = choiceOp;
       group = -1;
       auto type = cast<attn::ArrayType>(choice.getResult().getType());

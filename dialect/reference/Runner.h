@@ -61,6 +61,7 @@ public:
   std::vector<double> stepLogp;
   int64_t steps = 0;
   bool cut = false;            // reached the largest number of steps
+  bool hasEnd = false;         // a choice took its end
   std::optional<double> score; // the mark's last value
   uint64_t draw = 0;           // which of several draws this is
 

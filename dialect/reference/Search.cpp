@@ -61,6 +61,7 @@ Status Runner::give(ArrayRef<double> value) {
           count(pending.distribution, pending.op.getTarget(), value);
       status.failed())
     return status;
+  hasEnd |= pendingEnd && value[0] == static_cast<double>(*pendingEnd);
   return store(value);
 }
 
@@ -502,6 +503,7 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> members,
     hypothesis.steps = runner->steps;
     hypothesis.stepLogp = runner->stepLogp;
     hypothesis.ended = !runner->cut;
+    hypothesis.hasEnd = runner->hasEnd;
   }
   return Status::success();
 }

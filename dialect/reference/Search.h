@@ -53,6 +53,7 @@ struct Hypothesis {
   int64_t steps = 0;            // of the last search; 0 where there is none
   std::vector<double> stepLogp; // log p of each choice, in order
   bool ended = true;            // false: cut at the largest number of steps
+  bool hasEnd = false;          // whether a symbol that ends it stands last
 };
 
 /// Decodes one example; `hypotheses` are the best ones, best first.

@@ -84,7 +84,15 @@ void Lowering::emitLength(const Atom *atom) {
     builder.setInsertionPointToStart(&system.getBody().front());
   lastLength = attn::LengthOp::create(
       builder, builder.getUnknownLoc(), name, parent, map, of,
-      openLengths.contains(atom) && !map ? builder.getUnitAttr() : UnitAttr());
+      isOpen(atom) ? builder.getUnitAttr() : UnitAttr());
+}
+
+/// Whether a search finds a length.
+bool Lowering::isOpen(const Atom *length) const {
+  return openLengths.contains(length) &&
+         llvm::none_of(model.setLengths, [&](const auto &given) {
+           return given.first == length;
+         });
 }
 
 Attribute Lowering::linearExtent(const Extent::Linear &linear) {
@@ -343,10 +351,14 @@ void Lowering::emitChoice(const Choice &choice) {
   attn::Distribution distribution =
       *attn::symbolizeDistribution(choice.distribution);
   bool observed = !choice.latent && !model.decoding;
+  // A length that is given is that of what is generated, whatever stands there.
   Attribute end;
-  if (target.isSentence)
+  bool canEnd = !model.decoding || llvm::any_of(target.extents, [&](auto &e) {
+    return isOpen(e.length());
+  });
+  if (canEnd && target.isSentence)
     end = builder.getI64IntegerAttr(1);
-  else if (target.ends && target.positionOf)
+  else if (canEnd && target.ends && target.positionOf)
     end = extent(*target.positionOf->axis(0));
   auto op = attn::ChoiceOp::create(
       builder, location(choice.loc),

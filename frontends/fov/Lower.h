@@ -55,6 +55,7 @@ private:
                          llvm::StringRef label);
   mlir::Value visibleValue(Array &array);
   void emitChoice(const Choice &choice);
+  bool isOpen(const Atom *length) const;
   void emitMarks();
   bool isStored(const Array &array, unsigned axis, const Extent &constant);
   bool isInside(const Array &array, unsigned axis, const Extent &constant);
@@ -125,7 +126,7 @@ private:
   mlir::Value start;                           // <s>
   std::map<std::string, const Atom *> lengths; // emitted, by name
   mlir::Operation *lastLength = nullptr;
-  llvm::SmallPtrSet<const Atom *, 8> openLengths;
+  llvm::SmallPtrSet<const Atom *, 8> openLengths; // some may be set
 };
 
 } // namespace fovea::fov

@@ -298,7 +298,7 @@ void Runner::printExample(int64_t number, const Example &example,
           return unknown.wordAt(place, one.outputs.at(unknown.weights),
                                 example.words);
         };
-      output += textOf(data.text, found->second, one.ended, model->words(),
+      output += textOf(data.text, found->second, one.hasEnd, model->words(),
                        replacement);
     }
     output += '\n';

@@ -59,7 +59,7 @@ std::string Printer::lineOf(const runtime::Example &example,
         return unknown.wordAt(place, {weights.shape, weights.values},
                               example.words);
       };
-    line += textOf(data, found->second, hypothesis.ended,
+    line += textOf(data, found->second, hypothesis.hasEnd,
                    execution.vocabularies, replacement);
   }
   return line;
@@ -147,6 +147,7 @@ static runtime::Status runCompiled(const Arguments &arguments,
         hypothesis.score = generated.score;
         hypothesis.steps = generated.steps;
         hypothesis.ended = generated.ended;
+        hypothesis.hasEnd = generated.hasEnd;
         for (auto &[name, values] : generated.outputs)
           hypothesis.outputs[name] = {values.shape, std::move(values.values),
                                       false};

@@ -87,7 +87,8 @@ bool readText(Session &session, const TextSource &source, const DataInfo &data,
               std::vector<runtime::DataValues> &values,
               std::vector<std::vector<std::string>> *words = nullptr);
 
-/// A generated array as a line of text, without the symbol that ends it.
+/// A generated array as a line of text, without the symbol that ends it;
+/// `hasEnd` says whether one stands there.
 std::string textOf(const DataInfo &data, const reference::Array &array,
                    bool hasEnd, const Vocabularies &vocabularies,
                    const runtime::Replacement &replacement = {});

@@ -146,7 +146,7 @@ Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
       for (auto [metric, sum] : llvm::zip(wanted, sums)) {
         const runtime::DataValues &made = best.outputs.at(metric.data->name);
         std::string line =
-            textOf(*metric.data, {made.shape, made.values, false}, best.ended,
+            textOf(*metric.data, {made.shape, made.values, false}, best.hasEnd,
                    vocabularies);
         sum->add(line, {metric.references[i]});
       }
