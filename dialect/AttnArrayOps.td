@@ -135,11 +135,12 @@ def Attn_ComputeOp : Attn_Op<"compute", [
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ComputeOp", "ScanOp", "SearchOp"]>]> {
+    ParentOneOf<["ComputeOp", "ScanOp", "SearchOp", "KernelOp"]>]> {
   let summary = "the value of a body";
   let description = [{
-    Ends the body or condition of `attn.compute` with a scalar, and the body of
-    a loop with the next values of its carries and with its rows.
+    Ends the body or condition of `attn.compute` with a scalar, the body of a
+    loop with the next values of its carries and with its rows, and that of a
+    kernel with what it gives.
 
     ```mlir
     %ones = attn.compute (%i: "S") {

@@ -25,6 +25,12 @@ def Attn_Dialect : Dialect {
     everything that a model does before batching is said with them.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+  private:
+    void addAttributesOfDecisions();
+  }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"
@@ -70,6 +76,72 @@ def Attn_Array : TypeDef<Attn_Dialect, "Array"> {
     ArrayType dropAxis(unsigned axis) const;
     ArrayType withShape(::llvm::ArrayRef<::mlir::Attribute> shape) const;
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of decisions
+//===----------------------------------------------------------------------===//
+
+def Attn_ProductKind : I32EnumAttr<"ProductKind", "whose rows a matrix product multiplies at once", [
+  I32EnumAttrCase<"weights", 0>, I32EnumAttrCase<"place", 1>,
+  I32EnumAttrCase<"examples", 2>, I32EnumAttrCase<"each", 3>
+]> {
+  let cppNamespace = "::fovea::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
+  let mnemonic = "product";
+  let summary = "that an equation is computed as a matrix product";
+  let description = [{
+    Stands as `attn.product` at an `attn.compute` whose body multiplies two
+    reads, and says which part each index of the equation has in
+
+        C[batch.., rows.., columns] = sum[terms..](A[batch.., rows.., terms..] * B[batch.., columns, terms..])
+
+    `left` is the operand of the body's product that is A. What the equation
+    means is said by its body alone: without the attribute it gives the same.
+
+    The kind says what is multiplied at once.
+
+    * `weights`: the rows of all examples, with a B that the batch has once.
+    * `place`: the same, of an A that is read at one place of its first axes:
+      a number, or the step of the loop around the equation.
+    * `examples`: C is a sum over the examples, whose terms are consecutive.
+    * `each`: one product for each example and each place of `batch`.
+
+    `columns(1 from 4 to 8)`: C is 0 outside of these columns.
+    `columns(1 in -3 to 0)`: C is 0 where column - row is outside of the band;
+    `terms(2 in * to 0)`: so is A where term - row is. `*` is no bound.
+
+    Example: scores of eight heads, of the keys up to each query.
+
+    ```mlir
+    %q = attn.data "q" : !attn.array<["T", 8, 64], f64>
+    %score = attn.compute (%h: 8, %t: "T", %u: "T") sum (%k: 64) where {
+      %0 = arith.cmpi sle, %u, %t : index
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %q[%t, %h, %k] : !attn.array<["T", 8, 64], f64>
+      %1 = attn.read %q[%u, %h, %k] : !attn.array<["T", 8, 64], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } {attn.product = #attn.product<each, left = 0, batch(0), rows(1), columns(2 in * to 0), terms(3)>}
+      : !attn.array<[8, "T", "T"], f64>
+    ```
+  }];
+  let parameters = (ins
+    "ProductKind":$kind,
+    "unsigned":$left,                 // 0 or 1
+    OptionalArrayRefParameter<"unsigned">:$batch,
+    OptionalArrayRefParameter<"unsigned">:$rows,
+    "unsigned":$columns,
+    ArrayRefParameter<"unsigned">:$terms,
+    "Band":$range,                    // of the columns that are not 0
+    "Band":$columnBand,               // column - row
+    "Band":$termBand                  // term - row
+  );
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Attn_Scalar : AnyTypeOf<[F64, I64, I1]>;

@@ -34,6 +34,7 @@ struct KeepConstantsInBodies : DialectFoldInterface {
 
 void AttnDialect::initialize() {
   addInterfaces<KeepConstantsInBodies>();
+  addAttributesOfDecisions();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialect/AttnTypes.cpp.inc"

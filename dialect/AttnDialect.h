@@ -26,6 +26,25 @@
 #include "dialect/AttnDialect.h.inc"
 #include "dialect/AttnEnums.h.inc"
 
+namespace fovea::attn {
+
+/// from <= number <= to; nothing: no bound.
+struct Band {
+  std::optional<int64_t> from, to;
+  bool isWhole() const { return !from && !to; }
+  bool operator==(const Band &) const = default;
+};
+
+inline llvm::hash_code hash_value(const Band &band) {
+  return llvm::hash_combine(band.from.has_value(), band.from.value_or(0),
+                            band.to.has_value(), band.to.value_or(0));
+}
+
+} // namespace fovea::attn
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/AttnAttributes.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "dialect/AttnTypes.h.inc"
 

@@ -199,6 +199,64 @@ AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
   return result;
 }
 
+uint64_t fovea::attn::dependence(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    bool own = isa<ComputeOp>(argument.getOwner()->getParentOp());
+    return own ? uint64_t(1) << argument.getArgNumber() : 0;
+  }
+  uint64_t bits = 0;
+  value.getDefiningOp()->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!isa<ArrayType>(operand.getType()) &&
+          (op == value.getDefiningOp() ||
+           !value.getDefiningOp()->isProperAncestor(
+               operand.getParentBlock()->getParentOp())))
+        bits |= dependence(operand);
+  });
+  return bits;
+}
+
+static void addEqualities(Value condition, Block &block,
+                          SmallVectorImpl<Equality> &result) {
+  Operation *op = condition.getDefiningOp();
+  if (!op || op->getBlock() != &block)
+    return;
+  if (auto both = dyn_cast<arith::AndIOp>(op)) {
+    addEqualities(both.getLhs(), block, result);
+    addEqualities(both.getRhs(), block, result);
+    return;
+  }
+  if (auto later = dyn_cast<scf::IfOp>(op)) {
+    // `if (a) { b } else { false }`: a holds, whatever b is.
+    APInt value;
+    Operation *yield =
+        later.elseBlock() ? later.elseBlock()->getTerminator() : nullptr;
+    if (yield && matchPattern(yield->getOperand(0), m_ConstantInt(&value)) &&
+        value.isZero())
+      addEqualities(later.getCondition(), block, result);
+    return;
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return;
+  for (auto [a, b] : {std::pair(compare.getLhs(), compare.getRhs()),
+                      std::pair(compare.getRhs(), compare.getLhs())}) {
+    auto index = dyn_cast<BlockArgument>(a);
+    if (index && index.getOwner() == &block &&
+        !(dependence(b) >> index.getArgNumber() & 1))
+      result.push_back({index.getArgNumber(), b});
+  }
+}
+
+SmallVector<Equality> fovea::attn::equalitiesOf(ComputeOp op) {
+  SmallVector<Equality> result;
+  if (op.hasCondition()) {
+    Block &block = op.getCondition().front();
+    addEqualities(block.getTerminator()->getOperand(0), block, result);
+  }
+  return result;
+}
+
 unsigned fovea::attn::numIndices(Operation *op) {
   if (auto compute = dyn_cast<ComputeOp>(op))
     return compute.getNumIndices();
@@ -232,6 +290,11 @@ Value fovea::attn::behindViews(Value array) {
   while (auto reshape = array.getDefiningOp<ReshapeOp>())
     array = reshape.getOperand();
   return array;
+}
+
+Value fovea::attn::insideKernel(Value array) {
+  auto kernel = array.getDefiningOp<KernelOp>();
+  return kernel ? kernel.getYielded(cast<OpResult>(array)) : array;
 }
 
 bool fovea::attn::variesInside(Attribute extent, Operation *model) {

@@ -70,6 +70,9 @@ void forArrays(
 /// The array that `array` is a view of, or itself.
 mlir::Value behindViews(mlir::Value array);
 
+/// What a result of a kernel is called inside of it; any other array itself.
+mlir::Value insideKernel(mlir::Value array);
+
 /// Whether a length of `model`, a system or a program, differs between the
 /// places of an example, by itself or because it follows from one that does.
 bool variesInside(mlir::Attribute extent, mlir::Operation *model);
@@ -93,6 +96,20 @@ bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
 
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
+
+/// Which indices of its op a value of a body or condition depends on, as bits;
+/// an index of a loop around is none of them.
+uint64_t dependence(mlir::Value value);
+
+/// A condition `index == value` that holds for every element that counts.
+struct Equality {
+  unsigned index;
+  mlir::Value value;
+};
+
+/// The equalities of the condition of `op` that determine one of its indices
+/// by the others.
+llvm::SmallVector<Equality> equalitiesOf(ComputeOp op);
 
 } // namespace fovea::attn
 

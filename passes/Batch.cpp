@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Batch.h"
+#include "passes/Access.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -32,32 +33,38 @@ static std::optional<BatchKind> kindNamed(StringRef name) {
 
 /// Whether a batch has what `op` gives in one way or another.
 static bool givesArrays(Operation *op) {
+  // A kernel gives what its members do.
+  if (isa<KernelOp>(op))
+    return false;
   return isa<ScanOp, SearchOp>(op) ||
          (op->getNumResults() != 0 &&
           isa<ArrayType>(op->getResult(0).getType()));
 }
 
 LogicalResult fovea::attn::verifyBatched(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>()) {
-    WalkResult walk = program.walk([](Operation *op) {
-      if (!givesArrays(op))
-        return WalkResult::advance();
-      auto name = op->getAttrOfType<StringAttr>(batchName);
-      if (!name) {
-        op->emitOpError() << "has no '" << batchName
-                          << "', which 'attn-batch' gives it";
-        return WalkResult::interrupt();
-      }
-      if (kindNamed(name.getValue()))
-        return WalkResult::advance();
-      op->emitOpError() << "has '" << batchName << "' '" << name.getValue()
-                        << "', which is none of 'once', 'each' and 'sum'";
-      return WalkResult::interrupt();
-    });
-    if (walk.wasInterrupted())
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(verifyBatched(program)))
       return failure();
-  }
   return success();
+}
+
+LogicalResult fovea::attn::verifyBatched(ProgramOp program) {
+  WalkResult walk = program.walk([](Operation *op) {
+    if (!givesArrays(op))
+      return WalkResult::advance();
+    auto name = op->getAttrOfType<StringAttr>(batchName);
+    if (!name) {
+      op->emitOpError() << "has no '" << batchName
+                        << "', which 'attn-batch' gives it";
+      return WalkResult::interrupt();
+    }
+    if (kindNamed(name.getValue()))
+      return WalkResult::advance();
+    op->emitOpError() << "has '" << batchName << "' '" << name.getValue()
+                      << "', which is none of 'once', 'each' and 'sum'";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 BatchKind fovea::attn::batchOf(Operation *op) {
@@ -69,7 +76,7 @@ BatchKind fovea::attn::batchOf(Operation *op) {
 bool fovea::attn::isPerExample(Value array) {
   if (auto argument = dyn_cast<BlockArgument>(array))
     return batchOf(argument.getOwner()->getParentOp()) == BatchKind::each;
-  return batchOf(array.getDefiningOp()) == BatchKind::each;
+  return batchOf(insideKernel(array).getDefiningOp()) == BatchKind::each;
 }
 
 void fovea::attn::setBatch(Operation *op, BatchKind kind) {

@@ -16,6 +16,7 @@ enum class BatchKind { once, each, sum };
 /// array says how a batch has it. Emits an error otherwise. Passes that ask
 /// begin with it, as each may be run alone.
 mlir::LogicalResult verifyBatched(mlir::ModuleOp module);
+mlir::LogicalResult verifyBatched(ProgramOp program);
 
 /// Behind the phase `batch`.
 BatchKind batchOf(mlir::Operation *op);

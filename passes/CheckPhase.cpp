@@ -103,6 +103,7 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
     case Phase::schedule:
       return checkSchedule(getOperation());
     case Phase::fuse:
+    case Phase::kernels:
     case Phase::batch:
       return checkBatch(getOperation());
     }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
+#include "dialect/AttnDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -82,6 +83,19 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createExposeContractions());
   // Behind all that changes the bodies of sums.
   manager.addPass(createJoinSums());
+  // What the equations are from here on.
+  manager.addPass(createNameProducts());
+}
+
+void fovea::attn::formKernels(OpPassManager &programs) {
+  programs.addPass(createFormStrips());
+  // Behind strips, which keep more out of memory.
+  programs.addPass(createFormEpilogues());
+}
+
+/// What is computed together.
+static void kernels(OpPassManager &manager, const PipelineOptions &options) {
+  formKernels(manager.nest<ProgramOp>());
 }
 
 void fovea::attn::buildPipeline(OpPassManager &manager,

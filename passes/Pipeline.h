@@ -45,6 +45,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 
+/// Adds the passes of the phase `kernels`, which run on one program: what is
+/// computed together depends on its machine, and on its limit of memory.
+void formKernels(mlir::OpPassManager &programs);
+
 /// Every pass and the pipeline `attn-pipeline`, for tools that run any of
 /// them by name.
 void registerFoveaPasses();

@@ -9,7 +9,7 @@
 #define FOVEA_CODEGEN_CPU_COMPUTEEMITTER_H
 
 #include "codegen/cpu/BodyEmitter.h"
-#include "codegen/cpu/Vectorise.h"
+#include "passes/kernels/VectorIndex.h"
 
 namespace fovea::codegen {
 
@@ -101,7 +101,7 @@ private:
   unsigned lanes;
   /// The index along which neighbours share a vector, or -1.
   int along;
-  std::optional<Equality> scattered;
+  std::optional<attn::Equality> scattered;
   /// Whether the condition is known to hold.
   bool isDecided = false;
   Place place;

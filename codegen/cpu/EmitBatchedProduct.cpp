@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/BatchedContraction.h"
 #include "codegen/cpu/ProgramEmitter.h"
 #include "passes/Batch.h"
+#include "passes/Product.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -17,8 +17,7 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-void ProgramEmitter::emitBatchedProduct(ComputeOp op,
-                                        BatchedContraction product) {
+void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   bool isSum = batchOf(op) == BatchKind::sum;
   int64_t places = 1;
   for (unsigned index : product.outer)
@@ -54,7 +53,8 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op,
                                     extent(product.n),
                                     extent(product.k)};
     for (const Band &band : {product.terms, product.columns})
-      for (std::optional<int64_t> bound : {band.below, band.above})
+      for (std::optional<int64_t> bound :
+           {band.from ? std::optional(-*band.from) : std::nullopt, band.to})
         arguments.push_back(kernel.number(bound.value_or(unbounded)));
     arguments.push_back(accumulate);
     kernel.call(productName(real), arguments);

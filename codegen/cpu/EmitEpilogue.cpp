@@ -17,7 +17,7 @@ using runtime::Program;
 /// its left side lie.
 struct fovea::codegen::RowsOfProduct {
   const Epilogue::Product *product;
-  Contraction contraction;
+  RowsProduct contraction;
   Value sums, list;
   int64_t stride;
 };
@@ -29,7 +29,7 @@ static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
   Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue));
   SmallVector<RowsOfProduct> rooms;
   for (const Epilogue::Product &product : epilogue.products) {
-    RowsOfProduct room = {&product, *contractionOf(product.op), at, nullptr,
+    RowsOfProduct room = {&product, *rowsProductOf(product.op), at, nullptr,
                           product.stride(epilogue.width)};
     at = b.at(real, at, epilogueRows * room.stride);
     if (storage.hasRowList(room.contraction))

@@ -27,7 +27,7 @@ static constexpr int64_t leastHalved = 16;
 static constexpr int64_t mostNear = int64_t(1) << 17;
 
 /// How many terms each sum of a product has.
-Value ProgramEmitter::termsOf(Contraction product) {
+Value ProgramEmitter::termsOf(RowsProduct product) {
   if (product.isByRows())
     return main.number(product.count);
   const Storage &right = storage.of(product.right.getArray());
@@ -45,11 +45,11 @@ void ProgramEmitter::emitPacking(Operation &op, bool ofParameters) {
         !packedSlots.insert(room->slot).second)
       return;
     main.setLoc(compute.getLoc());
-    emitPack(compute, *contractionOf(compute));
+    emitPack(compute, *rowsProductOf(compute));
   });
 }
 
-void ProgramEmitter::emitPack(ComputeOp op, Contraction product) {
+void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
   const Storage &right = storage.of(product.right.getArray());
   int room = storage.packedOf(op)->slot;
   Value terms = termsOf(product);
@@ -136,7 +136,7 @@ void ProgramEmitter::forPieces(KernelBuilder &b, Value first, Value last,
 void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
                               const Piece &piece, Value terms, Value list,
                               Value to, Value stride) {
-  Contraction product = *contractionOf(op);
+  RowsProduct product = *rowsProductOf(op);
   const Storage &left = storage.of(product.left.getArray());
   bool isRows = product.isByRows();
   Value leftRow = kernel.number(isRows ? product.leftWidth : 1);
@@ -156,7 +156,7 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
   kernel.call(list ? gemmRowsName(real) : gemmName(real), arguments);
 }
 
-void ProgramEmitter::emitProduct(ComputeOp op, Contraction product) {
+void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();
   Value rows, terms = termsOf(product);
@@ -224,7 +224,7 @@ static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
 /// elements of the array that it is a row of.
 Value ProgramEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
                                 ComputeOp op, Value row) {
-  Contraction product = *contractionOf(op);
+  RowsProduct product = *rowsProductOf(op);
   const Storage &left = storage.of(product.left.getArray());
   BodyEmitter values(kernel, storage, place, 0);
   Value start = values.start(left);
@@ -284,7 +284,7 @@ void ProgramEmitter::emitRowList(ComputeOp op, const Storage &list) {
 }
 
 /// The columns of the result that the product does not give.
-void ProgramEmitter::emitZeros(ComputeOp op, Value rows, Contraction product) {
+void ProgramEmitter::emitZeros(ComputeOp op, Value rows, RowsProduct product) {
   if (product.columns() == product.width)
     return;
   const Storage &result = storage.of(op.getResult());

@@ -20,7 +20,7 @@ constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
 struct KernelNote {
   std::string symbol;
   mlir::Operation *op;
-  /// Equations that are computed with it in strips (Strips.h).
+  /// Equations that are computed with it.
   std::vector<mlir::Operation *> others = {};
 };
 
@@ -38,10 +38,11 @@ struct EmitOptions {
   std::vector<KernelNote> *notes = nullptr;
 };
 
-/// Adds to `module` the function `@<entry>`, which runs `program` on a frame,
-/// and its kernels; describes in `description` what the frame holds. Behind
-/// the phase `batch`. Fails, with an error at the op, on what cannot be
-/// compiled yet (an `attn.search`: EmitDecoder.h).
+/// Brings `program` through the phase `kernels`, and adds to `module` the
+/// function `@<entry>`, which runs `program` on a frame, and its kernels;
+/// describes in `description` what the frame holds. Behind the phase `fuse`.
+/// Fails, with an error at the op, on what cannot be compiled yet (an
+/// `attn.search`: EmitDecoder.h).
 ///
 /// A kernel is `void(ptr frame, i64 first, i64 last)`: it does the work units
 /// `first` .. `last`-1, which do not depend on each other.

@@ -170,7 +170,7 @@ StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
                                                 Value row) {
   BodyEmitter values(b, storage, place, 0);
   ComputeOp op = member.op;
-  BatchedContraction product = *member.product;
+  ExampleProduct product = *member.product;
   SmallVector<Index> indices = indicesOf(member, row);
   auto resultAxes =
       llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
@@ -189,7 +189,7 @@ StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
 
 /// The right side in pieces of terms, each as @fovea_pack gives it.
 void StripEmitter::pack(const StripMember &member) {
-  const BatchedContraction &product = *member.product;
+  const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, b.number(0));
   Value rowStride = all.b.along[product.k], zero = b.number(0);
   Value panels = b.divUp(all.n, b.number(tile.columns()));
@@ -237,17 +237,17 @@ bool StripEmitter::isGuarded(const StripMember &member) {
 std::pair<Value, Value> StripEmitter::inBand(const Band &band, Value size,
                                              Value first, Value last) {
   Value from = b.number(0), to = size;
-  if (band.below)
-    from = b.max(from, b.min(size, b.sub(first, b.number(*band.below))));
-  if (band.above)
-    to = b.max(from, b.min(size, b.add(last, b.number(*band.above + 1))));
+  if (band.from)
+    from = b.max(from, b.min(size, b.add(first, b.number(*band.from))));
+  if (band.to)
+    to = b.max(from, b.min(size, b.add(last, b.number(*band.to + 1))));
   return {from, to};
 }
 
 /// Zeros where C is outside of its band.
 void StripEmitter::clearOutside(const StripMember &member, Value first,
                                 Value count) {
-  const BatchedContraction &product = *member.product;
+  const ExampleProduct &product = *member.product;
   if (product.columns.isWhole() || isGuarded(member))
     return;
   Operands all = operandsOf(member, first);
@@ -264,7 +264,7 @@ void StripEmitter::clearOutside(const StripMember &member, Value first,
 /// C[rows, n] = A[rows, k] * B[k, n]
 void StripEmitter::multiplyRows(const StripMember &member, Value first,
                                 Value count) {
-  const BatchedContraction &product = *member.product;
+  const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, first);
   Value one = b.number(1);
   Value width = b.number(tile.columns());
@@ -292,10 +292,18 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   clearOutside(member, first, count);
 }
 
+/// a - b, where `band` has b - a.
+static Band turned(const Band &band) {
+  auto negated = [](std::optional<int64_t> bound) {
+    return bound ? std::optional(-*bound) : std::nullopt;
+  };
+  return {negated(band.to), negated(band.from)};
+}
+
 /// C[m, n] += A[m, rows] * B[rows, n]
 void StripEmitter::sumRows(const StripMember &member, Value first,
                            Value count) {
-  const BatchedContraction &product = *member.product;
+  const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, first);
   Value zero = b.number(0), one = b.number(1);
   Value panels = b.divUp(all.n, b.number(tile.columns()));
@@ -305,9 +313,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
           all.n, room, zero, panels});
   // Rows of C that these terms touch.
   Value last = b.sub(b.add(first, count), one);
-  auto [from, to] =
-      inBand({.below = product.terms.above, .above = product.terms.below},
-             all.m, first, last);
+  auto [from, to] = inBand(turned(product.terms), all.m, first, last);
   b.call(gemmName(real),
          {address(all.a.base, b.mul(from, all.a.along[product.m])),
           all.a.along[product.m], all.a.along[product.k], room,
@@ -318,7 +324,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
 
 /// What sums over the rows begins with.
 void StripEmitter::clear(const StripMember &member) {
-  const BatchedContraction &product = *member.product;
+  const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, b.number(0));
   b.loop(b.number(0), all.m, b.number(1), [&](Value row) {
     b.clear(real, address(all.c.base, b.mul(row, all.c.along[product.m])),
@@ -392,7 +398,7 @@ static Value rowsBefore(KernelBuilder &b, const StorageMap &storage,
 
 /// The rows of the product of the first member, in its strip.
 void StripEmitter::multiplyWeights(Value first, Value count) {
-  Contraction product = *group.weights;
+  RowsProduct product = *group.weights;
   ComputeOp op = group.members.front().op;
   const Storage &left = storage.of(product.left.getArray());
   const Storage &result = storage.of(op.getResult());

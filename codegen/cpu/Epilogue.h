@@ -1,13 +1,8 @@
-//===- Epilogue.h - equations behind products, column by column -----------===//
+//===- Epilogue.h - kernels that compute column by column -----------------===//
 //
-// The gates of a recurrent network, and their adjoints, read sums of products
-// with weights at their own place. A thread then computes its columns of the
-// products and, behind them, its columns of these equations: the sums are never
-// in memory that threads share, and no thread waits in between.
-//
-// A product may have several parts of the same width, one per gate. It is
-// packed so that the columns of all parts that belong to one place stand
-// together.
+// What the emitter has to know of a kernel in columns (`attn-form-epilogues`
+// makes it). A product of several parts is packed so that the columns of all
+// parts that belong to one place stand together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,13 +44,8 @@ struct Epilogue {
   int64_t placesAtOnce(const GemmTile &tile) const;
 };
 
-/// Finds the epilogues in the loops and at the top of a program, and moves the
-/// ops of each next to one another, to where the last one stands. What reads
-/// them comes behind. The members of `groups` stay where they are. Behind the
-/// phase `batch`.
-std::vector<Epilogue> gatherEpilogues(attn::ProgramOp program,
-                                      const GemmTile &tile,
-                                      llvm::ArrayRef<StripGroup> groups);
+/// The kernels in columns of a program that is behind the phase `kernels`.
+std::vector<Epilogue> epiloguesOf(attn::ProgramOp program);
 
 } // namespace fovea::codegen
 

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/ProgramEmitter.h"
 #include "codegen/cpu/ExpandMath.h"
+#include "codegen/cpu/Machine.h"
 #include "codegen/cpu/ShareKernels.h"
 #include "codegen/cpu/Twins.h"
 #include "passes/Batch.h"
@@ -18,6 +19,8 @@ using runtime::Program;
 LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
                                           const EmitOptions &options,
                                           runtime::Program &description) {
+  if (failed(formKernels(program, options.target, options.real)))
+    return failure();
   ProgramEmitter emitter(program, module, options);
   if (failed(emitter.emit()))
     return failure();
@@ -32,8 +35,7 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : program(program), module(module), target(options.target),
       real(options.real), tile(gemmTile(real, target)),
-      groups(gatherStrips(program, tile)),
-      epilogues(gatherEpilogues(program, tile, groups)),
+      groups(stripsOf(program, tile)), epilogues(epiloguesOf(program)),
       storage(program, real, tile, groups, epilogues, options.prepares),
       notes(options.notes), prepares(options.prepares),
       lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
@@ -106,11 +108,9 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
-    if (const Epilogue *epilogue = storage.epilogueOf(&op)) {
-      // Behind its last op, as all weights are packed by then.
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
       emitRun(run);
-      if (epilogue->members.back() == &op)
-        emitEpilogue(*epilogue);
+      emitKernel(kernel);
       continue;
     }
     if (!isTop && isByRows(op)) {
@@ -130,7 +130,7 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
 bool ProgramEmitter::isByRows(Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   return compute && batchOf(compute) == BatchKind::each &&
-         !storage.packedOf(compute) && !batchedContractionOf(compute);
+         !storage.packedOf(compute) && !exampleProductOf(compute);
 }
 
 void ProgramEmitter::emitRun(SmallVector<ComputeOp> &run) {
@@ -151,17 +151,24 @@ void ProgramEmitter::emitRun(SmallVector<ComputeOp> &run) {
   run.clear();
 }
 
+void ProgramEmitter::emitKernel(KernelOp kernel) {
+  Operation &first = kernel.getBody().front().front();
+  main.setLoc(first.getLoc());
+  switch (kernel.getSchedule()) {
+  case Schedule::strips:
+    return emitStrips(*storage.groupOf(&first));
+  case Schedule::columns:
+    return emitEpilogue(*storage.epilogueOf(&first));
+  }
+  llvm_unreachable("every schedule is emitted");
+}
+
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
-  if (const StripGroup *group = storage.groupOf(&op)) {
-    if (group->members.front().op == &op)
-      emitStrips(*group);
-    return success();
-  }
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (storage.packedOf(compute))
-      emitProduct(compute, *contractionOf(compute));
-    else if (auto product = batchedContractionOf(compute))
+      emitProduct(compute, *rowsProductOf(compute));
+    else if (auto product = exampleProductOf(compute))
       emitBatchedProduct(compute, *product);
     else if (!emitted.contains(compute))
       emitCompute(twinsFrom(compute, storage));

@@ -8,11 +8,10 @@
 #ifndef FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
 #define FOVEA_CODEGEN_CPU_PROGRAMEMITTER_H
 
-#include "codegen/cpu/BatchedContraction.h"
 #include "codegen/cpu/ComputeEmitter.h"
-#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/EmitProgram.h"
 #include "codegen/cpu/Gemm.h"
+#include "passes/Product.h"
 
 namespace fovea::codegen {
 
@@ -36,6 +35,7 @@ private:
 
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
+  void emitKernel(attn::KernelOp kernel);
   /// One equation, or several sums that one loop computes (Twins.h).
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops);
   bool isByRows(mlir::Operation &op);
@@ -47,8 +47,8 @@ private:
   /// Packs the weights of the products in `op`, which stands in no loop: those
   /// that are kept from run to run, or the others.
   void emitPacking(mlir::Operation &op, bool ofParameters);
-  void emitPack(attn::ComputeOp op, Contraction product);
-  void emitProduct(attn::ComputeOp op, Contraction product);
+  void emitPack(attn::ComputeOp op, attn::RowsProduct product);
+  void emitProduct(attn::ComputeOp op, attn::RowsProduct product);
   /// Rows of a product and units of its columns, as panels: what a kernel
   /// computes.
   struct Piece {
@@ -75,7 +75,7 @@ private:
                  const Epilogue &epilogue, llvm::ArrayRef<RowsOfProduct> rooms,
                  const Piece &piece);
 
-  void emitBatchedProduct(attn::ComputeOp op, BatchedContraction product);
+  void emitBatchedProduct(attn::ComputeOp op, attn::ExampleProduct product);
   void emitStrips(const StripGroup &group);
   void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
   void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
@@ -85,8 +85,9 @@ private:
   mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,
                          attn::ComputeOp op);
   void emitRowCondition(attn::ComputeOp op);
-  void emitZeros(attn::ComputeOp op, mlir::Value rows, Contraction product);
-  mlir::Value termsOf(Contraction product);
+  void emitZeros(attn::ComputeOp op, mlir::Value rows,
+                 attn::RowsProduct product);
+  mlir::Value termsOf(attn::RowsProduct product);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);
   void emitDropout(attn::DropoutOp op);

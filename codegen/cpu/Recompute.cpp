@@ -1,6 +1,7 @@
 //===- Recompute.cpp - arrays computed again instead of kept --------------===//
 
 #include "codegen/cpu/Recompute.h"
+#include "codegen/cpu/Machine.h"
 #include "codegen/cpu/Storage.h"
 #include "passes/Batch.h"
 #include "runtime/Placement.h"
@@ -27,11 +28,14 @@ static constexpr int mostRounds = 40;
 //===----------------------------------------------------------------------===//
 
 /// The bytes of the arrays of the program as it is.
-static int64_t plannedBytes(ProgramOp program, Type real, GemmTile tile,
+static int64_t plannedBytes(ProgramOp program, Type real, const Target &target,
                             const MemoryLimit &limit) {
   auto copy = cast<ProgramOp>(program->clone());
-  std::vector<StripGroup> groups = gatherStrips(copy, tile);
-  std::vector<Epilogue> epilogues = gatherEpilogues(copy, tile, groups);
+  if (failed(formKernels(copy, target, real)))
+    return std::numeric_limits<int64_t>::max();
+  GemmTile tile = gemmTile(real, target);
+  std::vector<StripGroup> groups = stripsOf(copy, tile);
+  std::vector<Epilogue> epilogues = epiloguesOf(copy);
   StorageMap storage(copy, real, tile, groups, epilogues,
                      /*keepsPacked=*/false);
   const Program &description = storage.description();
@@ -243,14 +247,15 @@ bool Recomputer::round(int64_t total) {
   return found;
 }
 
-int64_t fovea::codegen::recompute(ProgramOp program, Type real, GemmTile tile,
+int64_t fovea::codegen::recompute(ProgramOp program, Type real,
+                                  const Target &target,
                                   const MemoryLimit &limit) {
-  int64_t bytes = plannedBytes(program, real, tile, limit);
+  int64_t bytes = plannedBytes(program, real, target, limit);
   Recomputer recomputer(program, limit);
   for (int turn = 0; turn < mostRounds && bytes > limit.bytes; ++turn) {
     if (!recomputer.round(bytes))
       break;
-    bytes = plannedBytes(program, real, tile, limit);
+    bytes = plannedBytes(program, real, target, limit);
   }
   return bytes;
 }

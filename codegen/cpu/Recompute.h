@@ -11,7 +11,7 @@
 #ifndef FOVEA_CODEGEN_CPU_RECOMPUTE_H
 #define FOVEA_CODEGEN_CPU_RECOMPUTE_H
 
-#include "codegen/cpu/Gemm.h"
+#include "codegen/Target.h"
 #include "dialect/AttnDialect.h"
 
 #include <map>
@@ -29,8 +29,8 @@ struct MemoryLimit {
 /// Lets the program compute arrays again until it keeps the limit or nothing is
 /// left to compute again. Returns the bytes of its arrays then. Every result
 /// has the same bits. Behind the phase `fuse`.
-int64_t recompute(attn::ProgramOp program, mlir::Type real, GemmTile tile,
-                  const MemoryLimit &limit);
+int64_t recompute(attn::ProgramOp program, mlir::Type real,
+                  const Target &target, const MemoryLimit &limit);
 
 } // namespace fovea::codegen
 

@@ -1,10 +1,10 @@
 //===- Storage.cpp - where the arrays of a program lie --------------------===//
 
 #include "codegen/cpu/Storage.h"
-#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/Twins.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/Product.h"
 #include "passes/SplitDecoder.h"
 
 using namespace mlir;
@@ -191,12 +191,12 @@ const Storage *StorageMap::rowListOf(ComputeOp op) const {
   return found == rowLists.end() ? nullptr : &found->second;
 }
 
-bool StorageMap::hasRowList(Contraction product) const {
+bool StorageMap::hasRowList(RowsProduct product) const {
   return of(product.left.getArray()).rowOf ||
-         product.kind == Contraction::Placed;
+         product.kind == ProductKind::place;
 }
 
-void StorageMap::addRowList(ComputeOp op, Contraction product, int position) {
+void StorageMap::addRowList(ComputeOp op, RowsProduct product, int position) {
   if (!hasRowList(product) || epilogueOf(op))
     return;
   ArrayType result = op.getResult().getType();
@@ -223,18 +223,14 @@ bool StorageMap::isKept(const Storage &array) const {
 }
 
 void StorageMap::addPacked(ComputeOp op, int position) {
-  std::optional<Contraction> product = contractionOf(op);
+  std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product)
     return;
   Value right = product->right.getArray();
   bool isRows = product->isByRows();
-  // Weights are packed ahead of the loops, so they have to be there.
-  if (isRows &&
-      (!isa<ProgramOp>(right.getParentBlock()->getParentOp()) ||
-       (product->kind == Contraction::Rows &&
-        of(product->left.getArray()).ranks != of(op.getResult()).ranks) ||
-       !isPacked(of(product->left.getArray()))))
-    return;
+  assert((product->kind != ProductKind::weights ||
+          of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&
+         "the rows of both sides have one order");
   PackedKey key = {right.getAsOpaquePointer(), product->rightFirst,
                    product->rowStride,         product->columnStride,
                    product->columns(),         product->count,
@@ -280,13 +276,37 @@ void StorageMap::use(Value array, int position) {
 
 /// The op that computes an array, behind its views.
 static Operation *computedBy(Value array) {
-  return behindViews(array).getDefiningOp();
+  return insideKernel(behindViews(array)).getDefiningOp();
+}
+
+/// Whether an op stands in the body of a loop, by itself or in a kernel.
+static bool isIn(Operation *loop, Operation *op) {
+  Operation *parent = op->getParentOp();
+  return (isa<KernelOp>(parent) ? parent->getParentOp() : parent) == loop;
+}
+
+/// Of two ops in one loop, whether `a` stands before `b`: those of a kernel one
+/// by one.
+static bool isBefore(Operation *a, Operation *b) {
+  if (a->getBlock() == b->getBlock())
+    return a->isBeforeInBlock(b);
+  auto inLoop = [](Operation *op) {
+    auto kernel = dyn_cast<KernelOp>(op->getParentOp());
+    return kernel ? kernel.getOperation() : op;
+  };
+  return inLoop(a)->isBeforeInBlock(inLoop(b));
 }
 
 static bool isSummedOverExamples(Value array) {
-  return llvm::any_of(array.getUsers(), [](Operation *user) {
+  return llvm::any_of(array.getUsers(), [&](Operation *user) {
     if (auto reshape = dyn_cast<ReshapeOp>(user))
       return isSummedOverExamples(reshape.getResult());
+    if (auto kernel = dyn_cast<KernelOp>(user->getParentOp());
+        kernel && isa<YieldOp>(user))
+      return llvm::any_of(kernel.getResults(), [&](OpResult result) {
+        return kernel.getYielded(result) == array &&
+               isSummedOverExamples(result);
+      });
     auto read = dyn_cast<ReadOp>(user);
     return read &&
            batchOf(read->getParentOfType<ComputeOp>()) == BatchKind::sum;
@@ -299,13 +319,13 @@ void StorageMap::findRowsInPlace(Operation *op, const Loop *loop) {
   auto scan = dyn_cast<ScanOp>(op);
   for (unsigned i = 0; scan && i < scan.getNumStacked(); ++i) {
     Operation *source = computedBy(scan.getStackedValue(i));
-    if (!source || source->getParentOp() != op || scan.getAxes()[i] != 0 ||
+    if (!source || !isIn(op, source) || scan.getAxes()[i] != 0 ||
         isa<ScanOp>(source) || batchOf(source) != batchOf(op) ||
         inPlace.contains(source->getResult(0)) ||
         isSummedOverExamples(source->getResult(0)))
       continue;
     auto compute = dyn_cast<ComputeOp>(source);
-    if (compute && contractionOf(compute))
+    if (compute && rowsProductOf(compute))
       continue;
     inPlace[source->getResult(0)] = {scan.getStacked(i), loop};
   }
@@ -356,18 +376,20 @@ void StorageMap::findCarriesInPlace(Operation *op) {
     BlockArgument carry = body.getArgument(1 + i);
     auto next =
         dyn_cast_if_present<ComputeOp>(computedBy(yield->getOperand(i)));
-    if (!next || next->getParentOp() != op || of(carry).rowOf ||
+    if (!next || !isIn(op, next) || of(carry).rowOf ||
         inPlace.contains(next.getResult()) || batchOf(next) != batchOf(op))
       continue;
     bool isRead = llvm::any_of(carry.getUsers(), [&](Operation *user) {
-      Operation *reader = body.findAncestorOpInBlock(*user);
+      Operation *reader = user;
+      while (!isIn(op, reader))
+        reader = reader->getParentOp();
       // Some of its columns are written before others of them are read.
       const Epilogue *epilogue = epilogueOf(next);
       if (epilogue && epilogueOf(reader) == epilogue)
         return !isReadAtOwnPlace(carry, user, cast<ComputeOp>(reader));
       if (reader == next)
         return !isReadAtOwnPlace(carry, user, next);
-      return !reader->isBeforeInBlock(next) || isa<ReshapeOp>(reader);
+      return !isBefore(reader, next) || isa<ReshapeOp>(reader);
     });
     if (!isRead)
       overCarry[next.getResult()] = carry;
@@ -422,11 +444,29 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
   llvm_unreachable("data lies in one of three places");
 }
 
+/// The ops of a block, those of a kernel ahead of the kernel.
+static SmallVector<Operation *> opsOf(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block) {
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      for (Operation &member : kernel.getBody().front().without_terminator())
+        ops.push_back(&member);
+    ops.push_back(&op);
+  }
+  return ops;
+}
+
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
   const void *before = nullptr;
   SmallVector<ComputeOp> twins;
-  for (Operation &op : block) {
+  for (Operation *each : opsOf(block)) {
+    Operation &op = *each;
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      for (OpResult result : kernel->getResults())
+        storage[result] = of(kernel.getYielded(result));
+      continue;
+    }
     // A group, an epilogue and twins are one step: their ops run together.
     const StripGroup *group = groupOf(&op);
     const Epilogue *epilogue = epilogueOf(&op);

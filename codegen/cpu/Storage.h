@@ -17,8 +17,6 @@
 
 namespace fovea::codegen {
 
-struct Contraction;
-
 /// A loop of the program while it runs.
 struct Loop {
   mlir::Operation *op = nullptr;
@@ -96,7 +94,7 @@ public:
   bool isKept(const Storage &array) const;
   /// Whether the rows of the left side of a product do not lie one behind the
   /// other, so that a list says where.
-  bool hasRowList(Contraction product) const;
+  bool hasRowList(attn::RowsProduct product) const;
   /// The list of a product that is no part of an epilogue, in elements of the
   /// array that they are rows of, int64; null: there is none.
   const Storage *rowListOf(attn::ComputeOp op) const;
@@ -150,7 +148,7 @@ private:
   std::vector<int64_t> describe(attn::ArrayType type) const;
   void use(mlir::Value array, int position);
   void addPacked(attn::ComputeOp op, int position);
-  void addRowList(attn::ComputeOp op, Contraction product, int position);
+  void addRowList(attn::ComputeOp op, attn::RowsProduct product, int position);
   int newSlot() { return program.numSlots++; }
 
   mlir::Type real;

@@ -1,26 +1,16 @@
-//===- Strips.h - equations computed a strip of rows at a time ------------===//
+//===- Strips.h - kernels that compute a strip of rows at a time ----------===//
 //
-// The scores of attention, their softmax, what it reads, and the adjoints of
-// these are arrays of pairs: for each row, a query, as many elements as there
-// are keys. Where only equations over the same rows read such an array, they
-// are computed together, some rows after the others, and no more than a strip
-// of it is ever there: memory for T x S elements becomes memory for S.
-//
-// The same holds behind a product with weights, as that of a vocabulary: its
-// rows are those of a batch.
-//
-// The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
-// score and any equations between the products: a strip has its rows whole, so
-// that no softmax has to be put together.
+// What the emitter has to know of a kernel in strips (`attn-form-strips` makes
+// it), and what each thread needs for it: packed right sides, and room for some
+// rows of every array that the kernel keeps to itself.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_CODEGEN_CPU_STRIPS_H
 #define FOVEA_CODEGEN_CPU_STRIPS_H
 
-#include "codegen/cpu/BatchedContraction.h"
-#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/Gemm.h"
+#include "passes/Product.h"
 
 namespace fovea::codegen {
 
@@ -48,16 +38,16 @@ struct StripMember {
   /// Whether it adds up over the rows; otherwise it gives them.
   bool sumsRows = false;
   /// The product that it is; of one that sums, the rows are the terms.
-  std::optional<BatchedContraction> product;
+  std::optional<attn::ExampleProduct> product;
   /// Of a product: where its right side is packed.
   unsigned packed = 0;
 };
 
-/// Equations one behind the other.
+/// The equations of a kernel, in order.
 struct StripGroup {
   /// The product with weights that the first member is: the rows are then those
-  /// of all examples, one behind the other, and nothing is outside of them.
-  std::optional<Contraction> weights;
+  /// of all examples, and nothing is outside of them.
+  std::optional<attn::RowsProduct> weights;
   llvm::SmallVector<mlir::Attribute> outer; // the extents outside of the rows
   mlir::Attribute rows;
   std::vector<StripMember> members;
@@ -77,10 +67,8 @@ struct StripGroup {
   }
 };
 
-/// Finds the groups of a program and moves the members of each behind one
-/// another. A sum over the examples that sums rows becomes a sum of the sums of
-/// each. Behind the phase `batch`.
-std::vector<StripGroup> gatherStrips(attn::ProgramOp program, GemmTile tile);
+/// The kernels in strips of a program that is behind the phase `kernels`.
+std::vector<StripGroup> stripsOf(attn::ProgramOp program, GemmTile tile);
 
 } // namespace fovea::codegen
 

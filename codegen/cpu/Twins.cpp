@@ -1,9 +1,9 @@
 //===- Twins.cpp - sums that one loop computes ----------------------------===//
 
 #include "codegen/cpu/Twins.h"
-#include "codegen/cpu/Vectorise.h"
 #include "passes/Batch.h"
 #include "passes/CommonFunctions.h"
+#include "passes/kernels/VectorIndex.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -13,7 +13,7 @@ using namespace fovea::codegen;
 /// nothing that a condition finds the place of.
 static bool isPlainSum(ComputeOp op) {
   return op.getReducer() == Reducer::sum && op.getElementType().isF64() &&
-         isa<ProgramOp>(op->getParentOp()) && hasCostlyFunction(op) &&
+         !op->getParentOfType<ScanOp>() && hasCostlyFunction(op) &&
          llvm::none_of(equalitiesOf(op), [&](const Equality &equality) {
            return equality.index < op.getNumParallel();
          });

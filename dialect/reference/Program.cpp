@@ -446,6 +446,15 @@ Status Machine::execute(Operation *op, Environment &environment) {
   }
   if (auto scanOp = dyn_cast<attn::ScanOp>(op))
     return scan(scanOp, environment);
+  if (auto kernel = dyn_cast<attn::KernelOp>(op)) {
+    // Its equations in order: how they take turns changes nothing.
+    Status status = executeBlock(kernel.getBody().front(), environment);
+    if (status.succeeded())
+      for (OpResult result : kernel->getResults())
+        environment.arrays[result] =
+            find(kernel.getYielded(result), environment);
+    return status;
+  }
   if (isa<attn::SearchOp>(op))
     return Status::error("a program with an 'attn.search' is decoded, not "
                          "evaluated",

@@ -7,6 +7,9 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-narrow-scans
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-expose-contractions
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-join-sums
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-name-products
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-strips))"
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-epilogues))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=batch
 
 attn.program @decode {

@@ -96,8 +96,7 @@ Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
 static Status keepLimit(attn::ProgramOp program,
                         const codegen::EmitOptions &emit,
                         const codegen::MemoryLimit &limit) {
-  codegen::GemmTile tile = codegen::gemmTile(emit.real, emit.target);
-  int64_t bytes = codegen::recompute(program, emit.real, tile, limit);
+  int64_t bytes = codegen::recompute(program, emit.real, emit.target, limit);
   if (bytes <= limit.bytes)
     return Status::success();
   if (bytes == std::numeric_limits<int64_t>::max())

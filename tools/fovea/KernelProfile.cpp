@@ -1,10 +1,10 @@
 //===- KernelProfile.cpp - where the time of a program goes ---------------===//
 
 #include "tools/fovea/KernelProfile.h"
-#include "codegen/cpu/Contraction.h"
 #include "codegen/cpu/Peak.h"
-#include "codegen/cpu/Vectorise.h"
 #include "passes/Batch.h"
+#include "passes/Product.h"
+#include "passes/kernels/VectorIndex.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Path.h"
 
@@ -124,9 +124,9 @@ public:
     for (Attribute each : op.getExtents())
       places *= extent(each);
     double steps = calls;
-    for (Operation *loop = op->getParentOp(); isa<ScanOp>(loop);
-         loop = loop->getParentOp())
-      steps *= extent(cast<ScanOp>(loop).getExtent());
+    for (auto loop = op->getParentOfType<ScanOp>(); loop;
+         loop = loop->getParentOfType<ScanOp>())
+      steps *= extent(loop.getExtent());
     Work work;
     double each = op.getReducer() == Reducer::none ? 0 : 1;
     llvm::MapVector<Value, double> arrays;
@@ -141,9 +141,9 @@ public:
     work.flops = each * places * steps;
     // Of a product only the columns are computed that its condition leaves,
     // and an index that the condition finds is not run over.
-    if (auto product = codegen::contractionOf(op))
+    if (auto product = attn::rowsProductOf(op))
       work.flops *= double(product->columns()) / product->width;
-    for (const codegen::Equality &equality : codegen::equalitiesOf(op))
+    for (const attn::Equality &equality : attn::equalitiesOf(op))
       work.flops /= std::max(1.0, extent(op.getExtents()[equality.index]));
     for (auto [array, times] : arrays)
       work.bytes += bytes(array) * times;
@@ -265,7 +265,7 @@ static void printKept(ProgramOp op, const WorkCounter &counter) {
   for (auto scan : op.getOps<ScanOp>())
     for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
       double bytes = counter.bytes(scan.getStacked(i));
-      Operation *source = scan.getStackedValue(i).getDefiningOp();
+      Operation *source = insideKernel(scan.getStackedValue(i)).getDefiningOp();
       byName[source ? withoutMembers(nameOf(source)) : "a carry"] += bytes;
       total += bytes;
     }

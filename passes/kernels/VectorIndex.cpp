@@ -1,29 +1,12 @@
-//===- Vectorise.cpp - along which index an equation is vectorised --------===//
+//===- VectorIndex.cpp - along which index there are vectors --------------===//
 
-#include "codegen/cpu/Vectorise.h"
+#include "passes/kernels/VectorIndex.h"
+#include "passes/Access.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace fovea::attn;
-using namespace fovea::codegen;
-
-uint64_t fovea::codegen::dependence(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    bool own = isa<ComputeOp>(argument.getOwner()->getParentOp());
-    return own ? uint64_t(1) << argument.getArgNumber() : 0;
-  }
-  uint64_t bits = 0;
-  value.getDefiningOp()->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!isa<ArrayType>(operand.getType()) &&
-          (op == value.getDefiningOp() ||
-           !value.getDefiningOp()->isProperAncestor(
-               operand.getParentBlock()->getParentOp())))
-        bits |= dependence(operand);
-  });
-  return bits;
-}
 
 /// The factor of index number `number` in an affine index of a read, or
 /// nothing when it is not affine in it.
@@ -73,8 +56,8 @@ static bool combinesVectors(Reducer reducer) {
   }
 }
 
-int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes,
-                                llvm::function_ref<bool(unsigned)> isAllowed) {
+int fovea::attn::vectorIndex(ComputeOp op, unsigned lanes,
+                             llvm::function_ref<bool(unsigned)> isAllowed) {
   unsigned numParallel = op.getNumParallel(), numIndices = op.getNumIndices();
   // Ops that LLVM would call the C library for, lane by lane.
   WalkResult walk = op.walk([](Operation *inner) {
@@ -114,45 +97,4 @@ int fovea::codegen::vectorIndex(ComputeOp op, unsigned lanes,
     for (unsigned number = numParallel; number < numIndices; ++number)
       consider(number);
   return best;
-}
-
-static void addEqualities(Value condition, Block &block,
-                          SmallVectorImpl<Equality> &result) {
-  Operation *op = condition.getDefiningOp();
-  if (!op || op->getBlock() != &block)
-    return;
-  if (auto both = dyn_cast<arith::AndIOp>(op)) {
-    addEqualities(both.getLhs(), block, result);
-    addEqualities(both.getRhs(), block, result);
-    return;
-  }
-  if (auto later = dyn_cast<scf::IfOp>(op)) {
-    // `if (a) { b } else { false }`: a holds, whatever b is.
-    APInt value;
-    Operation *yield =
-        later.elseBlock() ? later.elseBlock()->getTerminator() : nullptr;
-    if (yield && matchPattern(yield->getOperand(0), m_ConstantInt(&value)) &&
-        value.isZero())
-      addEqualities(later.getCondition(), block, result);
-    return;
-  }
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
-    return;
-  for (auto [a, b] : {std::pair(compare.getLhs(), compare.getRhs()),
-                      std::pair(compare.getRhs(), compare.getLhs())}) {
-    auto index = dyn_cast<BlockArgument>(a);
-    if (index && index.getOwner() == &block &&
-        !(dependence(b) >> index.getArgNumber() & 1))
-      result.push_back({index.getArgNumber(), b});
-  }
-}
-
-SmallVector<Equality> fovea::codegen::equalitiesOf(ComputeOp op) {
-  SmallVector<Equality> result;
-  if (op.hasCondition()) {
-    Block &block = op.getCondition().front();
-    addEqualities(block.getTerminator()->getOperand(0), block, result);
-  }
-  return result;
 }

@@ -1,0 +1,30 @@
+//===- Machine.cpp - what passes know of a CPU ----------------------------===//
+
+#include "codegen/cpu/Machine.h"
+#include "codegen/cpu/Gemm.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipeline.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+
+MachineAttr fovea::codegen::machineOf(const Target &target, Type real) {
+  GemmTile tile = gemmTile(real, target);
+  MLIRContext *context = real.getContext();
+  return MachineAttr::get(context, StringAttr::get(context, target.cpu),
+                          tile.lanes, tile.rows, tile.vectors);
+}
+
+LogicalResult fovea::codegen::formKernels(ProgramOp program,
+                                          const Target &target, Type real) {
+  WalkResult hasKernels =
+      program.walk([](KernelOp) { return WalkResult::interrupt(); });
+  if (hasKernels.wasInterrupted())
+    return success();
+  program->setAttr("attn.machine", machineOf(target, real));
+  PassManager manager(program.getContext(), ProgramOp::getOperationName());
+  attn::formKernels(manager);
+  return manager.run(program);
+}

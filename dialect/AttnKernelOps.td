@@ -1,0 +1,107 @@
+//===- AttnKernelOps.td - what is computed together --------*- tablegen -*-===//
+//
+// Decisions of the phase `kernels`, as IR: every machine finds them here, and
+// none of them changes what a program gives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_KERNEL_OPS_TD
+#define ATTN_KERNEL_OPS_TD
+
+include "dialect/AttnBase.td"
+
+//===----------------------------------------------------------------------===//
+// Machine
+//===----------------------------------------------------------------------===//
+
+def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
+  let mnemonic = "machine";
+  let summary = "what passes have to know of a machine";
+  let description = [{
+    Stands as `attn.machine` at a module or program. Passes ask it, and never a header of a
+    back end; a test writes one by hand. `lanes` are the real numbers of a
+    vector; `tile` the rows, and the vectors side by side, of a product that
+    registers hold. What has none is for `x86-64-v3`.
+
+    `#attn.machine<"x86-64-v4", lanes = 16, tile_rows = 8, tile_vectors = 3>`
+  }];
+  let parameters = (ins
+    "::mlir::StringAttr":$name,
+    "int64_t":$lanes, "int64_t":$tile_rows, "int64_t":$tile_vectors
+  );
+  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors) `>`";
+  let extraClassDeclaration = [{
+    /// The machine of `op`, or of the program or module around it.
+    static MachineAttr of(::mlir::Operation *op);
+    /// The columns of a tile.
+    int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+def Attn_Schedule : I32EnumAttr<"Schedule", "how the equations of a kernel take turns", [
+  I32EnumAttrCase<"strips", 0>, I32EnumAttrCase<"columns", 1>
+]> { let cppNamespace = "::fovea::attn"; }
+
+def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
+  let summary = "equations that are computed together";
+  let description = [{
+    The body holds equations in order, and gives what they give: what it yields
+    are the results. What it does not yield need not be in memory.
+
+    * `strips`: some rows of every equation, then the next rows. The rows are
+      `over` an extent, once for each place of the extents `outer`; the
+      attribute `attn.shared` of a member says which of its indices these are,
+      the row last. Where that is an index of its sum, the member adds up over
+      the rows.
+    * `columns`: some columns of the products that stand first, then the same
+      columns of the equations that read them at their own place.
+
+    * (C1) the body yields the types of the results.
+    * (C2) in `strips` there is an extent of the rows, and each equation has
+      as many shared indices as there are outer extents, and one more; the
+      extents of these indices are those.
+
+    Example: weights that nobody else needs are never in memory as a whole.
+
+    ```mlir
+    %score = attn.data "score" : !attn.array<["T", "S"], f64>
+    %value = attn.data "value" : !attn.array<["S", 64], f64>
+    %read = attn.kernel strips over "T" {
+      %weight = attn.compute "weight" (%t: "T") softmax (%u: "S") {
+        %0 = attn.read %score[%t, %u] : !attn.array<["T", "S"], f64>
+        attn.yield %0 : f64
+      } {attn.shared = array<i64: 0>} : !attn.array<["T", "S"], f64>
+      %c = attn.compute "c" (%t: "T", %k: 64) sum (%u: "S") {
+        %0 = attn.read %weight[%t, %u] : !attn.array<["T", "S"], f64>
+        %1 = attn.read %value[%u, %k] : !attn.array<["S", 64], f64>
+        %2 = arith.mulf %0, %1 : f64
+        attn.yield %2 : f64
+      } {attn.shared = array<i64: 0>} : !attn.array<["T", 64], f64>
+      attn.yield %c : !attn.array<["T", 64], f64>
+    } : !attn.array<["T", 64], f64>
+    ```
+  }];
+  let arguments = (ins Attn_Schedule:$schedule, OptionalAttr<Attn_Extent>:$over,
+                       OptionalAttr<Attn_Extents>:$outer);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Attn_Array>:$results);
+  let assemblyFormat = [{
+    $schedule (`over` $over^)? (`outer` $outer^)? $body attr-dict (`:` qualified(type($results))^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Operation *getYield() { return getBody().front().getTerminator(); }
+    /// The equations, in order.
+    auto getMembers() { return getBody().getOps<ComputeOp>(); }
+    /// What a result is called inside.
+    ::mlir::Value getYielded(::mlir::OpResult result) {
+      return getYield()->getOperand(result.getResultNumber());
+    }
+  }];
+}
+
+#endif // ATTN_KERNEL_OPS_TD

@@ -1,0 +1,496 @@
+//===- FormStrips.cpp - equations computed a strip of rows at a time ------===//
+//
+// The scores of attention, their softmax, what it reads, and the adjoints of
+// these are arrays of pairs: for each row, a query, as many elements as there
+// are keys. Where only equations over the same rows read such an array, they
+// are computed together, some rows after the others, and no more than a strip
+// of it is ever in memory: T x S elements become S.
+//
+// The same holds behind a product with weights, as that of a vocabulary: its
+// rows are those of a batch.
+//
+// The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
+// score and any equations between the products: a strip has its rows whole, so
+// that no softmax has to be put together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Batch.h"
+#include "passes/Passes.h"
+#include "passes/Product.h"
+#include "passes/kernels/Members.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_FORMSTRIPS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+namespace {
+struct Member {
+  ComputeOp op;
+  /// Its indices that stand for the shared ones: those outside, then the row.
+  SmallVector<unsigned> shared;
+  /// Whether it adds up over the rows; otherwise it gives them.
+  bool sumsRows = false;
+  /// Whether it stays the product that it is.
+  bool isProduct = true;
+};
+
+struct Group {
+  /// Whether the first member is a product with weights: the rows are then
+  /// those of all examples, and nothing is outside of them.
+  bool hasWeights = false;
+  SmallVector<Attribute> outer; // the extents outside of the rows
+  Attribute rows;
+  std::vector<Member> members;
+};
+} // namespace
+
+namespace {
+/// Which shared index each axis of an array is; -1: none.
+using Axes = SmallVector<int>;
+
+/// Grows one group from a product or a score that gives an array of pairs.
+class Gatherer {
+public:
+  Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
+      : program(program), taken(taken) {}
+
+  /// The group of `seed`; nothing where no array would become strips.
+  std::optional<Group> gather(ComputeOp seed);
+
+private:
+  std::optional<Member> asRows(ComputeOp op);
+  std::optional<Member> asSum(ComputeOp op);
+  bool findShared(ComputeOp op, Member &member);
+  bool alignPending(ComputeOp op, const Member &reader);
+  bool isPairs(Value array) const;
+  bool visit(Operation &op);
+  void join(const Member &member);
+  void move();
+  Attribute extentOf(size_t shared) const {
+    return shared < group.outer.size() ? group.outer[shared] : group.rows;
+  }
+
+  ProgramOp program;
+  const llvm::DenseSet<Operation *> &taken;
+  Group group;
+  size_t numShared = 0;
+  /// Arrays that members give row by row.
+  llvm::MapVector<Value, Axes> rows;
+  /// Arrays that members add up over the rows.
+  llvm::DenseSet<Value> sums;
+  /// Ops that come behind the group.
+  llvm::SetVector<Operation *> behind;
+  /// Products that may join when a member reads them.
+  llvm::MapVector<Value, Member> pending;
+};
+} // namespace
+
+/// Whether an array has one more axis than the shared indices: its last.
+bool Gatherer::isPairs(Value array) const {
+  const Axes &axes = rows.find(array)->second;
+  return axes.size() == numShared + 1 && axes.back() < 0;
+}
+
+/// A product C[.., row, .., n] of a left side with the row and a right side
+/// without it.
+static std::optional<Member> asSeed(ComputeOp op) {
+  std::optional<ExampleProduct> product = exampleProductOf(op);
+  if (!product || batchOf(op) != BatchKind::each)
+    return std::nullopt;
+  Member member;
+  member.op = op;
+  for (unsigned index : product->outer) {
+    if (!isa<IntegerAttr>(op.getExtents()[index]))
+      return std::nullopt;
+    member.shared.push_back(index);
+  }
+  member.shared.push_back(product->m);
+  return member;
+}
+
+/// A score C[.., row, n] that is no product, and has a softmax over n.
+static std::optional<Member> asScore(ComputeOp op, ProgramOp program) {
+  unsigned rank = op.getNumParallel();
+  if (rank < 2 || op.getReducer() != Reducer::sum ||
+      batchOf(op) != BatchKind::each || rowsProductOf(op) ||
+      exampleProductOf(op) ||
+      llvm::any_of(
+          op.getLower(), [](int64_t lower) { return lower != 0; }) ||
+      llvm::any_of(
+          op.getExtents(),
+          [&](Attribute extent) { return variesInside(extent, program); }))
+    return std::nullopt;
+  Member member;
+  member.op = op;
+  for (unsigned index = 0; index < rank; ++index) {
+    bool isLength = isa<StringAttr>(op.getExtents()[index]);
+    if (isLength != (index + 2 >= rank))
+      return std::nullopt;
+    if (index + 1 < rank)
+      member.shared.push_back(index);
+  }
+  bool isNormalised = llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto reader = user->getParentOfType<ComputeOp>();
+    return reader && reader.isNormaliser();
+  });
+  return isNormalised ? std::optional(member) : std::nullopt;
+}
+
+/// Whether equations read an array that could be computed with it: neither
+/// loops nor products.
+static bool isReadByRows(ComputeOp op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto reader = user->getParentOfType<ComputeOp>();
+    return reader && reader->getBlock() == op->getBlock() &&
+           plainRead(user, op.getResult()) && !rowsProductOf(reader) &&
+           !exampleProductOf(reader);
+  });
+}
+
+/// A product with weights, C[row, n], whose rows are those of all examples.
+static bool isWeights(ComputeOp op, ProgramOp program) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  if (!product || product->kind != ProductKind::weights ||
+      product->hasRowCondition || product->columns() != product->width ||
+      op.getNumParallel() != 2 || variesInside(op.getExtents()[0], program) ||
+      !isReadByRows(op))
+    return false;
+  // Data may lie otherwise than in consecutive rows.
+  return !behindViews(product->left.getArray()).getDefiningOp<DataOp>();
+}
+
+/// The axes of what a member gives.
+static Axes axesOf(const Member &member, size_t rank) {
+  Axes axes(rank, -1);
+  for (auto [number, index] : llvm::enumerate(member.shared))
+    axes[index] = static_cast<int>(number);
+  return axes;
+}
+
+/// Finds which indices of `op` are the shared ones, by what it reads of the
+/// members. False if it does not read arrays of pairs, or members otherwise
+/// than row by row.
+bool Gatherer::findShared(ComputeOp op, Member &member) {
+  bool isGood = true, hasPairs = false;
+  SmallVector<std::optional<unsigned>> shared(numShared);
+  forArrays(*op, [&](Operation *user, Value array) {
+    auto *own = rows.find(array);
+    if (own == rows.end())
+      return;
+    ReadOp read = plainRead(user, array);
+    isGood = isGood && read;
+    hasPairs |= isPairs(array);
+    for (auto [axis, number] : llvm::enumerate(own->second)) {
+      if (!isGood || number < 0)
+        continue;
+      AccessIndex index = classify(read.getIndices()[axis], op);
+      isGood = index.kind == AccessIndex::Iterator && index.offset == 0 &&
+               shared[number].value_or(index.iterator) == index.iterator &&
+               op.getExtents()[index.iterator] == extentOf(number) &&
+               op.getLower()[index.iterator] == 0;
+      shared[number] = index.iterator;
+    }
+  });
+  if (!isGood || !hasPairs)
+    return false;
+  member.shared.clear();
+  for (std::optional<unsigned> index : shared) {
+    if (!index || llvm::is_contained(member.shared, *index))
+      return false;
+    member.shared.push_back(*index);
+  }
+  return true;
+}
+
+/// Whether the products that wait are read row by row by this member; finds
+/// their shared indices.
+bool Gatherer::alignPending(ComputeOp op, const Member &reader) {
+  bool isGood = true;
+  forArrays(*op, [&](Operation *user, Value array) {
+    auto *waiting = pending.find(array);
+    if (waiting == pending.end())
+      return;
+    ReadOp read = plainRead(user, array);
+    isGood = isGood && read;
+    if (!isGood)
+      return;
+    Member &member = waiting->second;
+    SmallVector<std::optional<unsigned>> shared(numShared);
+    for (auto [axis, value] : llvm::enumerate(read.getIndices().drop_back())) {
+      AccessIndex index = classify(value, op);
+      const auto *found = llvm::find(reader.shared, index.iterator);
+      if (index.kind == AccessIndex::Iterator && index.offset == 0 &&
+          found != reader.shared.end())
+        shared[found - reader.shared.begin()] = axis;
+    }
+    member.shared.clear();
+    for (auto [number, index] : llvm::enumerate(shared)) {
+      isGood &= index && member.op.getExtents()[*index] == extentOf(number);
+      member.shared.push_back(index.value_or(0));
+    }
+    isGood &= member.shared.back() == exampleProductOf(member.op)->m;
+  });
+  return isGood;
+}
+
+/// An equation that gives the rows that it reads, or their sums over the
+/// examples.
+std::optional<Member> Gatherer::asRows(ComputeOp op) {
+  Member member;
+  member.op = op;
+  if (batchOf(op) == BatchKind::once || op.getReducer() == Reducer::cumsum ||
+      rowsProductOf(op) ||
+      llvm::any_of(
+          op.getExtents(),
+          [&](Attribute extent) { return variesInside(extent, program); }) ||
+      llvm::any_of(equalitiesOf(op),
+                   [&](const Equality &equality) {
+                     return equality.index < op.getNumParallel();
+                   }) ||
+      !findShared(op, member) ||
+      llvm::any_of(member.shared, [&](unsigned index) {
+        return index >= op.getNumParallel();
+      }))
+    return std::nullopt;
+  std::optional<ExampleProduct> product = exampleProductOf(op);
+  if (group.hasWeights && (product || member.shared.front() != 0))
+    return std::nullopt;
+  // Other products are computed row by row.
+  member.isProduct = product && product->m == member.shared.back() &&
+                     op.getNumParallel() == numShared + 1;
+  if (batchOf(op) == BatchKind::sum && !member.isProduct)
+    return std::nullopt;
+  return member;
+}
+
+/// A product whose terms are the rows.
+std::optional<Member> Gatherer::asSum(ComputeOp op) {
+  Member member;
+  member.op = op;
+  member.sumsRows = true;
+  std::optional<ExampleProduct> product = exampleProductOf(op);
+  if (!product || !product->columns.isWhole() || !findShared(op, member) ||
+      member.shared.back() != product->k ||
+      product->outer.size() + 1 != numShared ||
+      llvm::any_of(ArrayRef(member.shared).drop_back(), [&](unsigned index) {
+        return !llvm::is_contained(product->outer, index);
+      }))
+    return std::nullopt;
+  return member;
+}
+
+/// sum[row](f(row)) of an example becomes sum[row](g[row]) with g[row] =
+/// f(row), which is returned; null where it is something else.
+static ComputeOp splitRows(ComputeOp op, Attribute rows) {
+  if (batchOf(op) != BatchKind::each || op.getReducer() != Reducer::sum ||
+      op.getNumIndices() != 1 || op.getNumParallel() != 0 ||
+      op.hasCondition() || op.getExtents()[0] != rows || op.getLower()[0] != 0)
+    return {};
+  OpBuilder builder(op);
+  auto each = ComputeOp::create(
+      builder, op.getLoc(), op.getLabel().value_or(""),
+      op.getIndices().getValue(), op.getExtents().getValue(), {},
+      /*numParallel=*/1, Reducer::none, op.getElementType());
+  setBatch(each, BatchKind::each);
+  Block &from = op.getBody().front(), &to = each.getBody().front();
+  to.getOperations().splice(to.end(), from.getOperations());
+  from.getArgument(0).replaceAllUsesWith(to.getArgument(0));
+  builder.setInsertionPointToEnd(&from);
+  Value value =
+      ReadOp::create(builder, op.getLoc(), each, ValueRange{op.getIndex(0)});
+  YieldOp::create(builder, op.getLoc(), value);
+  return each;
+}
+
+/// The sum over the examples, of what each has by itself.
+static void splitSum(ComputeOp op) {
+  if (batchOf(op) != BatchKind::sum)
+    return;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  unsigned rank = op.getNumParallel();
+  auto sum = ComputeOp::create(builder, op.getLoc(), op.getLabel().value_or(""),
+                               op.getIndices().getValue().take_front(rank),
+                               op.getExtents().getValue().take_front(rank), {},
+                               rank, Reducer::none, op.getElementType());
+  op.getResult().replaceAllUsesWith(sum.getResult());
+  setBatch(sum, BatchKind::sum);
+  setBatch(op, BatchKind::each);
+  builder.setInsertionPointToEnd(&sum.getBody().front());
+  SmallVector<Value> indices;
+  for (unsigned index = 0; index < rank; ++index)
+    indices.push_back(sum.getIndex(index));
+  Value value = ReadOp::create(builder, op.getLoc(), op, indices);
+  YieldOp::create(builder, op.getLoc(), value);
+}
+
+void Gatherer::join(const Member &member) {
+  auto add = [&](const Member &each) {
+    ComputeOp op = each.op;
+    group.members.push_back(each);
+    if (each.sumsRows) {
+      sums.insert(op.getResult());
+      return;
+    }
+    // A softmax has its reduction index as an axis.
+    size_t rank = cast<ArrayType>(op.getResult().getType()).getRank();
+    rows[op.getResult()] = axesOf(each, rank);
+  };
+  forArrays(*member.op, [&](Operation *, Value array) {
+    auto *found = pending.find(array);
+    if (found == pending.end())
+      return;
+    add(found->second);
+    pending.erase(array);
+  });
+  add(member);
+}
+
+/// Takes the op in, or leaves it where it is, or behind the group. False if
+/// that would tear another group apart.
+bool Gatherer::visit(Operation &op) {
+  bool isBehind = false, touches = false;
+  SmallVector<Value> waiting;
+  forArrays(op, [&](Operation *, Value array) {
+    Operation *source = array.getDefiningOp();
+    // What sums over the rows is whole behind the last strip.
+    isBehind |= sums.contains(array) || (source && behind.contains(source));
+    touches |= rows.contains(array);
+    if (pending.contains(array))
+      waiting.push_back(array);
+  });
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (!isBehind && compute && touches && !taken.contains(&op)) {
+    std::optional<Member> member = asRows(compute);
+    if (!member && !group.hasWeights)
+      member = asSum(compute);
+    if (!member && group.hasWeights)
+      if (ComputeOp each = splitRows(compute, group.rows)) {
+        compute = each;
+        member = asRows(each);
+        if (!member)
+          behind.insert(each);
+        behind.insert(&op);
+      }
+    if (member && alignPending(compute, *member)) {
+      splitSum(member->op);
+      join(*member);
+      return true;
+    }
+  }
+  if (isBehind || touches) {
+    behind.insert(&op);
+    return !taken.contains(&op);
+  }
+  // What somebody else reads before the group stays where it is.
+  for (Value array : waiting)
+    pending.erase(array);
+  if (!compute || taken.contains(&op) || group.hasWeights)
+    return true;
+  std::optional<Member> member = asSeed(compute);
+  if (member && member->shared.size() == numShared &&
+      compute.getExtents()[exampleProductOf(compute)->m] == group.rows)
+    pending.insert({compute.getResult(), *member});
+  return true;
+}
+
+/// Members one behind the other, then what needs them.
+void Gatherer::move() {
+  Operation *last = group.members.front().op;
+  for (const Member &member : group.members)
+    if (last->isBeforeInBlock(member.op))
+      last = member.op;
+  llvm::sort(group.members, [](const Member &a, const Member &b) {
+    return a.op->isBeforeInBlock(b.op);
+  });
+  SmallVector<Operation *> later;
+  for (Operation *op : behind)
+    if (op->isBeforeInBlock(last))
+      later.push_back(op);
+  for (const Member &member : group.members)
+    if (member.op != last)
+      member.op->moveBefore(last);
+  for (Operation *op : llvm::reverse(later))
+    op->moveAfter(last);
+}
+
+std::optional<Group> Gatherer::gather(ComputeOp seed) {
+  std::optional<Member> first = asSeed(seed);
+  if (!first)
+    first = asScore(seed, program);
+  group.hasWeights = isWeights(seed, program);
+  if (group.hasWeights)
+    first = Member{.op = seed, .shared = {0}};
+  if (!first)
+    return std::nullopt;
+  for (unsigned index : ArrayRef(first->shared).drop_back())
+    group.outer.push_back(seed.getExtents()[index]);
+  group.rows = seed.getExtents()[first->shared.back()];
+  numShared = first->shared.size();
+  join(*first);
+  for (Operation *op = seed->getNextNode(); op; op = op->getNextNode())
+    if (!visit(*op))
+      return std::nullopt;
+  auto isMember = [&](Operation *user) {
+    Operation *own = program.getBody().front().findAncestorOpInBlock(*user);
+    return llvm::any_of(group.members,
+                        [&](const Member &member) { return member.op == own; });
+  };
+  bool hasStrips = llvm::any_of(rows, [&](const auto &entry) {
+    Value array = entry.first;
+    return isPairs(array) &&
+           cast<ArrayType>(array.getType()).getElementType().isF64() &&
+           !array.use_empty() && llvm::all_of(array.getUsers(), isMember);
+  });
+  if (!hasStrips)
+    return std::nullopt;
+  move();
+  return std::move(group);
+}
+
+namespace {
+struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    ProgramOp program = getOperation();
+    llvm::DenseSet<Operation *> taken;
+    std::vector<Group> groups;
+    for (ComputeOp op : llvm::to_vector(program.getOps<ComputeOp>())) {
+      if (taken.contains(op))
+        continue;
+      std::optional<Group> group = Gatherer(program, taken).gather(op);
+      if (!group)
+        continue;
+      for (const Member &member : group->members)
+        taken.insert(member.op);
+      groups.push_back(std::move(*group));
+    }
+    for (const Group &group : groups)
+      form(group);
+  }
+
+  void form(const Group &group) {
+    SmallVector<Operation *> ops;
+    OpBuilder builder(&getContext());
+    for (const Member &member : group.members) {
+      ops.push_back(member.op);
+      SmallVector<int64_t> shared(member.shared.begin(), member.shared.end());
+      member.op->setAttr(sharedName, builder.getDenseI64ArrayAttr(shared));
+      if (!member.isProduct)
+        setProduct(member.op, {});
+    }
+    KernelOp kernel = makeKernel(Schedule::strips, ops);
+    kernel.setOverAttr(group.rows);
+    if (!group.outer.empty())
+      kernel.setOuterAttr(builder.getArrayAttr(group.outer));
+  }
+};
+} // namespace

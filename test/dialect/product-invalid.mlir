@@ -1,0 +1,100 @@
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file
+
+// What `#attn.product` says of an equation is checked.
+
+attn.program @is_no_sum {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{is no sum, so no product}}
+  %y = attn.compute (%i: 8) {
+    %0 = attn.read %x[%i] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @one_factor {
+  %x = attn.data "x" : !attn.array<[8, 8], f64>
+  // expected-error @+1 {{multiplies no two reads without boundaries, so it is no product}}
+  %y = attn.compute (%i: 8) sum (%k: 8) {
+    %0 = attn.read %x[%i, %k] : !attn.array<[8, 8], f64>
+    attn.yield %0 : f64
+  } {attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @index_twice {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  %w = attn.param "w" : !attn.array<[8, 8], f64>
+  // expected-error @+1 {{has no index 0 that its product has once}}
+  %y = attn.compute (%i: 8) sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = attn.read %w[%i, %k] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.product = #attn.product<weights, left = 0, rows(0), columns(0), terms(1)>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @terms {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  %w = attn.param "w" : !attn.array<[8, 8], f64>
+  // expected-error @+1 {{has a product whose terms are not the indices of the sum}}
+  %y = attn.compute (%i: 8) sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = attn.read %w[%i, %k] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.product = #attn.product<weights, left = 0, columns(1), terms(0)>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @missing {
+  %x = attn.data "x" : !attn.array<[4, 8], f64>
+  %w = attn.param "w" : !attn.array<[8, 8], f64>
+  // expected-error @+1 {{has an index that its product does not have}}
+  %y = attn.compute (%r: 4, %i: 8) sum (%k: 8) {
+    %0 = attn.read %x[%r, %k] : !attn.array<[4, 8], f64>
+    %1 = attn.read %w[%i, %k] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.product = #attn.product<weights, left = 0, columns(1), terms(2)>} : !attn.array<[4, 8], f64>
+}
+
+// -----
+
+attn.program @side {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  %w = attn.param "w" : !attn.array<[8, 8], f64>
+  // expected-error @+1 {{reads the left side of its product at other indices}}
+  %y = attn.compute (%i: 8) sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = attn.read %w[%i, %k] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.product = #attn.product<weights, left = 1, columns(0), terms(1)>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @kind {
+  // expected-error @+1 {{'heads' is no kind of product; there are weights, place, examples and each}}
+  attn.length "S" {attn.product = #attn.product<heads, left = 0, columns(0), terms(1)>}
+}
+
+// -----
+
+attn.program @part {
+  // expected-error @+1 {{'keys' is no part of a product; there are batch, rows, columns and terms}}
+  attn.length "S" {attn.product = #attn.product<each, left = 0, keys(0), terms(1)>}
+}
+
+// -----
+
+attn.program @no_terms {
+  // expected-error @+1 {{a product has 0 or 1 on its left, one index of columns, and terms}}
+  attn.length "S" {attn.product = #attn.product<each, left = 0, columns(0)>}
+}
