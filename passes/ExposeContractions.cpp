@@ -51,12 +51,15 @@ static ComputeOp makeArray(ReadOp read, ComputeOp op,
                            ArrayRef<unsigned> indices) {
   OpBuilder builder(op);
   SmallVector<Attribute> names, extents;
+  // Below the bounds of the sum there may be nothing to read.
+  SmallVector<int64_t> lower;
   for (unsigned index : indices) {
     names.push_back(op.getIndices()[index]);
     extents.push_back(op.getExtents()[index]);
+    lower.push_back(op.getLower()[index]);
   }
-  auto array = ComputeOp::create(builder, read.getLoc(), "", names, extents, {},
-                                 indices.size(), Reducer::none,
+  auto array = ComputeOp::create(builder, read.getLoc(), "", names, extents,
+                                 lower, indices.size(), Reducer::none,
                                  read.getResult().getType());
   builder.setInsertionPointToEnd(&array.getBody().front());
   IRMapping mapping;

@@ -37,4 +37,18 @@ attn.program @grad {
     attn.yield %2 : f64
   } : !attn.array<[16, 16], f64>
   attn.output "own" %own : !attn.array<[16, 16], f64>
+
+  // From the second step on: what is before the first is never read.
+  // CHECK:      %[[LATER:.*]] = attn.compute (%{{.*}}: 1 to "T", %{{.*}}: 16) {
+  // CHECK:      attn.compute "later"
+  // CHECK:        attn.read %[[LATER]][
+  %later = attn.compute "later" (%d: 16, %k: 16) sum (%t: 1 to "T") {
+    %one = arith.constant 1 : index
+    %before = arith.subi %t, %one : index
+    %0 = attn.read %g[%t, %d] : !attn.array<["T", 16], f64>
+    %1 = attn.read %s[%before, %k] : !attn.array<["T", 16], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[16, 16], f64>
+  attn.output "grad/later" %later : !attn.array<[16, 16], f64>
 }

@@ -21,6 +21,8 @@ namespace fovea::random {
 struct Statistics {
   int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
+  /// Products by attn::ProductKind, and kernels by attn::Schedule.
+  int64_t products[4] = {}, kernels[2] = {};
 
   void operator+=(const Statistics &other) {
     specs += other.specs;
@@ -32,6 +34,10 @@ struct Statistics {
     unnecessary += other.unnecessary;
     passes += other.passes;
     compiled += other.compiled;
+    for (size_t kind = 0; kind < std::size(products); ++kind)
+      products[kind] += other.products[kind];
+    for (size_t kind = 0; kind < std::size(kernels); ++kind)
+      kernels[kind] += other.kernels[kind];
   }
 };
 

@@ -10,9 +10,11 @@
 #include "tools/fovea/Compiled.h"
 #include "dialect/reference/Compare.h"
 #include "passes/Pipeline.h"
+#include "passes/Product.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
@@ -45,6 +47,9 @@ private:
   void drawBatch();
   bool interpret();
   bool lower(const std::vector<std::string> &gets);
+  bool formKernels();
+  /// Evaluates the first example, and compares it with what it was before.
+  void judgeExample(mlir::ModuleOp module, const std::string &behind);
   void judge(llvm::StringRef entry, bool isDouble);
   void judgeValues(const CompiledProgram &program, const std::string &what,
                    bool isDouble);
@@ -69,6 +74,29 @@ private:
   std::vector<Arrays> values; // by example
   Arrays gradients;           // summed over the examples
   mlir::OwningOpRef<mlir::ModuleOp> batched;
+  Arrays first; // of the first example, by program and output
+};
+
+/// Looks at the module behind every pass that knows of a batch.
+class BehindBatch : public mlir::PassInstrumentation {
+public:
+  explicit BehindBatch(
+      std::function<void(mlir::ModuleOp, const std::string &)> judge)
+      : judge(std::move(judge)) {}
+
+  void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override {
+    llvm::StringRef name = pass->getArgument();
+    isBatched |= name == "attn-batch";
+    if (auto program = mlir::dyn_cast<attn::ProgramOp>(op))
+      op = program->getParentOp();
+    auto module = mlir::dyn_cast<mlir::ModuleOp>(op);
+    if (module && isBatched && name != "attn-check-phase")
+      judge(module, "behind " + name.str());
+  }
+
+private:
+  std::function<void(mlir::ModuleOp, const std::string &)> judge;
+  bool isBatched = false;
 };
 
 } // namespace
@@ -145,10 +173,62 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
     pipeline.get.push_back(name);
   mlir::PassManager manager(batched->getContext());
   attn::buildPipeline(manager, pipeline);
+  if (options.everyPass)
+    manager.addInstrumentation(std::make_unique<BehindBatch>(
+        [&](mlir::ModuleOp module, const std::string &behind) {
+          judgeExample(module, behind);
+        }));
   if (mlir::succeeded(manager.run(*batched)))
-    return true;
+    return formKernels();
   fail("the pipeline fails up to 'fuse'");
   return false;
+}
+
+/// The phase `kernels` of a copy: what is compiled forms its own, for the
+/// machine that it is compiled for.
+bool CompiledCheck::formKernels() {
+  mlir::OwningOpRef<mlir::ModuleOp> copy =
+      mlir::cast<mlir::ModuleOp>((*batched)->clone());
+  mlir::PassManager manager(copy->getContext());
+  attn::formKernels(manager.nest<attn::ProgramOp>());
+  if (mlir::failed(manager.run(*copy))) {
+    fail("the phase 'kernels' fails");
+    return false;
+  }
+  judgeExample(*copy, "behind the phase 'kernels'");
+  copy->walk([&](attn::ComputeOp op) {
+    if (attn::ProductAttr product = attn::productOf(op))
+      ++statistics.products[static_cast<size_t>(product.getKind())];
+  });
+  copy->walk([&](attn::KernelOp op) {
+    ++statistics.kernels[static_cast<size_t>(op.getSchedule())];
+  });
+  return true;
+}
+
+void CompiledCheck::judgeExample(mlir::ModuleOp module,
+                                 const std::string &behind) {
+  Inputs one = inputs.front();
+  one.data["seed.nll"] = Array::scalar(nllSeed);
+  one.data["seed.penalty"] = Array::scalar(penaltySeed);
+  for (const char *entry : {"loss", "grad"}) {
+    mlir::Operation *program = findContainer(module, entry);
+    if (!program || !failures.empty())
+      continue;
+    Arrays got;
+    if (Status status = evaluate(program, one, got); status.failed())
+      return fail(behind + ", @" + entry + ": " + status.text());
+    Arrays before, now;
+    for (auto &[name, array] : got) {
+      std::string key = std::string(entry) + " " + name;
+      auto [seen, isNew] = first.try_emplace(key, array);
+      before[key] = seen->second;
+      now[key] = array;
+    }
+    std::string difference = explainDifference(before, now, tolerance);
+    if (!difference.empty())
+      fail(behind + ", @" + entry + ": " + difference);
+  }
 }
 
 //===----------------------------------------------------------------------===//
