@@ -10,18 +10,20 @@
 using namespace fovea::runtime;
 
 namespace {
-/// Works on one file.
+using Tensors = std::map<std::string, TensorView>;
+
+/// Works on one batch.
 class Splitter {
 public:
-  Splitter(const TensorFile &file, const std::vector<DataSpec> &specs,
+  Splitter(const Tensors &file, const std::vector<DataSpec> &specs,
            std::vector<Example> &examples)
       : file(file), specs(specs), examples(examples) {}
   Status split();
 
 private:
-  const Tensor *find(const std::string &name) const {
-    auto found = file.tensors.find(name);
-    return found == file.tensors.end() ? nullptr : &found->second;
+  const TensorView *find(const std::string &name) const {
+    auto found = file.find(name);
+    return found == file.end() ? nullptr : &found->second;
   }
   Status findBatch();
   Status checkNames() const;
@@ -34,7 +36,7 @@ private:
   Status checkShape(const DataSpec &spec) const;
   Status takeValues(const DataSpec &spec, size_t example);
 
-  const TensorFile &file;
+  const Tensors &file;
   const std::vector<DataSpec> &specs;
   std::vector<Example> &examples;
   size_t batch = 0;
@@ -47,7 +49,7 @@ static std::string lengthName(const std::string &name, int number) {
                      : fmt::format("{}.length.{}", name, number);
 }
 
-static bool isWhole(const Tensor &tensor) { return !tensor.isReal(); }
+static bool isWhole(const TensorView &tensor) { return !tensor.isReal(); }
 
 static int64_t largestOf(const LengthValues &length) {
   int64_t largest = 0;
@@ -59,7 +61,7 @@ static int64_t largestOf(const LengthValues &length) {
 Status Splitter::findBatch() {
   bool known = false;
   for (const DataSpec &spec : specs) {
-    const Tensor *tensor = find(spec.name);
+    const TensorView *tensor = find(spec.name);
     if (!tensor)
       return Status::error(
           fmt::format("the batch has no tensor '{}'", spec.name));
@@ -81,7 +83,7 @@ Status Splitter::findBatch() {
 
 /// A length of a name that is no data is a misspelt name.
 Status Splitter::checkNames() const {
-  for (const auto &[name, tensor] : file.tensors) {
+  for (const auto &[name, tensor] : file) {
     size_t dot = name.find(".length");
     if (dot == std::string::npos)
       continue;
@@ -99,7 +101,7 @@ Status Splitter::checkNames() const {
 Status Splitter::takeIds() {
   for (size_t i = 0; i < batch; ++i)
     examples[i].id = static_cast<int64_t>(i);
-  const Tensor *ids = find("example");
+  const TensorView *ids = find("example");
   bool isData =
       std::any_of(specs.begin(), specs.end(),
                   [](const DataSpec &spec) { return spec.name == "example"; });
@@ -134,9 +136,9 @@ Status Splitter::noteLength(const DataSpec &spec, const DataAxis &axis,
 
 Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
   const DataAxis &what = spec.axes[axis];
-  const Tensor &data = *find(spec.name);
+  const TensorView &data = *find(spec.name);
   std::string name = lengthName(spec.name, number);
-  const Tensor *lengths = find(name);
+  const TensorView *lengths = find(name);
   if (!lengths) {
     // Another name may bring this length.
     if (examples[0].lengths.count(what.length))
@@ -201,7 +203,7 @@ Status Splitter::takeLengths(const DataSpec &spec) {
 }
 
 Status Splitter::checkKind(const DataSpec &spec) const {
-  const Tensor &tensor = *find(spec.name);
+  const TensorView &tensor = *find(spec.name);
   if (spec.kind == DataKind::Real ? isWhole(tensor) : !isWhole(tensor))
     return Status::error(fmt::format(
         "'{}' is {} but has to be {}", spec.name, nameOf(tensor.type),
@@ -213,7 +215,7 @@ Status Splitter::checkKind(const DataSpec &spec) const {
 
 /// The tensor is as large as its numbers say and its lengths need.
 Status Splitter::checkShape(const DataSpec &spec) const {
-  const Tensor &tensor = *find(spec.name);
+  const TensorView &tensor = *find(spec.name);
   for (size_t axis = 0; axis < spec.axes.size(); ++axis) {
     const DataAxis &what = spec.axes[axis];
     int64_t extent = tensor.shape[axis + 1];
@@ -237,7 +239,7 @@ Status Splitter::checkShape(const DataSpec &spec) const {
 
 /// Copies what an example has; nothing behind its lengths is read.
 Status Splitter::takeValues(const DataSpec &spec, size_t number) {
-  const Tensor &tensor = *find(spec.name);
+  const TensorView &tensor = *find(spec.name);
   Example &example = examples[number];
   DataValues &result = example.data[spec.name];
   for (const DataAxis &axis : spec.axes)
@@ -339,7 +341,7 @@ Status fovea::runtime::checkLimit(const DataSpec &spec, const Example &example,
   return Status::success();
 }
 
-Status fovea::runtime::splitBatch(const TensorFile &file,
+Status fovea::runtime::splitBatch(const Tensors &file,
                                   const std::vector<DataSpec> &specs,
                                   std::vector<Example> &examples) {
   examples.clear();
@@ -347,6 +349,15 @@ Status fovea::runtime::splitBatch(const TensorFile &file,
   if (status.failed())
     examples.clear();
   return status;
+}
+
+Status fovea::runtime::splitBatch(const TensorFile &file,
+                                  const std::vector<DataSpec> &specs,
+                                  std::vector<Example> &examples) {
+  Tensors tensors;
+  for (const auto &[name, tensor] : file.tensors)
+    tensors[name] = {tensor.type, tensor.shape, tensor.bytes.data()};
+  return splitBatch(tensors, specs, examples);
 }
 
 Tensor fovea::runtime::joinPadded(DType type,

@@ -75,8 +75,24 @@ std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);
 /// Whether the values of `spec` stay below its limit in example `number`.
 Status checkLimit(const DataSpec &spec, const Example &example, size_t number);
 
-/// Splits `file` into its examples. Tensors that `specs` does not name are
-/// an error only when they look like a misspelt length (`x.length` of no x).
+/// A tensor that lies somewhere else: dense, the last index changes fastest.
+struct TensorView {
+  DType type = DType::F64;
+  std::vector<int64_t> shape;
+  const std::byte *data = nullptr;
+
+  bool isReal() const { return runtime::isReal(type); }
+  double at(int64_t i) const { return elementOf(type, data, i); }
+};
+
+/// Splits tensors into examples. What lies behind a length is not read. Tensors
+/// that `specs` does not name are an error only when they look like a misspelt
+/// length (`x.length` of no x).
+Status splitBatch(const std::map<std::string, TensorView> &tensors,
+                  const std::vector<DataSpec> &specs,
+                  std::vector<Example> &examples);
+
+/// The same with those of a file.
 Status splitBatch(const TensorFile &file, const std::vector<DataSpec> &specs,
                   std::vector<Example> &examples);
 

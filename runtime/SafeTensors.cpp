@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/SafeTensors.h"
+#include "runtime/OpenFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,7 +22,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace fovea::runtime;
@@ -71,10 +71,9 @@ int64_t Tensor::numElements() const {
   return count;
 }
 
-template <typename T>
-static T load(const std::vector<std::byte> &bytes, int64_t i) {
+template <typename T> static T load(const std::byte *bytes, int64_t i) {
   T value;
-  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
   return value;
 }
 
@@ -84,30 +83,30 @@ static void save(std::vector<std::byte> &bytes, int64_t i, double value) {
   std::memcpy(bytes.data() + i * sizeof(T), &stored, sizeof(T));
 }
 
-double Tensor::at(int64_t i) const {
+double fovea::runtime::elementOf(DType type, const std::byte *data, int64_t i) {
   switch (type) {
   case DType::F64:
-    return load<double>(bytes, i);
+    return load<double>(data, i);
   case DType::F32:
-    return load<float>(bytes, i);
+    return load<float>(data, i);
   case DType::I64:
-    return static_cast<double>(load<int64_t>(bytes, i));
+    return static_cast<double>(load<int64_t>(data, i));
   case DType::I32:
-    return load<int32_t>(bytes, i);
+    return load<int32_t>(data, i);
   case DType::I16:
-    return load<int16_t>(bytes, i);
+    return load<int16_t>(data, i);
   case DType::I8:
-    return load<int8_t>(bytes, i);
+    return load<int8_t>(data, i);
   case DType::U64:
-    return static_cast<double>(load<uint64_t>(bytes, i));
+    return static_cast<double>(load<uint64_t>(data, i));
   case DType::U32:
-    return load<uint32_t>(bytes, i);
+    return load<uint32_t>(data, i);
   case DType::U16:
-    return load<uint16_t>(bytes, i);
+    return load<uint16_t>(data, i);
   case DType::U8:
-    return load<uint8_t>(bytes, i);
+    return load<uint8_t>(data, i);
   case DType::Bool:
-    return load<uint8_t>(bytes, i) != 0;
+    return load<uint8_t>(data, i) != 0;
   }
   return 0;
 }
@@ -365,6 +364,11 @@ static Status parse(std::string_view bytes, TensorFile &file) {
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  bool isText = std::all_of(bytes.begin(), bytes.begin() + 8, [](char c) {
+    return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
+  });
+  if (length > bytes.size() - 8 && isText)
+    return Status::error("this is text, and no file of safetensors");
   if (length > bytes.size() - 8)
     return Status::error(
         fmt::format("the header is {} bytes long, but the file has {}", length,
@@ -420,15 +424,11 @@ static Status systemError(const char *what, const std::string &path) {
 Status fovea::runtime::readSafeTensors(const std::string &path,
                                        TensorFile &file) {
   file = TensorFile();
-  FILE *stream = std::fopen(path.c_str(), "rb");
+  std::string why;
+  int descriptor = openToRead(path, why);
+  FILE *stream = descriptor < 0 ? nullptr : fdopen(descriptor, "rb");
   if (!stream)
-    return systemError("open", path);
-  struct stat information;
-  if (fstat(fileno(stream), &information) == 0 &&
-      S_ISDIR(information.st_mode)) {
-    std::fclose(stream);
-    return Status::error(fmt::format("'{}' is a folder", path));
-  }
+    return Status::error(fmt::format("cannot open '{}': {}", path, why));
   std::string bytes;
   char buffer[1 << 16];
   while (size_t count = std::fread(buffer, 1, sizeof(buffer), stream))

@@ -28,6 +28,12 @@ std::string_view nameOf(DType type);
 /// The bytes of one element.
 size_t sizeOf(DType type);
 
+inline bool isReal(DType type) {
+  return type == DType::F64 || type == DType::F32;
+}
+/// Element `i` of an array as a number. Integers beyond 2^53 are rounded.
+double elementOf(DType type, const std::byte *array, int64_t i);
+
 /// A dense, row-major tensor. Bytes are little-endian.
 struct Tensor {
   DType type = DType::F64;
@@ -35,9 +41,8 @@ struct Tensor {
   std::vector<std::byte> bytes;
 
   int64_t numElements() const;
-  bool isReal() const { return type == DType::F64 || type == DType::F32; }
-  /// Element `i` as a number. Integers beyond 2^53 are rounded.
-  double at(int64_t i) const;
+  bool isReal() const { return runtime::isReal(type); }
+  double at(int64_t i) const { return elementOf(type, bytes.data(), i); }
   /// All elements as numbers.
   std::vector<double> toDoubles() const;
   /// A tensor of `type` with these elements; `values` has one per element.

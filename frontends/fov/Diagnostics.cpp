@@ -74,8 +74,11 @@ static std::string safe(StringRef text, size_t longest) {
 }
 
 StringRef Diagnostics::addSource(StringRef name, std::string text) {
+  // A mark of the order of bytes, which some editors write, is no text.
+  StringRef own = text;
+  own.consume_front("\xef\xbb\xbf");
   std::unique_ptr<MemoryBuffer> buffer =
-      MemoryBuffer::getMemBufferCopy(text, name);
+      MemoryBuffer::getMemBufferCopy(own, name);
   StringRef result = buffer->getBuffer();
   manager.AddNewSourceBuffer(std::move(buffer), SMLoc());
   return result;
@@ -246,6 +249,31 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
 std::string fovea::suggestion(StringRef name, ArrayRef<StringRef> candidates) {
   StringRef near = nearest(name, candidates);
   return near.empty() ? std::string() : "; did you mean '" + near.str() + "'?";
+}
+
+std::string fovea::existing(StringRef name, std::vector<StringRef> candidates) {
+  std::string near = suggestion(name, candidates);
+  if (!near.empty() || candidates.empty())
+    return near;
+  constexpr size_t most = 10;
+  std::vector<StringRef> order;
+  for (StringRef candidate : candidates)
+    if (!candidate.empty() && !llvm::is_contained(order, candidate))
+      order.push_back(candidate);
+  auto distance = [&](StringRef candidate) {
+    return candidate.take_front(64).edit_distance(name.take_front(64));
+  };
+  if (!name.empty())
+    llvm::sort(order, [&](StringRef a, StringRef b) {
+      return std::pair(distance(a), a) < std::pair(distance(b), b);
+    });
+  if (order.size() > most)
+    order.resize(most);
+  if (order.size() == 1)
+    return "; there is '" + order.front().str() + "'";
+  std::string last = order.back().str();
+  order.pop_back();
+  return "; there are '" + llvm::join(order, "', '") + "' and '" + last + "'";
 }
 
 std::string fovea::counted(size_t count, StringRef noun) {

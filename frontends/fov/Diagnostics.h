@@ -29,7 +29,8 @@ public:
   llvm::SourceMgr &sources() { return manager; }
 
   /// Adds a buffer; locations into it can then be reported. The name is what
-  /// messages show. Returns the text, which lives as long as this object.
+  /// messages show. Returns the text, which lives as long as this object; a
+  /// mark of the order of bytes (U+FEFF) before it is left out.
   llvm::StringRef addSource(llvm::StringRef name, std::string text);
 
   struct Note {
@@ -86,6 +87,11 @@ llvm::StringRef nearest(llvm::StringRef name,
 /// "; did you mean 'near'?" when a candidate is near, or nothing.
 std::string suggestion(llvm::StringRef name,
                        llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// The same; where none is near, "; there are a, b and c" of all, the nearest
+/// first.
+std::string existing(llvm::StringRef name,
+                     std::vector<llvm::StringRef> candidates);
 
 /// "1 axis", "2 axes": `noun` in the singular.
 std::string counted(size_t count, llvm::StringRef noun);

@@ -12,7 +12,7 @@
 #include "frontends/fov/Lower.h"
 #include "frontends/fov/Options.h"
 #include "frontends/fov/Parser.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "frontends/fov/SourceFile.h"
 #include "llvm/Support/Path.h"
 
 #include <set>
@@ -70,14 +70,15 @@ private:
     }
     llvm::SmallString<128> path(directory);
     llvm::sys::path::append(path, model + ".fov");
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (directory.empty() || !buffer) {
+    std::string why;
+    std::optional<std::string> text = readSource(path.str().str(), why);
+    if (directory.empty() || !text) {
       diagnostics.error(loc, "cannot read '" + std::string(path) +
                                  "' of 'use " + model.str() + "'");
       return std::nullopt;
     }
     return diagnostics.addSource(llvm::sys::path::remove_leading_dotslash(path),
-                                 (*buffer)->getBuffer().str());
+                                 std::move(*text));
   }
 
   static constexpr unsigned maxFiles = 64;
@@ -418,10 +419,10 @@ std::unique_ptr<Model> fovea::compileSpec(llvm::StringRef path,
                                           const FrontendOptions &options,
                                           mlir::MLIRContext &context,
                                           Diagnostics &diagnostics) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    diagnostics.error({}, "cannot read '" + path.str() +
-                              "': " + buffer.getError().message());
+  std::string why;
+  std::optional<std::string> text = readSource(path.str(), why);
+  if (!text) {
+    diagnostics.error({}, "cannot read '" + path.str() + "': " + why);
     return nullptr;
   }
   FrontendOptions beside = options;
@@ -429,6 +430,5 @@ std::unique_ptr<Model> fovea::compileSpec(llvm::StringRef path,
     beside.includeDir = llvm::sys::path::parent_path(path).str();
   if (beside.includeDir.empty())
     beside.includeDir = ".";
-  return compileText((*buffer)->getBuffer(), path, beside, context,
-                     diagnostics);
+  return compileText(*text, sourceName(path), beside, context, diagnostics);
 }

@@ -32,7 +32,9 @@ fovea::runtime::batchFields(const Description &description) {
 
 namespace {
 
-/// Makes tensors of the arrays of one struct.
+using Tensors = std::map<std::string, TensorView>;
+
+/// Finds the arrays of one struct.
 class BatchReader {
 public:
   BatchReader(const Description &description, const void *batch)
@@ -41,7 +43,7 @@ public:
     std::memcpy(words.data(), batch, words.size() * sizeof(int64_t));
   }
 
-  Status read(TensorFile &file);
+  Status read(Tensors &file);
   bool isGiven(size_t data) const {
     return wordOf(BatchField::Values, data, 0) != 0;
   }
@@ -54,8 +56,8 @@ private:
         return words[i];
     return 0;
   }
-  Status readData(size_t number, TensorFile &file);
-  Status add(TensorFile &file, const std::string &name, DType type,
+  Status readData(size_t number, Tensors &file);
+  Status add(Tensors &file, const std::string &name, DType type,
              std::vector<int64_t> shape, int64_t address);
 
   const Description &description;
@@ -65,7 +67,7 @@ private:
 
 } // namespace
 
-Status BatchReader::add(TensorFile &file, const std::string &name, DType type,
+Status BatchReader::add(Tensors &file, const std::string &name, DType type,
                         std::vector<int64_t> shape, int64_t address) {
   auto bytes = static_cast<int64_t>(sizeOf(type));
   for (int64_t extent : shape) {
@@ -74,14 +76,9 @@ Status BatchReader::add(TensorFile &file, const std::string &name, DType type,
           fmt::format("'{}' has extents {}", name, shapeText(shape)));
     bytes *= extent;
   }
-  Tensor &tensor = file.tensors[name];
-  tensor.type = type;
-  tensor.shape = std::move(shape);
-  tensor.bytes.resize(bytes);
-  const auto *source = reinterpret_cast<const void *>(address);
-  assert(source && "what is given lies somewhere");
-  if (bytes > 0)
-    std::memcpy(tensor.bytes.data(), source, bytes);
+  assert(address != 0 && "what is given lies somewhere");
+  file[name] = {type, std::move(shape),
+                reinterpret_cast<const std::byte *>(address)};
   return Status::success();
 }
 
@@ -97,7 +94,7 @@ static DType typeOf(DataKind kind, bool isDouble) {
   return DType::I64;
 }
 
-Status BatchReader::readData(size_t number, TensorFile &file) {
+Status BatchReader::readData(size_t number, Tensors &file) {
   const DataSpec &spec = description.data[number].spec;
   std::vector<int64_t> shape = {words[0]};
   Status status = Status::success();
@@ -131,7 +128,7 @@ Status BatchReader::readData(size_t number, TensorFile &file) {
              wordOf(BatchField::Values, number, 0));
 }
 
-Status BatchReader::read(TensorFile &file) {
+Status BatchReader::read(Tensors &file) {
   if (words[0] <= 0)
     return Status::error("the batch has no examples");
   if (words[1] != 0)
@@ -150,7 +147,7 @@ Status fovea::runtime::readBatch(const Description &description,
                                  const std::vector<std::string> &needed,
                                  std::vector<Example> &examples) {
   BatchReader reader(description, batch);
-  TensorFile file;
+  Tensors file;
   if (Status status = reader.read(file); status.failed())
     return status;
   std::vector<DataSpec> specs;

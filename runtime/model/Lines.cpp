@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace fovea::runtime;
 
@@ -28,6 +29,9 @@ bool Lines::fill() {
 Lines::Next Lines::take(std::string &line, size_t end, size_t next) {
   line.assign(buffer, begin, end - begin);
   begin = searched = next;
+  // A mark of the order of bytes is no text.
+  if (std::exchange(isFirst, false) && line.starts_with("\xef\xbb\xbf"))
+    line.erase(0, 3);
   if (!line.empty() && line.back() == '\r')
     line.pop_back();
   return line.size() > longestLine ? TooLong : Line;

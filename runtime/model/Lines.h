@@ -30,7 +30,7 @@ private:
   int file;
   std::string buffer;
   size_t begin = 0, searched = 0; // of the buffer
-  bool isAtEnd = false, hasFailed = false;
+  bool isFirst = true, isAtEnd = false, hasFailed = false;
 };
 
 } // namespace fovea::runtime

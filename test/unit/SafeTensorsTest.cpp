@@ -85,7 +85,8 @@ TEST(SafeTensors, NoFileIsAnError) {
   TensorFile file;
   EXPECT_EQ(readSafeTensors("/nowhere/w.safetensors", file).text(),
             "cannot open '/nowhere/w.safetensors': No such file or directory");
-  EXPECT_EQ(readSafeTensors("/", file).text(), "'/' is a folder");
+  EXPECT_EQ(readSafeTensors("/", file).text(),
+            "cannot open '/': Is a directory");
   EXPECT_EQ(writeSafeTensors("/nowhere/w", file).text().substr(0, 12),
             "cannot write");
 }

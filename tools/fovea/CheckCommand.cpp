@@ -7,6 +7,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "frontends/fov/Parser.h"
+#include "frontends/fov/SourceFile.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Session.h"
 #include "llvm/Support/MathExtras.h"
@@ -94,11 +95,12 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
 }
 
 static int checkSyntax(const std::string &path) {
-  std::unique_ptr<llvm::MemoryBuffer> input = readInput(path);
+  std::optional<std::string> input = readInput(path);
   if (!input)
     return badInput;
   Diagnostics diagnostics(llvm::errs());
-  parse(diagnostics.addSource(path, input->getBuffer().str()), diagnostics);
+  parse(diagnostics.addSource(sourceName(path), std::move(*input)),
+        diagnostics);
   diagnostics.finish();
   return diagnostics.failed() ? badInput : done;
 }

@@ -4,6 +4,7 @@
 #include "codegen/Lower.h"
 #include "codegen/cpu/EmitDecoder.h"
 #include "frontends/fov/Parser.h"
+#include "frontends/fov/SourceFile.h"
 #include "passes/Explain.h"
 #include "tools/fovea/Files.h"
 #include "tools/fovea/Package.h"
@@ -45,13 +46,13 @@ static std::optional<Wanted> readEntries(const Arguments &arguments) {
 }
 
 static int printTree(const Arguments &arguments) {
-  std::unique_ptr<llvm::MemoryBuffer> input = readInput(arguments.spec());
+  std::optional<std::string> input = readInput(arguments.spec());
   if (!input)
     return badInput;
   Diagnostics diagnostics(llvm::errs());
-  std::unique_ptr<ast::File> file =
-      parse(diagnostics.addSource(arguments.spec(), input->getBuffer().str()),
-            diagnostics);
+  std::unique_ptr<ast::File> file = parse(
+      diagnostics.addSource(sourceName(arguments.spec()), std::move(*input)),
+      diagnostics);
   diagnostics.finish();
   if (diagnostics.failed())
     return badInput;

@@ -1,6 +1,7 @@
 //===- Files.cpp - whole files, read and written --------------------------===//
 
 #include "tools/fovea/Files.h"
+#include "frontends/fov/SourceFile.h"
 #include "tools/fovea/Arguments.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -8,14 +9,12 @@ using namespace fovea;
 using namespace fovea::cli;
 using namespace llvm;
 
-std::unique_ptr<MemoryBuffer> fovea::cli::readInput(const std::string &path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFileOrSTDIN(path);
-  if (buffer)
-    return std::move(*buffer);
-  errs() << "error: cannot read '" << path
-         << "': " << buffer.getError().message() << '\n';
-  return nullptr;
+std::optional<std::string> fovea::cli::readInput(const std::string &path) {
+  std::string why;
+  std::optional<std::string> text = readSource(path, why);
+  if (!text)
+    errs() << "error: cannot read '" << path << "': " << why << '\n';
+  return text;
 }
 
 static std::error_code writeTo(int file, StringRef text) {

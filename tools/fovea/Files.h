@@ -4,13 +4,15 @@
 #define FOVEA_TOOLS_FOVEA_FILES_H
 
 #include "runtime/SafeTensors.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
 
 namespace fovea::cli {
 
-/// The text of a file or of standard input ("-"); null, and said why, when it
-/// cannot be read.
-std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &path);
+/// The text of a spec or of standard input ("-"); nothing, and said why, when
+/// it cannot be read.
+std::optional<std::string> readInput(const std::string &path);
 
 /// Writes `text` to `path`, or to standard output when that is empty or `-`.
 /// Whoever reads the file meanwhile has the old text or the new one, and never

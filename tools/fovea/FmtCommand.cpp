@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Parser.h"
+#include "frontends/fov/SourceFile.h"
 #include "tools/fovea/Arguments.h"
 #include "tools/fovea/Files.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -16,13 +18,13 @@ using namespace llvm;
 int fovea::cli::runFmt(const Arguments &arguments) {
   int result = done;
   for (const std::string &path : arguments.specs) {
-    std::unique_ptr<MemoryBuffer> input = readInput(path);
+    std::optional<std::string> input = readInput(path);
     if (!input) {
       result = std::max<int>(result, badInput);
       continue;
     }
     Diagnostics diagnostics(errs());
-    StringRef text = diagnostics.addSource(path, input->getBuffer().str());
+    StringRef text = diagnostics.addSource(sourceName(path), std::move(*input));
     std::string formatted = formatSource(text, diagnostics);
     diagnostics.finish();
     if (diagnostics.failed()) {

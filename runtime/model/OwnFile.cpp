@@ -1,0 +1,100 @@
+//===- OwnFile.cpp - is this program as it was made? ----------------------===//
+//
+// A file that is cut has no bytes for some of its pages: the first that is
+// touched ends the process by a signal. So its size is looked at before
+// anything else of it runs, by a function that the compiler has put among the
+// first pages (codegen/Seal.cpp). That function uses nothing that lies
+// elsewhere: no library, and no constants of the compiler of this file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/model/OwnFile.h"
+#include "runtime/model/Seal.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace fovea::runtime;
+
+// Not constant: what is written to lies among the first pages.
+static volatile FoveaSeal seal = {FOVEA_SEAL_MARK, 0, 0, 0, 0, 0};
+static char ownPath[] = "/proc/self/exe";
+static char cutMessage[] =
+    "error: this program is cut: its file is not as large as it was made\n";
+
+#if defined(__x86_64__)
+enum { callWrite = 1, callSeek = 8, callExit = 231, callOpen = 257 };
+__attribute__((always_inline)) static inline long
+systemCall(long number, long a, long b, long c) {
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c)
+               : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+enum { callWrite = 64, callSeek = 62, callExit = 94, callOpen = 56 };
+__attribute__((always_inline)) static inline long
+systemCall(long number, long a, long b, long c) {
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+  return x0;
+}
+#else
+#error "the system calls of this architecture are unknown"
+#endif
+
+/// The descriptor stays open; it is one, and nobody inherits it.
+extern "C" __attribute__((visibility("hidden"))) void
+fovea_check_size(int, char **, char **) {
+  if (seal.size == 0)
+    return;
+  long file = systemCall(callOpen, AT_FDCWD, reinterpret_cast<long>(ownPath),
+                         O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  long size = systemCall(callSeek, file, 0, SEEK_END);
+  if (size < 0 || static_cast<uint64_t>(size) == seal.size)
+    return;
+  systemCall(callWrite, STDERR_FILENO, reinterpret_cast<long>(cutMessage),
+             sizeof(cutMessage) - 1);
+  systemCall(callExit, 1, 0, 0);
+}
+
+/// Runs before the program is initialised.
+__attribute__((section(".preinit_array"),
+               used)) static void (*const atFirst)(int, char **,
+                                                   char **) = fovea_check_size;
+
+Status fovea::runtime::checkOwnFile() {
+  FoveaSeal own = {{},           seal.size,    seal.place, seal.skipBegin,
+                   seal.skipEnd, seal.checksum};
+  int file = own.size == 0 ? -1 : open(ownPath, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return Status::success();
+  struct stat status;
+  bool isRead = fstat(file, &status) == 0;
+  bool isWhole = isRead && static_cast<uint64_t>(status.st_size) == own.size &&
+                 own.place + sizeof(FoveaSeal) <= own.skipBegin &&
+                 own.skipBegin <= own.skipEnd && own.skipEnd <= own.size;
+  void *bytes = isWhole
+                    ? mmap(nullptr, own.size, PROT_READ, MAP_PRIVATE, file, 0)
+                    : MAP_FAILED;
+  close(file);
+  if (isWhole && bytes == MAP_FAILED)
+    return Status::success();
+  if (isWhole) {
+    isWhole = checksumOf({static_cast<const char *>(bytes), own.size}, own) ==
+              own.checksum;
+    munmap(bytes, own.size);
+  }
+  return isWhole || !isRead ? Status::success()
+                            : Status::error("this program is damaged: its file "
+                                            "is not as it was made");
+}
