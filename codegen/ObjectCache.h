@@ -2,7 +2,9 @@
 //
 // Keeps what was compiled for the next process. The cache is never needed: a
 // folder that cannot be written, a full disk or a damaged entry cost time and
-// nothing else. Any number of processes and threads may share a folder.
+// nothing else. Any number of processes and threads may share a folder. What is
+// kept is run, so folder and entries have to be the user's, and nobody else may
+// be able to write them; another folder is not used, which is said once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +52,6 @@ public:
   unsigned misses() const { return missed; }
 
 private:
-  std::string pathOf(llvm::StringRef key) const;
-
   std::string folder;
   uint64_t limit;
   std::atomic<unsigned> found = 0, missed = 0;

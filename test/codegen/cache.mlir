@@ -26,6 +26,13 @@
 // RUN: ls %t/xdg/fovea | FileCheck %s --check-prefix=FILES
 // FILES: llvmcache-{{[0-9a-f]+$}}
 
+// One that others may write to is not used, which is said once.
+// RUN: mkdir %t/shared && chmod 777 %t/shared
+// RUN: env FOVEA_CACHE=%t/shared fovea-jit %s --cache 2>%t/said | FileCheck %s --check-prefix=MISS
+// RUN: FileCheck %s --check-prefix=SHARED --implicit-check-not=warning < %t/said
+// SHARED: warning: '{{.*}}shared' is not used to keep what is compiled: others may write there
+// RUN: not ls %t/shared/*
+
 // A limit of one byte keeps nothing.
 // RUN: env FOVEA_CACHE=%t/small fovea-jit %s --cache --cache-limit=1 | FileCheck %s --check-prefix=MISS
 // RUN: env FOVEA_CACHE=%t/small fovea-jit %s --cache --cache-limit=1 | FileCheck %s --check-prefix=MISS

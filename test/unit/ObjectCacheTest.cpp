@@ -10,7 +10,9 @@
 #include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using fovea::codegen::ObjectCache;
 namespace fs = llvm::sys::fs;
@@ -20,7 +22,10 @@ namespace {
 /// A folder that is gone after the test.
 class Folder {
 public:
-  Folder() { EXPECT_FALSE(fs::createUniqueDirectory("fovea-cache", path)); }
+  Folder() {
+    EXPECT_FALSE(fs::createUniqueDirectory("fovea-cache", path));
+    EXPECT_FALSE(fs::setPermissions(path, fs::owner_all));
+  }
   ~Folder() { fs::remove_directories(path); }
   std::string str() const { return path.str().str(); }
 
@@ -109,6 +114,54 @@ TEST(ObjectCache, ServesManyAtOnce) {
   EXPECT_EQ(wrong, 0u);
   ObjectCache(folder.str(), 100000).trim();
   EXPECT_LE(folder.entries(), 10u);
+}
+
+// What others may have written is not run.
+TEST(ObjectCache, TakesNothingFromStrangers) {
+  Folder folder;
+  ObjectCache cache(folder.str());
+  cache.store(keyOf(1), "object");
+  ASSERT_NE(cache.load(keyOf(1)), nullptr);
+  std::string entry = folder.str() + "/llvmcache-" + keyOf(1);
+  fs::file_status status;
+  ASSERT_FALSE(fs::status(entry, status));
+  EXPECT_EQ(status.permissions(), fs::owner_read | fs::owner_write);
+
+  auto isTaken = [&](const std::string &path, int mode) {
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return cache.load(keyOf(1)) != nullptr;
+  };
+  EXPECT_FALSE(isTaken(entry, 0620));
+  EXPECT_FALSE(isTaken(entry, 0602));
+  EXPECT_TRUE(isTaken(entry, 0644));
+  EXPECT_FALSE(isTaken(folder.str(), 0770));
+  EXPECT_FALSE(isTaken(folder.str(), 01777));
+  EXPECT_TRUE(isTaken(folder.str(), 0755));
+  if (geteuid() == 0) {
+    EXPECT_EQ(chown(entry.c_str(), 65534, 65534), 0);
+    EXPECT_EQ(cache.load(keyOf(1)), nullptr);
+    EXPECT_EQ(chown(entry.c_str(), 0, 0), 0);
+    EXPECT_EQ(chown(folder.str().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(cache.load(keyOf(1)), nullptr);
+    EXPECT_EQ(chown(folder.str().c_str(), 0, 0), 0);
+  }
+  EXPECT_NE(cache.load(keyOf(1)), nullptr);
+}
+
+// Nor is what leads elsewhere, or would be waited for.
+TEST(ObjectCache, TakesFilesAlone) {
+  Folder folder;
+  ObjectCache cache(folder.str());
+  cache.store(keyOf(1), "object");
+  std::string entry = folder.str() + "/llvmcache-" + keyOf(1);
+  EXPECT_EQ(rename(entry.c_str(), (folder.str() + "/else").c_str()), 0);
+  EXPECT_EQ(symlink("else", entry.c_str()), 0);
+  EXPECT_EQ(cache.load(keyOf(1)), nullptr);
+  EXPECT_EQ(unlink(entry.c_str()), 0);
+  EXPECT_EQ(mkfifo(entry.c_str(), 0600), 0);
+  EXPECT_EQ(cache.load(keyOf(1)), nullptr);
+  cache.store(keyOf(1), "object");
+  EXPECT_NE(cache.load(keyOf(1)), nullptr);
 }
 
 TEST(ObjectCache, WorksWithoutAFolder) {
