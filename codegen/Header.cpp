@@ -155,14 +155,15 @@ void HeaderWriter::writeTop() {
  * - What the caller gives stays the caller's, and is only read, during the
  *   call. What a function gives an address of is the model's, until it is
  *   destroyed.
- * - A model serves one thread at a time; several models, also of one file,
- *   serve several threads at once. A model has threads of its own: results do
- *   not depend on how many, nor do those of an example on the others of its
- *   batch.
- * - Functions that can fail return a code, and leave one sentence for
- *   )" << prefix
-         << R"(_message. The model can be used as before. Nothing
- *   here prints, ends the process or throws.
+ * - A model serves one thread at a time, and tells any other that it is busy;
+ *   several models, also of one file, serve several threads at once. A model
+ *   has threads of its own: results do not depend on how many, nor do those of
+ *   an example on the others of its batch.
+ * - A thread that computes needs 1 MB of stack, and is told where it has less.
+ * - Functions that fail return a code, or null or -1, and leave one sentence
+ *   for )"
+         << prefix << R"(_message. The model can be used as before.
+ *   Nothing here prints, ends the process or throws.
  */
 )";
   stream << "#ifndef " << guard << "\n#define " << guard << "\n\n"
@@ -180,10 +181,12 @@ void HeaderWriter::writeCodes() {
          << "  " << prefix
          << "_bad_call = 2,   /* an argument is: null, out of range */\n"
          << "  " << prefix
-         << "_bad_machine = 3 /* no memory; a file cannot be written */\n"
+         << "_bad_machine = 3, /* no memory; a file cannot be written */\n"
+         << "  " << prefix
+         << "_busy = 4         /* another thread is using the model */\n"
          << "};\n\n";
-  comment("What the last failure in this thread was about, until the next "
-          "one. Never null.");
+  comment("Why the last function that this thread called has failed; empty "
+          "where it has not. Never null.");
   declare("const char *", "message", "void");
 }
 

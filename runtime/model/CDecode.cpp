@@ -84,14 +84,15 @@ static Hypothesis hypothesisOf(const Description &description,
   return result;
 }
 
-static const Program *encoderOf(const FoveaModel *model) {
-  const Description &about = model->model->about();
+static const Program *encoderOf(const Model &model) {
+  const Description &about = model.about();
   return about.hasDecoder ? &about.decoder.programs[about.decoder.encode]
                           : nullptr;
 }
 
 int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result) {
+  beginCall();
   if (!result)
     return missing("the place of the result");
   *result = nullptr;
@@ -101,7 +102,7 @@ int fovea_c_decode(FoveaModel *model, const void *batch,
   if (Status status = optionsOf(search, options); status.failed())
     return codeOf(status, foveaBadCall);
   return withBatch(
-      model, encoderOf(model), batch,
+      model, batch, encoderOf,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         std::vector<std::vector<Generated>> found;
         if (Status status = own.decode(examples, options, found);
@@ -127,6 +128,7 @@ int64_t fovea_c_result_size(const FoveaResult *result, int64_t example) {
 
 int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                        void *hypothesis) {
+  beginCall();
   if (!hypothesis)
     return missing("the place of the hypothesis");
   if (rank < 0 || rank >= fovea_c_result_size(result, example))
@@ -159,11 +161,12 @@ void fovea_c_result_destroy(FoveaResult *result) { delete result; }
 //===----------------------------------------------------------------------===//
 
 int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
+  beginCall();
   if (!model)
     return missing("the model");
   if (!logps)
     return missing("the place of log p");
-  return withBatch(model, encoderOf(model), batch,
+  return withBatch(model, batch, encoderOf,
                    [&](Model &own, std::vector<Example> &examples) -> int {
                      return codeOf(own.encode(std::move(examples), logps));
                    });
@@ -171,14 +174,17 @@ int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
 
 int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,
                  const int64_t *symbols, double *logps) {
+  beginCall();
   if (!model)
     return missing("the model");
   if (!parents || !symbols || !logps)
     return missing("an array");
   if (rows < 1)
     return fail(foveaBadCall, "a step has at least one row");
-  return guarded([&]() -> int {
-    return codeOf(model->model->step({parents, parents + rows},
-                                     {symbols, symbols + rows}, logps));
+  return withModel(model, [&](Model &own) -> int {
+    if (!hasStack())
+      return tooLittleStack();
+    return codeOf(
+        own.step({parents, parents + rows}, {symbols, symbols + rows}, logps));
   });
 }

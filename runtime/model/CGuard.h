@@ -1,7 +1,8 @@
 //===- CGuard.h - the boundary to C ---------------------------------------===//
 //
-// Private to the functions of a header: codes, the message of this thread, and
-// the place where what is thrown ends.
+// Private to the functions of a header: codes, the message of this thread, the
+// place where what is thrown ends, and what a call needs before it begins: a
+// model that no other thread is using, and a stack that is large enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +12,12 @@
 #include "runtime/model/CBatch.h"
 #include "runtime/model/CInterface.h"
 
+#include <atomic>
+
 struct FoveaModel {
   std::unique_ptr<fovea::runtime::Model> model;
+  /// A thread is in a function of it.
+  std::atomic<bool> isUsed = false;
 };
 
 namespace fovea::runtime {
@@ -20,12 +25,17 @@ namespace fovea::runtime {
 /// Keeps the message, and returns the code.
 int fail(FoveaCode code, std::string_view text);
 
+/// Forgets the message: the beginning of each function that may leave one.
+void beginCall();
+
 inline int missing(const char *what) {
   return fail(foveaBadCall, std::string(what) + " is null");
 }
 
 inline int codeOf(const Status &status, FoveaCode code = foveaBadInput) {
-  return status.succeeded() ? foveaDone : fail(code, status.text());
+  if (status.succeeded())
+    return foveaDone;
+  return fail(status.isOfMachine() ? foveaBadMachine : code, status.text());
 }
 
 /// Does `work`, which returns a code, and catches what is thrown.
@@ -38,23 +48,47 @@ template <typename Work> int guarded(Work work) {
   }
 }
 
+/// Whether this thread has the stack that compiled code needs; a stack that the
+/// system knows nothing of is trusted.
+bool hasStack();
+
+inline int tooLittleStack() {
+  return fail(foveaBadCall,
+              "too little of this thread's stack is left: compiled "
+              "code needs 1 MB");
+}
+
+/// Does `work(model)`, which returns a code, while no other thread uses the
+/// model.
+template <typename Work> int withModel(FoveaModel *model, Work work) {
+  if (!model)
+    return missing("the model");
+  if (model->isUsed.exchange(true, std::memory_order_acquire))
+    return fail(foveaBusy, "another thread is using this model");
+  int code = guarded([&] { return work(*model->model); });
+  model->isUsed.store(false, std::memory_order_release);
+  return code;
+}
+
 /// The data that a program reads.
 std::vector<std::string> dataOf(const Program *program);
 
-/// Reads the batch for a program, and calls `work(model, examples)`. Null: the
-/// model has no such program, and says so.
-template <typename Work>
-int withBatch(FoveaModel *model, const Program *program, const void *batch,
+/// The same for what computes: `work(model, examples)` has the examples of a
+/// batch, of which `programOf(model)` needs the data.
+template <typename ProgramOf, typename Work>
+int withBatch(FoveaModel *model, const void *batch, ProgramOf programOf,
               Work work) {
-  if (!batch)
-    return missing("the batch");
-  return guarded([&]() -> int {
+  return withModel(model, [&](Model &own) -> int {
+    if (!batch)
+      return missing("the batch");
+    if (!hasStack())
+      return tooLittleStack();
     std::vector<Example> examples;
     if (Status status =
-            readBatch(model->model->about(), batch, dataOf(program), examples);
+            readBatch(own.about(), batch, dataOf(programOf(own)), examples);
         status.failed())
       return codeOf(status);
-    return work(*model->model, examples);
+    return work(own, examples);
   });
 }
 

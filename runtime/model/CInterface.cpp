@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <pthread.h>
+#include <utility>
 
 using namespace fovea::runtime;
 
@@ -21,6 +23,29 @@ int fovea::runtime::fail(FoveaCode code, std::string_view text) {
   return code;
 }
 
+void fovea::runtime::beginCall() { lastMessage[0] = '\0'; }
+
+/// What compiled code has on the stack at most: the pieces of a product that
+/// are packed (codegen/cpu/Product.cpp, Gemm.cpp), and its own frames.
+static constexpr size_t stackNeeded = size_t(1) << 20;
+
+bool fovea::runtime::hasStack() {
+  // Asking takes a while on the first thread of a process.
+  static thread_local const auto [lowest, size] = [] {
+    pthread_attr_t attributes;
+    void *address = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      pthread_attr_getstack(&attributes, &address, &bytes);
+      pthread_attr_destroy(&attributes);
+    }
+    return std::pair(reinterpret_cast<uintptr_t>(address), bytes);
+  }();
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  uintptr_t left = here - lowest;
+  return left > size || left >= stackNeeded;
+}
+
 std::vector<std::string> fovea::runtime::dataOf(const Program *program) {
   std::vector<std::string> names;
   if (program)
@@ -30,13 +55,13 @@ std::vector<std::string> fovea::runtime::dataOf(const Program *program) {
   return names;
 }
 
-/// Runs `work` with the batch of an entry.
+/// Does `work` with the batch of an entry.
 template <typename Work>
 static int withEntry(FoveaModel *model, const char *entry, const void *batch,
                      Work work) {
-  if (!model)
-    return missing("the model");
-  return withBatch(model, model->model->program(entry), batch, work);
+  beginCall();
+  return withBatch(
+      model, batch, [&](Model &own) { return own.program(entry); }, work);
 }
 
 const char *fovea_c_message(void) { return lastMessage; }
@@ -47,6 +72,7 @@ const char *fovea_c_message(void) { return lastMessage; }
 
 int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
                    FoveaModel **result) {
+  beginCall();
   if (!result)
     return missing("the place of the model");
   *result = nullptr;
@@ -65,11 +91,12 @@ int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
 void fovea_c_destroy(FoveaModel *model) { delete model; }
 
 int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update) {
-  if (!model)
-    return missing("the model");
-  model->model->setRandom(
-      seed < 0 ? std::nullopt : std::optional<uint64_t>(seed), update);
-  return foveaDone;
+  beginCall();
+  return withModel(model, [&](Model &own) -> int {
+    own.setRandom(seed < 0 ? std::nullopt : std::optional<uint64_t>(seed),
+                  update);
+    return foveaDone;
+  });
 }
 
 int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
@@ -121,6 +148,7 @@ int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
 
 /// The parameter of this number, or null (reported).
 static const ParameterDescription *parameterOf(FoveaModel *model, int which) {
+  beginCall();
   if (!model) {
     missing("the model");
     return nullptr;
@@ -133,15 +161,20 @@ static const ParameterDescription *parameterOf(FoveaModel *model, int which) {
 }
 
 void *fovea_c_parameter(FoveaModel *model, int which) {
-  const ParameterDescription *parameter = parameterOf(model, which);
-  return parameter ? model->model->parameter(parameter->path) : nullptr;
+  void *result = nullptr;
+  if (const ParameterDescription *parameter = parameterOf(model, which))
+    withModel(model, [&](Model &own) -> int {
+      result = own.parameter(parameter->path);
+      return foveaDone;
+    });
+  return result;
 }
 
 void *fovea_c_gradient(FoveaModel *model, int which) {
   void *result = nullptr;
   if (const ParameterDescription *parameter = parameterOf(model, which))
-    guarded([&]() -> int {
-      result = model->model->gradient(parameter->path);
+    withModel(model, [&](Model &own) -> int {
+      result = own.gradient(parameter->path);
       return result ? foveaDone
                     : fail(foveaBadCall, "there are no gradients yet");
     });
@@ -164,12 +197,10 @@ const char *fovea_c_parameter_name(FoveaModel *model, int which) {
 }
 
 int fovea_c_save(FoveaModel *model, const char *path) {
-  if (!model)
-    return missing("the model");
-  if (!path)
-    return missing("the path");
-  return guarded(
-      [&] { return codeOf(model->model->save(path), foveaBadMachine); });
+  beginCall();
+  return withModel(model, [&](Model &own) -> int {
+    return path ? codeOf(own.save(path), foveaBadMachine) : missing("the path");
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,6 +209,7 @@ int fovea_c_save(FoveaModel *model, const char *path) {
 
 /// The data of this name, or null (reported).
 static const DataDescription *dataOf(FoveaModel *model, const char *name) {
+  beginCall();
   if (!model || !name) {
     missing(model ? "the name of the data" : "the model");
     return nullptr;
@@ -191,8 +223,12 @@ static const DataDescription *dataOf(FoveaModel *model, const char *name) {
 
 int64_t fovea_c_id(FoveaModel *model, const char *name, const char *symbol) {
   const DataDescription *data = dataOf(model, name);
-  if (!data || !symbol)
+  if (!data)
     return -1;
+  if (!symbol) {
+    missing("the symbol");
+    return -1;
+  }
   int64_t id = -1;
   guarded([&]() -> int {
     std::optional<int64_t> found =

@@ -19,6 +19,7 @@ enum FoveaCode {
   foveaBadInput = 1,   // a batch, weights
   foveaBadCall = 2,    // null where something is needed, no such entry
   foveaBadMachine = 3, // memory, disk
+  foveaBusy = 4,       // another thread is using the model
 };
 
 /// A model, and what a decoder gave, as C sees them.

@@ -1,10 +1,88 @@
 /* Each mistake of a caller is a code and a sentence, and nothing more. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include "errors.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+/* Threads that use one model: each call is done, or says that it is busy. */
+typedef struct share {
+  errors_model *model;
+  const errors_batch *batch;
+  double loss;
+  int done, wrong;
+} share;
+
+static void *evaluate(void *argument) {
+  share *own = argument;
+  for (int i = 0; i < 2000 || (own->done == 0 && i < 2000000); ++i) {
+    double loss = 0;
+    int code = errors_loss(own->model, own->batch, &loss, NULL);
+    own->done += code == errors_done;
+    own->wrong += code == errors_done   ? loss != own->loss || *errors_message()
+                  : code == errors_busy ? !strstr(errors_message(), "another")
+                                        : 1;
+  }
+  return NULL;
+}
+
+static void share_model(errors_model *model, const errors_batch *batch) {
+  share shares[3] = {{model, batch, 0, 0, 0}};
+  errors_loss(model, batch, &shares[0].loss, NULL);
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) {
+    shares[i] = shares[0];
+    pthread_create(&threads[i], NULL, evaluate, &shares[i]);
+  }
+  for (int i = 0; i < 3; ++i)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < 3; ++i)
+    printf("thread: %s, %d wrong\n", shares[i].done ? "served" : "never served",
+           shares[i].wrong);
+}
+
+/* On a stack of 128 KB; and of 1 MB and what threads keep for themselves. */
+static void *evaluate_once(void *argument) {
+  share *own = argument;
+  own->done = errors_grad(own->model, own->batch, NULL, NULL);
+  printf("%s\n", errors_message());
+  return NULL;
+}
+
+static void try_stack(share own, size_t bytes) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, bytes);
+  pthread_create(&thread, &attributes, evaluate_once, &own);
+  pthread_join(thread, NULL);
+  printf("stack of %d KB: %d\n", (int)(bytes / 1024), own.done);
+}
+
+/* Padding that may not be read: it lies where nothing is. */
+static void show(const char *what, int code);
+static void read_no_padding(errors_model *model, errors_batch batch) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANON, -1, 0);
+  mprotect(pages + page, page, PROT_NONE);
+  /* Two examples with room for 8 each; of the second only one is there. */
+  int64_t *tokens = (int64_t *)(pages + page) - 9;
+  int64_t lengths[2] = {2, 1};
+  tokens[0] = 3;
+  tokens[1] = tokens[8] = 1;
+  batch.src = batch.y = tokens;
+  batch.src_extent = batch.y_extent = 8;
+  batch.src_length = batch.y_length = lengths;
+  show("padding", errors_loss(model, &batch, NULL, NULL));
+  errors_result *result = NULL;
+  show("padding", errors_decode(model, &batch, NULL, &result));
+  errors_result_destroy(result);
+}
 
 static void show(const char *what, int code) {
   printf("%s: %d %s\n", what, code, errors_message());
@@ -100,11 +178,23 @@ int main(int argc, char **argv) {
 
   generate(model, &batch);
 
-  struct rlimit limit = {(rlim_t)1 << 30, (rlim_t)1 << 30};
+  share_model(model, &batch);
+  share own = {model, &batch, 0, 0, 0};
+  try_stack(own, 128 << 10);
+  try_stack(own, (1 << 20) + (64 << 10));
+  read_no_padding(model, batch);
+
+  /* No more memory than there is. */
+  struct rlimit limit = {1 << 20, RLIM_INFINITY};
   setrlimit(RLIMIT_AS, &limit);
-  batch.src_extent = (int64_t)1 << 28;
-  show("memory", errors_loss(model, &batch, &loss, NULL));
-  batch.src_extent = 2;
+  errors_search wide;
+  memset(&wide, 0, sizeof(wide));
+  wide.beam = wide.nbest = 8000;
+  wide.min_length = wide.max_length = 100;
+  errors_result *result = NULL;
+  show("memory", errors_decode(model, &batch, &wide, &result));
+  limit.rlim_cur = RLIM_INFINITY;
+  setrlimit(RLIMIT_AS, &limit);
   show("good again", errors_loss(model, &batch, &loss, NULL));
 
   printf("%d\n", errors_parameter(model, 99) == NULL);
