@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Link.h"
+#include "codegen/Seal.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,8 +14,11 @@
 #include "llvm/Object/Binary.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <fcntl.h>
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
@@ -39,6 +43,33 @@ static llvm::Expected<std::vector<std::string>> findDriver() {
       "linking needs 'clang' with 'lld', or 'cc', and neither is installed");
 }
 
+/// Whether a file of so many bytes finds space beside `path`. A linker that
+/// finds none ends by a signal, because it writes into memory.
+static std::error_code checkSpace(llvm::StringRef path, uint64_t bytes) {
+  int descriptor;
+  llvm::SmallString<128> name;
+  if (std::error_code error =
+          fs::createUniqueFile(path + "-%%%%%%%%", descriptor, name))
+    return error;
+  int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  llvm::sys::Process::SafelyCloseFileDescriptor(descriptor);
+  (void)fs::remove(name);
+  return std::error_code(error, std::generic_category());
+}
+
+/// What a user can do something about of all that a linker said: its errors.
+static std::string errorsIn(llvm::StringRef log) {
+  llvm::SmallVector<llvm::StringRef> lines, errors;
+  log.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (llvm::StringRef line : lines)
+    if (line.contains("error: ") && !line.contains("linker command failed") &&
+        errors.size() < 5)
+      errors.push_back(line.trim());
+  if (errors.empty() && !lines.empty())
+    errors.push_back(lines.front().trim());
+  return llvm::join(errors, "\n");
+}
+
 static llvm::Error run(llvm::ArrayRef<std::string> command,
                        const std::string &log) {
   std::vector<llvm::StringRef> arguments(command.begin(), command.end());
@@ -51,7 +82,7 @@ static llvm::Error run(llvm::ArrayRef<std::string> command,
   if (status == 0)
     return llvm::Error::success();
   if (auto said = llvm::MemoryBuffer::getFile(log))
-    message += (*said)->getBuffer().trim();
+    message += errorsIn((*said)->getBuffer());
   return llvm::createStringError("cannot link: " + message);
 }
 
@@ -108,11 +139,26 @@ llvm::Expected<std::string> fovea::codegen::outputFile(llvm::StringRef output) {
   return target.str().str();
 }
 
+/// Makes a program one that knows whether it is whole.
+static llvm::Error seal(llvm::StringRef path) {
+  auto read = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false,
+                                          /*IsVolatile=*/true);
+  if (!read)
+    return llvm::createStringError("cannot read '" + path +
+                                   "': " + read.getError().message());
+  std::string file = (*read)->getBuffer().str();
+  fovea::codegen::sealProgram(file);
+  return writeFile(path.str(), file);
+}
+
+enum class Output { Object, Library, Program };
+
 static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         llvm::StringRef output,
                         const fovea::codegen::LinkOptions &options,
-                        llvm::ArrayRef<std::string> flags,
-                        bool isObject = false) {
+                        llvm::ArrayRef<std::string> flags, Output kind) {
+  bool isObject = kind == Output::Object;
   auto command = findDriver();
   if (!command)
     return command.takeError();
@@ -134,6 +180,14 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
       return failure;
     command->push_back("-Wl,--version-script=" + path);
   }
+  // What a program starts with comes first, weights come last (Seal.cpp).
+  if (kind == Output::Program && llvm::is_contained(*command, "-fuse-ld=lld")) {
+    std::string path = joined(folder, "order");
+    if (llvm::Error failure = writeFile(path, "fovea_check_size\n"))
+      return failure;
+    command->insert(command->end(), {"-Wl,--symbol-ordering-file=" + path,
+                                     "-Wl,-z,lrodata-after-bss"});
+  }
   // An absolute name is never taken for a flag. The driver removes its output
   // when it fails, so it writes to a name beside the one that is meant.
   llvm::Expected<std::string> target = fovea::codegen::outputFile(output);
@@ -146,7 +200,9 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                    "': " + error.message());
   llvm::scope_exit removeBeside([&] { (void)fs::remove(beside); });
   command->insert(command->end(), {"-o", beside.str().str()});
+  uint64_t bytes = 0; // at most, of what is linked
   for (size_t i = 0; i < objects.size(); ++i) {
+    bytes += objects[i].getBufferSize();
     std::string name = joined(folder, std::to_string(i) + ".o");
     if (llvm::Error failure = writeFile(name, objects[i].getBuffer()))
       return failure;
@@ -157,6 +213,9 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     if (std::error_code error = fs::make_absolute(absolute))
       return llvm::createStringError("cannot find '" + file +
                                      "': " + error.message());
+    uint64_t size = 0;
+    (void)fs::file_size(absolute, size);
+    bytes += size;
     command->push_back(absolute.str().str());
   }
   // Whoever runs the output may have no library of C++.
@@ -165,10 +224,19 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                      "-Wl,-Bdynamic", "-static-libgcc"});
   if (!isObject)
     command->push_back("-lm");
-  if (llvm::Error failure = run(*command, joined(folder, "log")))
-    return failure;
+  if (llvm::Error failure = run(*command, joined(folder, "log"))) {
+    std::error_code error = checkSpace(*target, bytes);
+    if (!error)
+      return failure;
+    llvm::consumeError(std::move(failure));
+    return llvm::createStringError("cannot write '" + output +
+                                   "': " + error.message());
+  }
   if (isObject)
     if (llvm::Error failure = localise(beside))
+      return failure;
+  if (kind == Output::Program)
+    if (llvm::Error failure = seal(beside))
       return failure;
   if (std::error_code error = fs::rename(beside, *target))
     return llvm::createStringError("cannot write '" + output +
@@ -184,7 +252,8 @@ fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   std::string name = path::filename(output).str();
   return link(
       objects, output, options,
-      {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-soname," + name});
+      {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-soname," + name},
+      Output::Library);
 }
 
 llvm::Error
@@ -193,12 +262,12 @@ fovea::codegen::linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   // A group that several objects have is one of this object afterwards.
   return link(objects, output, options,
               {"-r", "-nostdlib", "-Wl,--force-group-allocation"},
-              /*isObject=*/true);
+              Output::Object);
 }
 
 llvm::Error
 fovea::codegen::linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                llvm::StringRef output,
                                const LinkOptions &options) {
-  return link(objects, output, options, {});
+  return link(objects, output, options, {}, Output::Program);
 }

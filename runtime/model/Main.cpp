@@ -10,6 +10,7 @@
 
 #include "runtime/model/Lines.h"
 #include "runtime/model/Model.h"
+#include "runtime/model/OwnFile.h"
 #include "runtime/model/SearchFlagsCli.h"
 
 #include <cassert>
@@ -27,6 +28,10 @@ using namespace fovea::runtime;
 namespace {
 
 enum ExitCode { done = 0, badInput = 1, badUsage = 2, badMachine = 3 };
+
+int codeOf(const Status &status) {
+  return status.isOfMachine() ? badMachine : badInput;
+}
 
 /// How many examples are done together at most.
 constexpr size_t batchSize = 16;
@@ -50,8 +55,8 @@ public:
 private:
   int fail(const std::string &text, int code = badInput) const;
   /// A mistake in the present file and line.
-  int failAt(const std::string &text) const {
-    return fail(fmt::format("{}:{}: error: {}", file, lineNumber, text));
+  int failAt(const std::string &text, int code = badInput) const {
+    return fail(fmt::format("{}:{}: error: {}", file, lineNumber, text), code);
   }
   bool isScoring() const { return flags.score || !description.hasDecoder; }
   void findInputs();
@@ -240,7 +245,7 @@ int Runner::runTensors(const std::string &path) {
       if (data.spec.name == description.unknown.given)
         nameWords(example, data.text, model->words());
   if (status.failed())
-    return fail(status.text());
+    return fail(status.text(), codeOf(status));
   lineNumber = 0;
   for (size_t begin = 0; begin < examples.size(); begin += batchSize) {
     size_t end = std::min(examples.size(), begin + batchSize);
@@ -345,7 +350,7 @@ int Runner::runBatch(std::vector<Example> &examples) {
     if (int code = flush())
       return code;
     lineNumber = first + static_cast<int64_t>(i);
-    return failAt(own.text());
+    return failAt(own.text(), codeOf(own));
   }
   if (status.succeeded())
     numExamples += static_cast<int64_t>(examples.size());
@@ -358,9 +363,11 @@ int Runner::run() {
   options = description.search;
   if (Status status = applyFlags(flags.search, options); status.failed())
     return fail(status.text(), badUsage);
+  for (const std::string &idle : idleFlags(flags.search))
+    std::fprintf(stderr, "warning: %s\n", idle.c_str());
   Status status = Model::create(image, flags.weights, flags.threads, model);
   if (status.failed())
-    return fail(status.text());
+    return fail(status.text(), codeOf(status));
   findInputs();
   if (inputs.empty()) {
     if (!flags.files.empty())
@@ -481,6 +488,10 @@ static void onOutOfMemory() {
 extern "C" int fovea_c_main(const FoveaImage *image, int argc, char **argv) {
   std::signal(SIGINT, onInterrupt);
   std::set_new_handler(onOutOfMemory);
+  if (Status status = checkOwnFile(); status.failed()) {
+    std::fprintf(stderr, "error: %s\n", status.text().c_str());
+    return badInput;
+  }
   Description description;
   Status status = readDescription(
       {image->description, static_cast<size_t>(image->descriptionSize)},

@@ -27,6 +27,23 @@ static bool readNormalise(std::string_view text, SearchOptions &options) {
   return error == std::errc() && rest == end;
 }
 
+std::vector<std::string> fovea::runtime::idleFlags(const SearchFlags &flags) {
+  std::vector<std::string> result;
+  auto say = [&](bool isGiven, const char *flag, const char *rest) {
+    if (isGiven)
+      result.push_back(
+          fmt::format("'{}' changes nothing {} '--sample'", flag, rest));
+  };
+  bool draws = flags.sample;
+  say(!draws && flags.temperature, "--temperature", "without");
+  say(!draws && flags.topK, "--top-k", "without");
+  say(!draws && flags.topP, "--top-p", "without");
+  say(!draws && flags.seed, "--seed", "without");
+  say(draws && flags.beam, "--beam", "with");
+  say(draws && !flags.lengthNorm.empty(), "--length-norm", "with");
+  return result;
+}
+
 Status fovea::runtime::applyFlags(const SearchFlags &flags,
                                   SearchOptions &options) {
   if (!flags.lengthNorm.empty() && !readNormalise(flags.lengthNorm, options))

@@ -10,6 +10,8 @@
 #include "runtime/SearchOptions.h"
 #include "runtime/Status.h"
 
+#include <vector>
+
 namespace fovea::runtime {
 
 /// What stands on the command line, as it stands there.
@@ -21,6 +23,9 @@ struct SearchFlags {
   bool scores = false;
   bool sample = false;
 };
+
+/// What to say of flags that change nothing beside the others.
+std::vector<std::string> idleFlags(const SearchFlags &flags);
 
 /// Puts them over what the spec says. A failure is wrong usage.
 Status applyFlags(const SearchFlags &flags, SearchOptions &options);

@@ -34,6 +34,18 @@ inline CLI::Validator atLeast(int least) {
                                  [](double x) { return x >= 1; });
 }
 
+inline CLI::Validator upToHypotheses() {
+  static_assert(mostHypotheses == 10'000);
+  return numberThat("a number of at most 10000",
+                    [](double x) { return x <= mostHypotheses; });
+}
+
+inline CLI::Validator upToSteps() {
+  static_assert(mostSteps == 1'000'000);
+  return numberThat("a number of at most 1000000",
+                    [](double x) { return x <= mostSteps; });
+}
+
 /// So many that nothing that is counted of them overflows.
 inline CLI::Validator upTo2To31() {
   return numberThat("a number from 1 to 2^31",
@@ -52,16 +64,19 @@ inline CLI::Validator probability() {
 
 inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
   command.add_option("--beam", flags.beam, "hypotheses that are kept")
-      ->check(atLeast(1));
+      ->check(atLeast(1))
+      ->check(upToHypotheses());
   command
       .add_option("--nbest", flags.nbest,
                   "hypotheses that are printed; each line then begins with "
                   "the number of its example and a tab")
-      ->check(atLeast(1));
+      ->check(atLeast(1))
+      ->check(upToHypotheses());
   command
       .add_option("--max-length", flags.maxLength,
                   "the largest number of steps")
-      ->check(atLeast(1));
+      ->check(atLeast(1))
+      ->check(upToSteps());
   command
       .add_option("--min-length", flags.minLength,
                   "steps before which nothing ends")

@@ -1,5 +1,5 @@
-"""damage.py FILE COPY weights|description: a copy of a program or a library in
-which one bit of the weights, or of the description, is another."""
+"""damage.py FILE COPY weights|description|code: a copy of a program or a library
+in which one bit of the weights, of the description, or of its code is another."""
 
 import os
 import re
@@ -12,6 +12,13 @@ if part == "weights":
     # A safetensors file: eight bytes of size, a header, the values.
     found = re.search(rb'\{"[^{}]*":\{"[^{}]*"data_offsets"', data)
     at = found.start() + int.from_bytes(data[found.start() - 8 : found.start()], "little")
+elif part == "code":
+    # The middle of the largest part of the file that is run.
+    count, size = int.from_bytes(data[56:58], "little"), 56
+    parts = [data[64 + i * size : 64 + (i + 1) * size] for i in range(count)]
+    word = lambda part, at: int.from_bytes(part[at : at + 8], "little")
+    run = max((p for p in parts if p[0] == 1 and p[4] & 1), key=lambda p: word(p, 32))
+    at = word(run, 8) + word(run, 32) // 2
 else:
     at = re.search(rb"fovea \d+ [0-9a-f]{16}\n\[", data).end()
 data[at] ^= 1
