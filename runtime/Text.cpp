@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace fovea::runtime;
 
@@ -240,6 +241,11 @@ bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
     return true;
   }
   std::optional<int64_t> id = vocabularies.idOf(field, word);
+  bool isLabel = id && *id >= 0 && (field.size < 0 || *id < field.size);
+  if (!isLabel && !field.labels.empty())
+    return explain(word,
+                   fmt::format("'{}' is none of the classes of '{}': {}", word,
+                               field.name, fmt::join(field.labels, ", ")));
   if (!id)
     return explain(word, fmt::format("'{}' is no id{}", word, field.hint));
   return addId(word, *id, values);

@@ -74,6 +74,7 @@ struct Arguments {
   std::vector<std::string> plots, names;
   std::string plotOver = "step";
   std::string title;
+  int64_t maxPictureMb = 25;
 
   // compile
   std::string emit = "mlir";
@@ -102,6 +103,9 @@ struct Arguments {
 /// Reads a command line. Without a value the program ends with the exit code:
 /// help was asked for, or the usage is wrong and has been explained.
 std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
+
+/// `derive, differentiate, .. and fuse`.
+std::string phaseNames();
 
 int runBench(const Arguments &arguments);
 int runCheck(const Arguments &arguments);

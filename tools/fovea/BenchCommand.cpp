@@ -35,6 +35,9 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What lengths are where nothing is said of them.
+static constexpr int64_t usualLength = 25;
+
 /// Longer than any example, and far from where products overflow.
 static constexpr int64_t longestLength = int64_t(1) << 31;
 
@@ -271,8 +274,15 @@ BenchMemory Bench::memoryFor(const Model &model,
 
 std::unique_ptr<Model> Bench::open(llvm::StringRef dropped) {
   std::unique_ptr<Model> model = session.openToExecute();
-  if (model)
-    dropSystem(*model, dropped);
+  if (!model)
+    return model;
+  dropSystem(*model, dropped);
+  if (arguments.lengths.empty() && lengths.empty() && !model->lengths.empty()) {
+    for (const std::string &name : model->lengths)
+      lengths[name] = usualLength;
+    llvm::errs() << "note: each of " << llvm::join(model->lengths, ", ")
+                 << " is " << usualLength << "; '--lengths' gives others\n";
+  }
   return model;
 }
 

@@ -7,7 +7,10 @@
 
 #include "frontends/fov/Diagnostics.h"
 #include "runtime/model/SearchFlagsCli.h"
+#include "tools/fovea/Advice.h"
 #include "tools/fovea/Arguments.h"
+#include "tools/fovea/Inputs.h"
+#include "tools/fovea/Pictures.h"
 
 #include <cstdio>
 
@@ -15,6 +18,33 @@ using namespace fovea::cli;
 using fovea::runtime::atLeast;
 using fovea::runtime::positive;
 using fovea::runtime::upTo2To31;
+
+/// NAME=FILE.
+static CLI::Validator pair() {
+  return {[](const std::string &text) -> std::string {
+            std::string name, file;
+            return splitPair(text, name, file)
+                       ? ""
+                       : "takes NAME=FILE, not '" + text + "'";
+          },
+          ""};
+}
+
+/// NAME=FILE of what is drawn or stored.
+static CLI::Validator shown() {
+  return {[](const std::string &text) -> std::string {
+            std::string name, file;
+            if (!splitPair(text, name, file))
+              return "takes NAME=FILE, not '" + text + "'";
+            return isPicture(file) ||
+                           llvm::StringRef(file).ends_with(".safetensors")
+                       ? ""
+                       : "'" + file +
+                             "' has to end in .html, .svg, .png or "
+                             ".safetensors";
+          },
+          ""};
+}
 
 namespace {
 
@@ -60,7 +90,7 @@ private:
         ->add_option_function<std::string>(
             "SPEC",
             [this](const std::string &spec) { arguments.specs = {spec}; },
-            "the model, a .fov file")
+            "the model, a .fov file; - is standard input")
         ->required();
     auto *set = command->add_option_function<std::vector<std::string>>(
         "--set",
@@ -122,6 +152,7 @@ private:
         ->add_option("--vocab", arguments.vocabularies,
                      "the words of a vocabulary, or of a data name, one per "
                      "line from id 0; without it text holds ids")
+        ->check(pair())
         ->type_name("NAME=FILE");
   }
 
@@ -146,8 +177,10 @@ private:
   }
 
   void addCpu(CLI::App *command) {
-    command->add_option("--cpu", arguments.cpu,
-                        "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)");
+    command
+        ->add_option("--cpu", arguments.cpu,
+                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+        ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
   }
 
   void addQuiet(CLI::App *command) {
@@ -163,7 +196,8 @@ private:
     addDtype(command, "f32 or f64: what compiled code computes in; the "
                       "reference interpreter always computes in f64");
     addCpu(command);
-    addStopAfter(command, "interpret the IR behind this phase");
+    addStopAfter(command,
+                 "interpret the IR behind this phase: " + phaseNames());
     addQuiet(command);
   }
 
@@ -297,6 +331,7 @@ private:
         ->add_option("--show", arguments.shows,
                      "draws an equation of the best hypothesis of each example "
                      "(.html, .svg, .png), or stores it (.safetensors)")
+        ->check(shown())
         ->type_name("NAME=FILE");
     addExecution(command);
   }
@@ -367,6 +402,11 @@ private:
                      "(step)")
         ->check(CLI::IsMember({"step", "epoch", "seconds"}));
     command->add_option("--title", arguments.title, "stands above the picture");
+    command
+        ->add_option("--max-mb", arguments.maxPictureMb,
+                     "the largest picture that is written (25, of 10^6 bytes)")
+        ->check(atLeast(1))
+        ->type_name("N");
   }
 
   void addCompile() {
@@ -398,7 +438,7 @@ private:
         ->add_option("--show", arguments.shows,
                      "equations that the decoder gives as well")
         ->type_name("NAME");
-    addStopAfter(command, "the last phase: derive, differentiate or schedule");
+    addStopAfter(command, "the last phase: " + phaseNames());
     command->add_flag("--explain", arguments.explain,
                       "print what was decided, in words, instead of the IR");
     addOutput(command, "where the text goes (standard output)");
@@ -427,7 +467,8 @@ private:
             {"loss", "grad", "train_step", "encode", "step", "decode"}));
     command->add_option("--batch", arguments.batch, "examples (1)")
         ->check(upTo2To31());
-    command->add_option("--lengths", arguments.lengths, "such as S=25,T=25");
+    command->add_option("--lengths", arguments.lengths,
+                        "such as S=25,T=25 (25 for each)");
     addMemoryLimit(command);
     addThreads(command, "0: one per CPU", /*least=*/0);
     addDtype(command);
@@ -448,7 +489,10 @@ private:
   void addFmt() {
     CLI::App *command =
         addCommand("fmt", "print specs in the project's layout");
-    command->add_option("SPEC", arguments.specs, "the .fov files")->required();
+    command
+        ->add_option("SPEC", arguments.specs,
+                     "the .fov files; - is standard input")
+        ->required();
     CLI::Option *inPlace = command->add_flag("-i,--in-place", arguments.inPlace,
                                              "rewrite the files");
     command
@@ -463,7 +507,6 @@ private:
   }
 
   Arguments &arguments;
-  // Accepted without an effect.
 };
 
 } // namespace
@@ -504,6 +547,12 @@ static int explainExtra(CLI::App &app) {
   std::vector<CLI::App *> given = app.get_subcommands();
   CLI::App &command = given.empty() ? app : *given.front();
   std::string extra = app.remaining(/*recurse=*/true).front();
+  std::string advice = adviceFor(extra, [&](llvm::StringRef name) {
+    return command.get_option_no_throw(name.str()) != nullptr;
+  });
+  if (!advice.empty())
+    return explain("'" + extra + "' is no option of '" + commandOf(app) +
+                   "'; " + advice);
   std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options())
     for (const std::string &name : option->get_lnames())
@@ -513,6 +562,21 @@ static int explainExtra(CLI::App &app) {
   return explain("'" + extra + "' is no option of '" + commandOf(app) + "'" +
                  (meant.empty() ? "; see '" + commandOf(app) + " --help'"
                                 : "; did you mean '" + meant + "'?"));
+}
+
+/// Says of options that are given what they do not do.
+static void explainIdle(CLI::App &command, const Arguments &arguments) {
+  auto isGiven = [&](llvm::StringRef name) {
+    const CLI::Option *option = command.get_option_no_throw(name.str());
+    return option && option->count() > 0;
+  };
+  std::vector<std::string> idle = idleOptions(command.get_name(), isGiven);
+  if (command.get_name() == "decode")
+    for (const std::string &text : idleFlags(arguments.search))
+      idle.push_back(text);
+  for (const std::string &text : idle)
+    if (!arguments.quiet)
+      std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
 
 std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
@@ -542,8 +606,10 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   if (line.app.get_subcommands().empty())
     return end(explain("a command is missing; 'fovea help' lists them"));
   arguments.command = line.app.get_subcommands().front()->get_name();
-  if (arguments.command != "help")
+  if (arguments.command != "help") {
+    explainIdle(*line.app.get_subcommands().front(), arguments);
     return arguments;
+  }
   line.app.clear();
   if (line.helpFor.empty()) {
     std::fputs(line.app.help().c_str(), stdout);

@@ -3,10 +3,12 @@
 #include "tools/fovea/Inputs.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/Initialise.h"
+#include "runtime/OpenFile.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -45,6 +47,15 @@ static std::string meant(StringRef name, const Model &model) {
   return found.empty() ? "" : "; did you mean '" + found.str() + "'?";
 }
 
+/// `v [8], w [8, 4] and 5 more`.
+static std::string firstOf(llvm::ArrayRef<std::string> all) {
+  constexpr size_t most = 3;
+  std::string text = llvm::join(all.take_front(most), ", ");
+  return all.size() <= most
+             ? text
+             : text + fmt::format(" and {} more", all.size() - most);
+}
+
 /// Element `flat` of a dense array, as an index for each axis.
 static std::vector<int64_t> indicesOf(int64_t flat,
                                       const std::vector<int64_t> &shape) {
@@ -70,6 +81,24 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     session.diagnostics().error({}, path + ": " + text, std::move(notes));
     good = false;
   };
+  if (!path.empty() && !file.tensors.empty() && !model.parameters.empty() &&
+      llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
+        return file.tensors.contains(parameter.path);
+      })) {
+    std::vector<std::string> theirs, ours;
+    for (const auto &[name, tensor] : file.tensors)
+      theirs.push_back(name + " " + runtime::shapeText(tensor.shape));
+    for (const ParameterInfo &parameter : model.parameters)
+      ours.push_back(
+          parameter.path + " " +
+          runtime::shapeText({parameter.shape.begin(), parameter.shape.end()}));
+    auto known = file.metadata.find("model");
+    report(fmt::format("these are weights of {}: it has {}, but '{}' has {}",
+                       known == file.metadata.end() ? "another model"
+                                                    : "'" + known->second + "'",
+                       firstOf(theirs), model.name, firstOf(ours)));
+    return false;
+  }
   bool hasHint = false;
   for (const ParameterInfo &parameter : model.parameters) {
     auto found = file.tensors.find(parameter.path);
@@ -252,6 +281,12 @@ private:
           return &spec;
     return nullptr;
   }
+  std::vector<StringRef> dataNames() const {
+    std::vector<StringRef> names;
+    for (const DataInfo &data : model.data)
+      names.push_back(data.name);
+    return names;
+  }
   const DataInfo *infoOf(StringRef name) {
     for (const DataInfo &data : model.data)
       if (data.name == name)
@@ -271,13 +306,35 @@ private:
 
 } // namespace
 
+/// Whether a file, or a column of one, has lines of text.
+static bool isText(const std::string &path) {
+  std::string file = sourceOf(path).path, why;
+  if (StringRef(file).ends_with(".safetensors"))
+    return false;
+  int descriptor = runtime::openToRead(file, why);
+  if (descriptor < 0)
+    return false;
+  char bytes[512];
+  ssize_t count = read(descriptor, bytes, sizeof(bytes));
+  close(descriptor);
+  return count > 0 && StringRef(bytes, count).find('\0') == StringRef::npos;
+}
+
 /// Takes the tensors of a batch file; of one data name when `only` is given.
 bool ExampleReader::readTensors(const std::string &path,
                                 const std::string &only) {
   runtime::TensorFile file;
   if (runtime::Status status = runtime::readSafeTensors(path, file);
-      status.failed())
-    return fail(status.text());
+      status.failed()) {
+    if (!only.empty() || !isText(path))
+      return fail(status.text());
+    std::vector<StringRef> names = dataNames();
+    session.misuse(
+        fmt::format("'{}' is text, and text has a name: '--data {}={}'{}", path,
+                    names.empty() ? "NAME" : names.front().str(), path,
+                    existing("", std::move(names))));
+    return false;
+  }
   for (auto &[name, tensor] : file.tensors)
     if (only.empty() || name == only || name == "example" ||
         StringRef(name).starts_with(only + ".length"))
@@ -290,14 +347,9 @@ bool ExampleReader::readTensors(const std::string &path,
 
 bool ExampleReader::addText(const std::string &name, const std::string &path) {
   const DataInfo *info = infoOf(name);
-  if (!info) {
-    std::vector<StringRef> names;
-    for (const DataInfo &data : model.data)
-      names.push_back(data.name);
-    StringRef found = nearest(name, names);
+  if (!info)
     return fail("no data is called '" + name + "'" +
-                (found.empty() ? "" : "; did you mean '" + found.str() + "'?"));
-  }
+                existing(name, dataNames()));
   const runtime::DataSpec *spec = specOf(name);
   // What is generated or not read may be given, and changes nothing.
   if (!spec)

@@ -3,6 +3,7 @@
 #include "tools/fovea/Pictures.h"
 #include "tools/fovea/Arguments.h"
 #include "tools/fovea/Files.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,16 +67,22 @@ void fovea::cli::addPanels(pictures::Page &page, const std::string &title,
 }
 
 int fovea::cli::writePicture(const std::string &path,
-                             const pictures::Page &page) {
+                             const pictures::Page &page, int64_t mostBytes) {
+  std::string text, problem;
   if (StringRef(path).ends_with(".html"))
-    return writeText(path, pictures::drawHtml(page));
-  if (StringRef(path).ends_with(".svg"))
-    return writeText(path, pictures::drawSvg(page));
-  std::string problem;
-  std::string png = pictures::drawPng(page, problem);
-  if (!problem.empty()) {
-    llvm::errs() << "error: cannot draw '" << path << "': " << problem << '\n';
-    return badInput;
-  }
-  return writeText(path, png);
+    text = pictures::drawHtml(page);
+  else if (StringRef(path).ends_with(".svg"))
+    text = pictures::drawSvg(page);
+  else
+    text = pictures::drawPng(page, problem);
+  if (problem.empty() && mostBytes > 0 &&
+      static_cast<int64_t>(text.size()) > mostBytes)
+    problem = fmt::format(
+        "it would have {0} MB and not {1} at most; '--name' draws less, and "
+        "'--max-mb {0}' allows for it",
+        (text.size() + 999'999) / 1'000'000, mostBytes / 1'000'000);
+  if (problem.empty())
+    return writeText(path, text);
+  llvm::errs() << "error: cannot draw '" << path << "': " << problem << '\n';
+  return badInput;
 }

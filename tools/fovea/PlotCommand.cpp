@@ -247,7 +247,9 @@ int PlotCommand::run() {
                          : ": no line has '" + arguments.names.front() + "'"));
   }
   int code = session.finish();
-  return code == done ? writePicture(arguments.output, page) : code;
+  return code == done ? writePicture(arguments.output, page,
+                                     arguments.maxPictureMb * 1'000'000)
+                      : code;
 }
 
 int fovea::cli::runPlot(const Arguments &arguments) {

@@ -4,6 +4,7 @@
 #include "codegen/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -136,6 +137,16 @@ int Session::finish() {
   return errors.failed() ? failureCode : done;
 }
 
+std::string fovea::cli::phaseNames() {
+  std::vector<StringRef> names = {
+#define PHASE(name, holds) #name,
+#include "passes/Phases.def"
+  };
+  StringRef last = names.back();
+  names.pop_back();
+  return llvm::join(names, ", ") + " and " + last.str();
+}
+
 bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
   if (name.empty())
     return true;
@@ -143,8 +154,7 @@ bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
     phase = *found;
     return true;
   }
-  wrongUsage("'" + name +
-             "' is no phase; there are derive, differentiate and schedule");
+  wrongUsage("'" + name + "' is no phase; there are " + phaseNames());
   return false;
 }
 

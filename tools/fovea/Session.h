@@ -54,6 +54,11 @@ public:
   /// The same for what an execution says; the machine has an exit code of its
   /// own.
   void fail(const runtime::Status &status);
+  /// The same for what is wrong with the command line.
+  void misuse(const std::string &text) {
+    error(text);
+    failureCode = badUsage;
+  }
   /// Prints what is left to say and returns the exit code.
   int finish();
 

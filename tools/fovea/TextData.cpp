@@ -151,16 +151,18 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
   bool good = true;
   for (const std::string &text : arguments.vocabularies) {
     std::string name, path;
-    if (!splitPair(text, name, path)) {
-      session.error("'--vocab' takes NAME=FILE, not '" + text + "'");
-      good = false;
-      continue;
-    }
+    [[maybe_unused]] bool isPair = splitPair(text, name, path);
+    assert(isPair && "the command line has been checked");
     auto known = llvm::find_if(model.data, [&](const DataInfo &data) {
       return data.name == name || data.vocabulary == name;
     });
     if (known == model.data.end()) {
-      session.error("no vocabulary and no data is called '" + name + "'");
+      std::vector<StringRef> names;
+      for (const DataInfo &data : model.data)
+        if (data.kind == DataInfo::Token || data.kind == DataInfo::Class)
+          names.insert(names.end(), {data.name, data.vocabulary});
+      session.error("no vocabulary and no data is called '" + name + "'" +
+                    existing(name, std::move(names)));
       good = false;
       continue;
     }
