@@ -23,9 +23,11 @@ static void *evaluate(void *argument) {
     double loss = 0;
     int code = errors_loss(own->model, own->batch, &loss, NULL);
     own->done += code == errors_done;
-    own->wrong += code == errors_done   ? loss != own->loss || *errors_message()
-                  : code == errors_busy ? !strstr(errors_message(), "another")
-                                        : 1;
+    own->wrong += code == errors_done ? loss != own->loss || *errors_message()
+                  : code == errors_busy
+                      ? !!strcmp(errors_message(), "another thread is using "
+                                                   "this model")
+                      : 1;
   }
   return NULL;
 }
@@ -49,7 +51,7 @@ static void share_model(errors_model *model, const errors_batch *batch) {
 static void *evaluate_once(void *argument) {
   share *own = argument;
   own->done = errors_grad(own->model, own->batch, NULL, NULL);
-  printf("%s\n", errors_message());
+  printf("says '%s'\n", errors_message());
   return NULL;
 }
 
