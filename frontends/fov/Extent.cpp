@@ -184,14 +184,26 @@ std::optional<Extent> Extent::resolved() const {
     Extent part(1);
     Monomial rest;
     for (const auto &[atom, exponent] : monomial) {
-      if (atom->kind != Atom::Size) {
+      if (atom->kind != Atom::Size && atom->kind != Atom::Floor) {
         rest.push_back({atom, exponent});
         continue;
       }
-      if (!atom->solution)
-        return std::nullopt;
-      std::optional<Extent> solution = atom->solution->resolved();
+      std::optional<Extent> solution = solutionOf(*atom);
       if (!solution)
+/// What a bound size is, or a floor of bound sizes: n // 2 of a def is C / 2
+/// where n is an even C.
+static std::optional<Extent> solutionOf(const Atom &atom) {
+  if (atom.kind == Atom::Size)
+    return atom.solution ? atom.solution->resolved() : std::nullopt;
+  if (!atom.resolved) {
+    std::optional<Extent> a = atom.numerator.resolved(),
+                          b = atom.denominator.resolved();
+    if (a && b)
+      atom.resolved = atom.owner->floorDiv(*a, *b);
+  }
+  return atom.resolved;
+}
+
         return std::nullopt;
       if (exponent < 0) {
         // Only a product can be divided by exactly.
@@ -273,6 +285,8 @@ std::optional<Extent::Linear> Extent::linear() const {
   std::optional<Extent> all = resolved();
   if (!all || all->tooLarge)
     return std::nullopt;
+  if ((*this - other).polynomial.empty())
+    return true;
   std::map<const Atom *, Rational, AtomLess> sums;
   for (const auto &[monomial, c] : all->polynomial) {
     const Atom *length = nullptr;
@@ -348,9 +362,10 @@ static std::string factorText(const Atom *atom) {
 std::string Extent::text() const {
   if (tooLarge)
     return "(too large)";
-  // A size that stands alone is what it was bound to.
-  if (isOneAtom() && polynomial.begin()->first[0].first->solution)
-    return polynomial.begin()->first[0].first->solution->text();
+  // What was bound, and floors of it, are what they turned out to be.
+  if (std::optional<Extent> all = resolved();
+      all && !(*all - *this).polynomial.empty())
+    return all->text();
   if (polynomial.empty())
     return "0";
   std::string result;
@@ -365,7 +380,9 @@ std::string Extent::text() const {
     for (const auto &[atom, exponent] : monomial)
       for (int k = 0; k < std::abs(exponent); ++k) {
         std::string &side = exponent > 0 ? over : under;
-        side += (side.empty() ? "" : "*") + factorText(atom);
+        bool paren = atom->kind == Atom::Floor && !isAlone;
+        side += (side.empty() ? "" : "*") +
+                (paren ? "(" + factorText(atom) + ")" : factorText(atom));
       }
     if (num != 1 || over.empty())
       over = std::to_string(num) + (over.empty() ? "" : "*" + over);
@@ -377,6 +394,8 @@ std::string Extent::text() const {
       result += paren ? "/(" + under + ")" : "/" + under;
   };
   // The constant stands last, as people write it.
+    bool isAlone = num == 1 && c.den == 1 && monomial.size() == 1 &&
+                   monomial[0].second == 1 && !negative;
   for (const auto &[monomial, c] : polynomial)
     if (!monomial.empty())
       append(monomial, c);
@@ -478,15 +497,18 @@ Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
   std::string name = floorText(a, b);
   if (name.size() > maxName)
     return Extent::outOfRange();
-  const Atom *&known = floors[name];
-  if (!known || !(known->numerator - a).terms().empty() ||
-      !(known->denominator - b).terms().empty()) {
-    Atom *atom = create(Atom::Floor, name);
-    atom->numerator = a;
-    atom->denominator = b;
-    known = atom;
-  }
-  return Extent(known);
+  // Open sizes of one name are several.
+  std::vector<const Atom *> &known = floors[name];
+  for (const Atom *atom : known)
+    if ((atom->numerator - a).terms().empty() &&
+        (atom->denominator - b).terms().empty())
+      return Extent(atom);
+  Atom *atom = create(Atom::Floor, name);
+  atom->numerator = a;
+  atom->denominator = b;
+  atom->owner = this;
+  known.push_back(atom);
+  return Extent(atom);
 }
 
 void Sizes::nameFloors() {

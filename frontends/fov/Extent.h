@@ -61,7 +61,8 @@ public:
   bool operator==(const Extent &other) const;
   bool operator!=(const Extent &other) const { return !(*this == other); }
 
-  /// With every bound size replaced by its solution; empty while one is open.
+  /// With every bound size replaced by its solution, and every floor by what it
+  /// is of these; empty while one is open.
   std::optional<Extent> resolved() const;
 
   /// The value, when no length and no open size occurs and it is whole.
@@ -119,6 +120,8 @@ struct Atom {
   Extent numerator, denominator;          // Floor
 };
 
+  mutable std::optional<Extent> resolved; // Floor: when no size is open
+  class Sizes *owner = nullptr;           // Floor
 /// Owns the atoms of one model.
 class Sizes {
 public:
@@ -126,7 +129,7 @@ public:
   const Atom *length(llvm::StringRef name, llvm::StringRef parent = "");
   const Atom *open(llvm::StringRef name);
   /// a // b. Exact where the values divide and b is a product; otherwise an
-  /// atom of its own.
+  /// atom, the same one for the same a and b.
   Extent floorDiv(const Extent &a, const Extent &b);
   /// Names every a // b by what a and b have turned out to be: two calls of a
   /// def have different A // 2.
@@ -139,7 +142,8 @@ public:
 private:
   Atom *create(Atom::Kind kind, llvm::StringRef name);
   std::deque<Atom> atoms;
-  std::map<std::string, const Atom *> lengths, floors; // by name
+  std::map<std::string, const Atom *> lengths;             // by name
+  std::map<std::string, std::vector<const Atom *>> floors; // by name
 };
 
 using Shape = llvm::SmallVector<Extent, 2>;

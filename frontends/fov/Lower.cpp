@@ -106,7 +106,10 @@ Attribute Lowering::linearExtent(const Extent::Linear &linear) {
     else if (factor < 0)
       name += "-";
     int64_t size = std::abs(factor);
-    name += (size == 1 ? "" : std::to_string(size) + "*") + lengthName(atom);
+    // 3*(S//2) is not the length 3*S//2.
+    bool paren = atom->kind == Atom::Floor && factor != 1;
+    name += (size == 1 ? "" : std::to_string(size) + "*") +
+            (paren ? "(" + lengthName(atom) + ")" : lengthName(atom));
   }
   if (linear.constant != 0)
     name += (linear.constant > 0 ? "+" : "") + std::to_string(linear.constant);
