@@ -180,18 +180,22 @@ void Inference::run() {
   }
 }
 
-/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] when nothing else gives one.
+/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] when nothing else gives one,
+/// and `if i == j then x[i] else f(a[i])` that of the branch that is known.
 /// False when there is nothing to guess from.
 bool Inference::guessShape() {
   Term *best = nullptr;
   const Shape *shape = nullptr;
-  for (Term &term : model.terms)
-    if (term.kind == TermKind::Map && !term.shape)
-      for (const Term *arg : term.args)
-        if (arg->shape && (!best || arg->shape->size() > shape->size())) {
-          best = &term;
-          shape = &*arg->shape;
-        }
+  for (Term &term : model.terms) {
+    bool isIf = term.kind == TermKind::If;
+    if (term.shape || (term.kind != TermKind::Map && !isIf))
+      continue;
+    for (const Term *arg : ArrayRef(term.args).drop_front(isIf ? 1 : 0))
+      if (arg->shape && (!best || arg->shape->size() > shape->size())) {
+        best = &term;
+        shape = &*arg->shape;
+      }
+  }
   if (!best || ++numGuesses > maxGuesses)
     return false;
   best->shape = *shape;
