@@ -27,6 +27,7 @@ bool Checker::run() {
   for (auto &[atom, term] : model.vocabularyBindings)
     vocabularies[term].push_back(atom);
   unread();
+  params();
   for (Term &term : model.terms)
     if (!checkTerm(term))
       bad.insert(&term);
@@ -78,6 +79,46 @@ void Checker::unread() {
               array->text + " = ..." + shape,
           {{array->loc, "the other equations of this name stand here"}});
   }
+}
+
+/// Whether a size has `wanted` in it.
+static bool mentions(const Extent &size, const Atom *wanted) {
+  for (const auto &[monomial, c] : size.terms())
+    for (const auto &[atom, exponent] : monomial)
+      if (atom == wanted || mentions(atom->numerator, wanted) ||
+          mentions(atom->denominator, wanted))
+        return true;
+  return false;
+}
+
+/// A module whose parameter gets the size of what it is applied to is applied
+/// to something of one size.
+void Checker::params() {
+  for (const Array *param : model.params)
+    for (const Extent &size : param->declared) {
+      std::optional<Extent> given = size.resolved();
+      if (!given || !given->differs())
+        continue;
+      auto gives = [&](const Extent &bound) {
+        const auto &terms = bound.terms();
+        return bound.differs() && terms.size() == 1 &&
+               llvm::any_of(terms.begin()->first, [&](const auto &factor) {
+                 return mentions(size, factor.first);
+               });
+      };
+      Notes notes;
+      for (const SizeBinding &binding : model.bindings)
+        if (notes.empty() && llvm::any_of(binding.sizes, gives))
+          notes.push_back({binding.loc, termText(*binding.term) + " is " +
+                                            shapeText(*binding.term->shape) +
+                                            " here"});
+      error(param->loc,
+            "'" + param->name +
+                "' is a parameter, which has one size, but it gets " +
+                given->text() + ", which differs between examples",
+            std::move(notes));
+      break;
+    }
 }
 
 void Checker::ranges() {

@@ -31,6 +31,7 @@ private:
 
   // Check.cpp.
   void unread();
+  void params();
   void ranges();
   void disagreements();
   void checkExtent(const Extent &extent, SMLoc loc, const std::string &what);
@@ -77,6 +78,8 @@ private:
   std::map<const IndexVar *, Array *> owners;
   /// Indices whose range is missing because of a mistake that was reported.
   std::set<std::pair<const Array *, std::string>> explained;
+  /// Sizes that are computed from a nested length, and were reported.
+  std::set<std::string> nestedSizes;
   std::map<const Term *, std::vector<const SizeBinding *>> bindings;
   std::map<const Term *, std::vector<const Atom *>> vocabularies;
 };

@@ -197,6 +197,12 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
       return member;
     }
     array->declared.push_back(*extent);
+    if (extent->differs()) {
+      error(item.loc, "'" + s.array.name.str() +
+                          "' is a parameter, which has one size, but " +
+                          extent->text() + " differs between examples");
+      return member;
+    }
   }
   array->valueShape = array->declared;
   StringRef defName =
