@@ -195,9 +195,20 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
                           " places, which is less than none");
   if (extent.isTooLarge() || !extent.differs())
     return error(loc, what + " is too large");
-  if (!extent.isSum())
-    error(loc, what + " has " + extent.text() +
-                   " places, which is no sum of multiples of lengths");
+  if (extent.isSum())
+    return;
+  const Atom *nested = extent.nestedLength();
+  // What reads such an axis has it as well.
+  if (nested && !nestedSizes.insert(extent.text()).second)
+    return;
+  if (nested)
+    return error(loc, what + " has " + extent.text() +
+                          " places, but of a length as " + nested->name +
+                          ", which differs for each place of " +
+                          nested->parent + ", only " + nested->name +
+                          " itself can be a number of places");
+  error(loc, what + " has " + extent.text() +
+                 " places, which is no sum of multiples of lengths");
 }
 
 void Checker::extents() {

@@ -258,6 +258,8 @@ private:
   bool stateExtent(IndexVar *var, const ast::Binder &binder, Scope &scope,
                    const Bindings *bindings);
   Term *staticReduce(const ast::Expr &expr, int64_t extent, Scope &scope,
+  bool stateParent(IndexVar *var, const ast::Expr &bound, Scope &scope,
+                   const Bindings *bindings);
                      const Bindings *bindings);
   bool bindReduction(const ast::Expr &expr, bool normalises, Scope &scope,
                      const Bindings *&bindings,

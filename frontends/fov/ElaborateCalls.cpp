@@ -56,7 +56,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   llvm::SaveAndRestore level(depth, depth + 16);
   if (isTooDeep(loc) || isTooMuch(loc))
     return {};
-  size_t firstTerm = model->terms.size();
+  size_t firstTerm = model->terms.size(), firstIndex = model->indices.size(),
+         firstArray = model->storage.size(), firstUse = model->uses.size();
   Scope *own = &scopes.emplace_back();
   own->isCall = true;
   own->instance = instance;
@@ -161,10 +162,20 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   }
   // What the prelude computes is said to stand where it is called.
   auto known = preludeScope->symbols.find(def.name);
-  if (known != preludeScope->symbols.end() && known->second.statement == &def)
+  if (known != preludeScope->symbols.end() && known->second.statement == &def) {
     for (size_t k = firstTerm; k < model->terms.size(); ++k)
       model->terms[k].loc = loc;
   return results;
+    for (size_t k = firstIndex; k < model->indices.size(); ++k)
+      model->indices[k].loc = model->indices[k].originLoc = loc;
+    for (size_t k = firstUse; k < model->uses.size(); ++k)
+      model->uses[k].loc = loc;
+    for (size_t k = firstArray; k < model->storage.size(); ++k) {
+      model->storage[k].loc = loc;
+      for (Piece &piece : model->storage[k].pieces)
+        piece.loc = loc;
+    }
+  }
 }
 
 /// Whether a parameter of the module has this size.

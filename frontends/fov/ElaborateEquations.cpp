@@ -99,6 +99,8 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
     var->strength = 1;
     var->originLoc = place.loc;
     var->origin = value->name.str() + " < " + bound->text();
+    if (!stateParent(var, *place.bound, scope, bindings))
+      return false;
   }
   bindingStorage.push_back({bindings, value->name, var, std::nullopt, true});
   bindings = &bindingStorage.back();
@@ -194,6 +196,13 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
       read.var->originLoc = data->loc;
       read.var->origin = data->name + "[" + read.var->name + "]";
     }
+    // W of turn[n,j] is that of n.
+    const Atom *length = data ? data->extents[k].length() : nullptr;
+    for (unsigned outer = 0; length && read.var && outer < k; ++outer)
+      if (IndexVar *parent = places[outer].var;
+          parent && !read.var->parentIndex &&
+          data->extents[outer].text() == length->parent)
+        read.var->parentIndex = boundIndex(parent, place.loc);
   }
   return data ? data : memberArray(*family, at, scope);
 }

@@ -81,12 +81,16 @@ bool Elaborator::stateExtent(IndexVar *var, const ast::Binder &binder,
   var->strength = 1;
   var->originLoc = binder.loc;
   var->origin = binder.name.str() + " < " + var->extent->text();
-  // W[m]: a nested length with its parent's index.
+  return stateParent(var, *binder.extent, scope, bindings);
+}
+
+/// The m of `j < W[m]`, a nested length. False after a mistake.
+bool Elaborator::stateParent(IndexVar *var, const Expr &bound, Scope &scope,
+                             const Bindings *bindings) {
   const Atom *length = var->extent->length();
-  if (!length || length->parent.empty() ||
-      binder.extent->kind != ExprKind::Index)
+  if (!length || length->parent.empty() || bound.kind != ExprKind::Index)
     return true;
-  var->parentIndex = expression(*binder.extent->args[1], scope, bindings);
+  var->parentIndex = expression(*bound.args[1], scope, bindings);
   return var->parentIndex;
 }
 
@@ -128,7 +132,7 @@ bool Elaborator::bindReduction(const Expr &expr, bool normalises, Scope &scope,
       var->like = bound->var;
       components.push_back(boundIndex(bound->var, binder.loc));
     }
-    if (!stateExtent(var, binder, scope, outer))
+    if (!stateExtent(var, binder, scope, bindings))
       return false;
     bindingStorage.push_back({bindings, binder.name, var, std::nullopt, false});
     bindings = &bindingStorage.back();

@@ -162,6 +162,21 @@ const Atom *Extent::length() const {
   return atom->kind == Atom::Length ? atom : nullptr;
 }
 
+const Atom *Extent::nestedLength() const {
+  std::optional<Extent> all = resolved();
+  if (!all)
+    return nullptr;
+  for (const auto &[monomial, c] : all->polynomial)
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind == Atom::Length && !atom->parent.empty())
+        return atom;
+      if (atom->kind == Atom::Floor)
+        if (const Atom *inside = atom->numerator.nestedLength())
+          return inside;
+    }
+  return nullptr;
+}
+
 bool Extent::isOneAtom() const {
   if (polynomial.size() != 1)
     return false;
@@ -177,19 +192,6 @@ const Atom *Extent::openAtom() const {
   return atom->solution ? atom->solution->openAtom() : atom;
 }
 
-std::optional<Extent> Extent::resolved() const {
-  Extent result;
-  result.tooLarge = tooLarge;
-  for (const auto &[monomial, c] : polynomial) {
-    Extent part(1);
-    Monomial rest;
-    for (const auto &[atom, exponent] : monomial) {
-      if (atom->kind != Atom::Size && atom->kind != Atom::Floor) {
-        rest.push_back({atom, exponent});
-        continue;
-      }
-      std::optional<Extent> solution = solutionOf(*atom);
-      if (!solution)
 /// What a bound size is, or a floor of bound sizes: n // 2 of a def is C / 2
 /// where n is an even C.
 static std::optional<Extent> solutionOf(const Atom &atom) {
@@ -204,6 +206,19 @@ static std::optional<Extent> solutionOf(const Atom &atom) {
   return atom.resolved;
 }
 
+std::optional<Extent> Extent::resolved() const {
+  Extent result;
+  result.tooLarge = tooLarge;
+  for (const auto &[monomial, c] : polynomial) {
+    Extent part(1);
+    Monomial rest;
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind != Atom::Size && atom->kind != Atom::Floor) {
+        rest.push_back({atom, exponent});
+        continue;
+      }
+      std::optional<Extent> solution = solutionOf(*atom);
+      if (!solution)
         return std::nullopt;
       if (exponent < 0) {
         // Only a product can be divided by exactly.
@@ -270,6 +285,8 @@ std::optional<int64_t> Extent::value() const {
 bool Extent::operator==(const Extent &other) const {
   if (tooLarge || other.tooLarge)
     return true;
+  if ((*this - other).polynomial.empty())
+    return true;
   std::optional<Extent> a = resolved(), b = other.resolved();
   if (!a || !b)
     return false;
@@ -285,8 +302,6 @@ std::optional<Extent::Linear> Extent::linear() const {
   std::optional<Extent> all = resolved();
   if (!all || all->tooLarge)
     return std::nullopt;
-  if ((*this - other).polynomial.empty())
-    return true;
   std::map<const Atom *, Rational, AtomLess> sums;
   for (const auto &[monomial, c] : all->polynomial) {
     const Atom *length = nullptr;
@@ -377,6 +392,8 @@ std::string Extent::text() const {
     else
       result += negative ? " - " : " + ";
     std::string over, under;
+    bool isAlone = num == 1 && c.den == 1 && monomial.size() == 1 &&
+                   monomial[0].second == 1 && !negative;
     for (const auto &[atom, exponent] : monomial)
       for (int k = 0; k < std::abs(exponent); ++k) {
         std::string &side = exponent > 0 ? over : under;
@@ -394,8 +411,6 @@ std::string Extent::text() const {
       result += paren ? "/(" + under + ")" : "/" + under;
   };
   // The constant stands last, as people write it.
-    bool isAlone = num == 1 && c.den == 1 && monomial.size() == 1 &&
-                   monomial[0].second == 1 && !negative;
   for (const auto &[monomial, c] : polynomial)
     if (!monomial.empty())
       append(monomial, c);

@@ -76,6 +76,8 @@ public:
   bool isNumber() const;
   /// The atom, when this is one length of the data.
   const Atom *length() const;
+  /// Some length in it that is nested in another, or null.
+  const Atom *nestedLength() const;
   /// The atom, when this is one size that no call has bound yet.
   const Atom *openAtom() const;
   /// Some size in it that no call has bound yet, or null.
@@ -118,10 +120,10 @@ struct Atom {
   std::string parent;                     // Length: the length it is nested in
   mutable std::optional<Extent> solution; // Size
   Extent numerator, denominator;          // Floor
-};
-
   mutable std::optional<Extent> resolved; // Floor: when no size is open
   class Sizes *owner = nullptr;           // Floor
+};
+
 /// Owns the atoms of one model.
 class Sizes {
 public:

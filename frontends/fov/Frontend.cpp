@@ -309,6 +309,29 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
   });
 }
 
+/// A search finds one length, and not one for each row of nested data: why
+/// those that are generated cannot be; empty when they can.
+static std::string whyNotGenerated(const Elaborated &model) {
+  auto isGiven = [&](const Extent &size) {
+    return llvm::any_of(model.data, [&](const Array *data) {
+      return !data->generated && llvm::is_contained(data->extents, size);
+    });
+  };
+  for (const Array *data : model.data)
+    for (const Extent &size : data->extents) {
+      const Atom *length = size.length();
+      if (data->generated && length && !length->parent.empty() &&
+          !isGiven(size))
+        return "'" + data->name +
+               "' cannot be generated, since nothing gives " + length->name +
+               " for each place of " + length->parent +
+               "; write it as one sequence with a symbol between its rows, or "
+               "give other data over " +
+               length->name;
+    }
+  return "";
+}
+
 /// GRAMMAR 8.15: something determines how long generated data is.
 static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
   std::set<std::string> given;
@@ -374,7 +397,9 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
       return nullptr;
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
-    if (decoding && !generates)
+    if (decoding && generates)
+      result->undecoded = whyNotGenerated(*model);
+    if (decoding && (!generates || !result->undecoded.empty()))
       break;
     bool draws = llvm::any_of(
         model->choices, [](const Choice &choice) { return choice.latent; });

@@ -86,6 +86,9 @@ struct Model {
   /// One sentence for each equation that `use` included and a later one
   /// replaced.
   std::vector<std::string> replacements;
+  /// Why nothing is generated although there are choices, in one sentence;
+  /// empty: there is `@decoding`, or no choice.
+  std::string undecoded;
   /// One sentence for each thing of the spec that cannot be executed yet.
   std::vector<std::string> refusals;
 };

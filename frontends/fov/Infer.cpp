@@ -83,6 +83,8 @@ private:
   /// What to look at by the rules of strength 3, 4 and 5.
   std::deque<Item> strong, weak, weakest;
   std::set<std::pair<std::deque<Item> *, Item>> queued;
+  /// Of a size that is bound to a nested length W[m]: m.
+  Rows rows;
   /// How much of an array was known when it was last looked at.
   llvm::DenseMap<Array *, unsigned> known;
 };
@@ -167,7 +169,7 @@ void Inference::run() {
     std::deque<Item> &queue = weak.empty() ? weakest : weak;
     if (queue.empty()) {
       if (!guessShape())
-        return;
+        return findRows(model, rows);
       continue;
     }
     Item item = queue.front();
@@ -298,7 +300,9 @@ void Inference::lookAtIndex(IndexVar &var) {
 void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
   if (!binding.term->shape)
     return;
-  for (auto [size, given] : llvm::zip(binding.sizes, *binding.term->shape)) {
+  for (auto [axis, sizes] :
+       llvm::enumerate(llvm::zip(binding.sizes, *binding.term->shape))) {
+    auto &[size, given] = sizes;
     // A size that is one open atom takes the extent of its first use.
     const Atom *atom = size.openAtom();
     if (!atom)
@@ -306,10 +310,13 @@ void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
     // A floor may still hold an open size, even this one: a size that is given
     // by itself stays open.
     const Atom *open = given.unresolved();
-    if (!open)
-      solve(atom, *given.resolved());
-    else if (open != atom)
+    if (open && open != atom)
       dependents[open].push_back(item);
+    else if (std::optional<Extent> all = given.resolved()) {
+      if (const Atom *length = all->length(); length && !length->parent.empty())
+        rows[atom] = rowOf(model, *binding.term, axis, length->parent);
+      solve(atom, *all);
+    }
   }
 }
 

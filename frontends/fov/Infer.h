@@ -5,6 +5,7 @@
 
 #include "frontends/fov/Diagnostics.h"
 #include "frontends/fov/Terms.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace fovea::fov {
 
@@ -16,6 +17,17 @@ bool infer(Elaborated &model, Diagnostics &diagnostics);
 
 /// The kind of every term and equation; part of infer.
 void inferKinds(Elaborated &model);
+
+/// Of sizes that are bound to a nested length W[m]: m.
+using Rows = llvm::DenseMap<const Atom *, Term *>;
+
+/// The m in whose row an axis with a length nested in `parent` lies: ch[m] has
+/// W[m] places. Null when all rows are there, or nothing says which.
+Term *rowOf(Elaborated &model, Term &whole, unsigned axis, StringRef parent);
+
+/// Gives every index over a nested length that has none yet its row: that of
+/// what bound the length, or else the only one that is there. Part of infer.
+void findRows(Elaborated &model, const Rows &rows);
 
 /// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.
 bool proveBounds(Elaborated &model, Diagnostics &diagnostics);

@@ -82,7 +82,7 @@ public:
 private:
   void collect(const Statement &s);
   void walk(const Expr &expr, const Env *env, const Statement &s);
-  void useAll(const Expr &expr, const Env *env, bool isStatic);
+  void useAll(const Expr &expr, const Env *env);
   void usesAt(const Expr &arg, const Env *env, Family *family, unsigned axis,
               const Statement &s);
   Family *familyOf(const Expr &base, bool &isLength);
@@ -130,13 +130,18 @@ Family *StaticAnalysis::familyOf(const Expr &base, bool &isLength) {
   return symbol->family;
 }
 
-/// Marks every candidate inside `expr` static.
-void StaticAnalysis::useAll(const Expr &expr, const Env *env, bool isStatic) {
+/// Marks every candidate inside `expr` static, but not that of a length which
+/// comes with the data: W[m].
+void StaticAnalysis::useAll(const Expr &expr, const Env *env) {
   if (expr.kind == ExprKind::Name)
     if (Candidate *candidate = find(env, expr.name))
-      candidate->isStatic |= isStatic;
+      candidate->isStatic = true;
+  if (expr.kind == ExprKind::Index && expr.args[0]->kind == ExprKind::Name)
+    if (Symbol *symbol = elaborator.lookup(scope, expr.args[0]->name);
+        symbol && symbol->kind == Symbol::Size)
+      return;
   for (const Expr *arg : expr.args)
-    useAll(*arg, env, isStatic);
+    useAll(*arg, env);
 }
 
 void StaticAnalysis::usesAt(const Expr &arg, const Env *env, Family *family,
@@ -180,7 +185,7 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
     Family *family = familyOf(*expr.args[0], isLength);
     if (isLength)
       for (const Expr *arg : expr.args.drop_front())
-        useAll(*arg, env, true);
+        useAll(*arg, env);
     if (family)
       for (auto [k, arg] : llvm::enumerate(expr.args.drop_front()))
         usesAt(*arg, env, family, k, s);
@@ -194,7 +199,7 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
       inner = &envs.back();
       // An index in an extent is static: members differ in it.
       if (binder.extent) {
-        useAll(*binder.extent, env, true);
+        useAll(*binder.extent, env);
         walk(*binder.extent, env, s);
       }
     }
@@ -244,7 +249,7 @@ void StaticAnalysis::collect(const Statement &s) {
         env = &envs.back();
       }
       if (place.bound) {
-        useAll(*place.bound, env, true);
+        useAll(*place.bound, env);
         walk(*place.bound, env, s);
       }
       if (family && k < family->isStatic.size())

@@ -90,6 +90,8 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
   printList("latent", model.latents, out);
   for (const std::string &replacement : model.replacements)
     out << "replaced: " << replacement << '\n';
+  if (!model.undecoded.empty())
+    out << "not decoded: " << model.undecoded << '\n';
   for (const std::string &refusal : model.refusals)
     out << "not executed yet: " << refusal << '\n';
 }

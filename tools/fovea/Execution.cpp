@@ -79,8 +79,10 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   Model &model = *execution.model;
   mlir::Operation *kept = model.module->lookupSymbol(system);
   if (!kept) {
-    session.error(arguments.spec() + ": '" + model.name +
-                  "' generates nothing");
+    session.error(arguments.spec() + ": " +
+                  (model.undecoded.empty()
+                       ? "'" + model.name + "' generates nothing"
+                       : model.undecoded));
     return false;
   }
   dropSystem(model, system == "training" ? "decoding" : "training");
