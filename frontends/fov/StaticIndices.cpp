@@ -2,7 +2,8 @@
 //
 // An index is static when it selects a member of a family (`cell[l](..)`), or
 // occurs in a `length`, or stands at an axis that is static in another
-// equation. This page finds them, and the range of each, by a fixed point over
+// equation; and an axis is static when there is an order only member by member.
+// This page finds them, and the range of each, by a fixed point over
 // the syntax of one scope (GRAMMAR 4). Static indices are expanded before
 // anything else is known, so their ranges use dims only.
 //
@@ -61,7 +62,9 @@ public:
   void run(const std::vector<const Statement *> &statements) {
     for (const Statement *s : statements)
       collect(*s);
-    spread();
+    do
+      spread();
+    while (makeMembers());
     if (!llvm::any_of(candidates, [](auto &c) { return c.isStatic; }))
       return;
     findRanges();
@@ -87,6 +90,8 @@ private:
               const Statement &s);
   Family *familyOf(const Expr &base, bool &isLength);
   void spread();
+  bool makeMembers();
+  bool dependsOn(Family *from, const Statement &on);
   void findRanges();
   void readStated(Candidate &candidate);
   void disagreements();
@@ -105,6 +110,10 @@ private:
   std::deque<Candidate> candidates;
   std::deque<Env> envs;
   std::vector<Use> uses;
+  /// The equations that each name reads, and the axes at which some equation of
+  /// it is for one place.
+  std::map<Family *, std::set<Family *>> reads;
+  std::set<std::pair<Family *, unsigned>> ownPlaces;
 };
 
 } // namespace fovea::fov
@@ -180,6 +189,13 @@ void StaticAnalysis::usesAt(const Expr &arg, const Env *env, Family *family,
 
 void StaticAnalysis::walk(const Expr &expr, const Env *env,
                           const Statement &s) {
+  if (expr.kind == ExprKind::Name)
+    if (Symbol *symbol = elaborator.lookup(scope, expr.name);
+        symbol && symbol->family && symbol->family->isEquation)
+      for (const ast::Left &left : s.lefts)
+        if (Symbol *given = elaborator.lookup(scope, left.name);
+            given && given->family)
+          reads[given->family].insert(symbol->family);
   if (expr.kind == ExprKind::Index) {
     bool isLength;
     Family *family = familyOf(*expr.args[0], isLength);
@@ -235,6 +251,8 @@ void StaticAnalysis::collect(const Statement &s) {
         shift = value->args[1]->integer;
         value = value->args[0];
       }
+      if (value->kind == ExprKind::Integer && family)
+        ownPlaces.insert({family, unsigned(k)});
       if (value->kind != ExprKind::Name)
         continue;
       Symbol *known = elaborator.lookup(scope, value->name);
@@ -279,6 +297,39 @@ void StaticAnalysis::spread() {
       }
     }
   }
+}
+
+/// Whether an equation is computed, in however many steps, from what `on`
+/// gives.
+bool StaticAnalysis::dependsOn(Family *from, const Statement &on) {
+  std::set<Family *> seen{from};
+  SmallVector<Family *> work{from};
+  while (!work.empty())
+    for (Family *next : reads[work.pop_back_val()])
+      if (seen.insert(next).second)
+        work.push_back(next);
+  return llvm::any_of(on.lefts, [&](const ast::Left &left) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    return symbol && symbol->family && seen.count(symbol->family);
+  });
+}
+
+/// v[0] = .., v[l < L] = f(y[0]), y[l] = g(cell[l](v[l])): v is computed from
+/// the members of y, and these from its places, one of which has an equation of
+/// its own. Only member by member is there an order: v is a family as well.
+/// True when one was found.
+bool StaticAnalysis::makeMembers() {
+  bool found = false;
+  for (const Use &use : uses) {
+    Family &family = *use.family;
+    if (use.isLeft || !use.isAffine || !use.candidate->isStatic ||
+        !family.isEquation || use.axis >= family.isStatic.size() ||
+        family.isStatic[use.axis] || !ownPlaces.count({&family, use.axis}) ||
+        !dependsOn(&family, *use.statement))
+      continue;
+    family.isStatic[use.axis] = found = true;
+  }
+  return found;
 }
 
 bool StaticAnalysis::offer(const Use &use, int64_t extent, int strength) {
