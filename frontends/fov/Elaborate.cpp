@@ -8,6 +8,7 @@
 
 #include "frontends/fov/Elaborate.h"
 #include "frontends/fov/Options.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -47,11 +48,39 @@ Symbol *Elaborator::lookup(Scope &scope, StringRef name) {
   return nullptr;
 }
 
+/// A def is closed: how it gets what the file calls `name`.
+static std::string wayInto(const Statement &def, StringRef name,
+                           const Symbol &symbol) {
+  bool isRead = symbol.kind == Symbol::Unread && symbol.statement;
+  bool isSize = symbol.kind == Symbol::Size || symbol.kind == Symbol::Number ||
+                (isRead && (symbol.statement->kind == StatementKind::Dim ||
+                            symbol.statement->kind == StatementKind::Const));
+  std::vector<std::string> sizes(def.sizes.begin(), def.sizes.end()), arguments;
+  for (const ast::Parameter &parameter : def.parameters)
+    arguments.push_back(parameter.name.str());
+  (isSize ? sizes : arguments).push_back(name.str());
+  std::string text = "; make it one of its " +
+                     std::string(isSize ? "sizes" : "arguments") + ": def " +
+                     def.name.str();
+  if (!sizes.empty())
+    text += "(" + llvm::join(sizes, ", ") + ")";
+  return text + "(" + llvm::join(arguments, ", ") + ")";
+}
+
 void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
                            const Bindings *bindings) {
   std::string text = "'" + name.str() + "' is not defined";
   if (diagnostics.isFull())
     return error(loc, text);
+  if (scope.def)
+    for (Scope *s = scope.parent; s; s = s->parent) {
+      auto it = s->symbols.find(name);
+      if (it != s->symbols.end())
+        return error(
+            loc,
+            text + " inside of a def" + wayInto(*scope.def, name, it->second),
+            {{it->second.loc, "it is defined here, outside of the def"}});
+    }
   std::vector<std::string> names;
   std::vector<SMLoc> locs;
   for (const Bindings *b = bindings; b; b = b->outer) {

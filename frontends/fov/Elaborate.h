@@ -113,6 +113,7 @@ struct Scope {
   Instance *instance = nullptr;       // inside a call of a module
   SmallVector<IndexVar *, 2> context; // of a call
   bool isCall = false;
+  const ast::Statement *def = nullptr; // that is called, or instantiated
   std::map<const ast::Statement *, SmallVector<Term *, 2>> lets;
   std::set<const ast::Statement *> letsInProgress;
 };
@@ -257,9 +258,9 @@ private:
                    const Bindings *bindings);
   bool stateExtent(IndexVar *var, const ast::Binder &binder, Scope &scope,
                    const Bindings *bindings);
-  Term *staticReduce(const ast::Expr &expr, int64_t extent, Scope &scope,
   bool stateParent(IndexVar *var, const ast::Expr &bound, Scope &scope,
                    const Bindings *bindings);
+  Term *staticReduce(const ast::Expr &expr, int64_t extent, Scope &scope,
                      const Bindings *bindings);
   bool bindReduction(const ast::Expr &expr, bool normalises, Scope &scope,
                      const Bindings *&bindings,

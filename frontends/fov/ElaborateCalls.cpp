@@ -61,6 +61,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   Scope *own = &scopes.emplace_back();
   own->isCall = true;
   own->instance = instance;
+  own->def = &def;
   own->parent = instance ? instance->parameters->parent : preludeScope;
   if (!instance)
     for (Scope &s : scopes)
@@ -165,7 +166,6 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   if (known != preludeScope->symbols.end() && known->second.statement == &def) {
     for (size_t k = firstTerm; k < model->terms.size(); ++k)
       model->terms[k].loc = loc;
-  return results;
     for (size_t k = firstIndex; k < model->indices.size(); ++k)
       model->indices[k].loc = model->indices[k].originLoc = loc;
     for (size_t k = firstUse; k < model->uses.size(); ++k)
@@ -176,6 +176,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
         piece.loc = loc;
     }
   }
+  return results;
 }
 
 /// Whether a parameter of the module has this size.

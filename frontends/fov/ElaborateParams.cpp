@@ -133,6 +133,7 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   own->isCall = true;
   own->prefix = path + ".";
   own->instance = instance;
+  own->def = def;
   for (auto &entry : instance->sizes)
     own->symbols[entry.first()] = entry.second;
   for (auto &entry : instance->firstUse)
@@ -196,13 +197,13 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
                           std::to_string(*value));
       return member;
     }
-    array->declared.push_back(*extent);
     if (extent->differs()) {
       error(item.loc, "'" + s.array.name.str() +
                           "' is a parameter, which has one size, but " +
                           extent->text() + " differs between examples");
       return member;
     }
+    array->declared.push_back(*extent);
   }
   array->valueShape = array->declared;
   StringRef defName =
