@@ -1,6 +1,7 @@
 //===- ModelOps.cpp - constraints of systems, lengths and choices ---------===//
 
 #include "dialect/AttnDialect.h"
+#include "dialect/Distributions.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -80,7 +81,8 @@ static SmallVector<SmallVector<Parameter>> getSignatures(Distribution kind) {
   case Distribution::uniform:
     return {{{"low", 0}, {"high", 0}}};
   case Distribution::mixture:
-    return {{{"logit", 1}, {"mean", 2}, {"sd", 2}, {"correlation", 1}}};
+    return {{{"logit", 1}, {"mean", 1}, {"sd", 1}},
+            {{"logit", 1}, {"mean", 2}, {"sd", 2}, {"correlation", 1}}};
   }
   llvm_unreachable("unknown distribution");
 }
@@ -88,6 +90,13 @@ static SmallVector<SmallVector<Parameter>> getSignatures(Distribution kind) {
 void ChoiceOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   if (getResult())
     setName(getResult(), getTarget());
+}
+
+unsigned fovea::attn::numValueAxes(ChoiceOp choice) {
+  return choice.getDistribution() == Distribution::mixture &&
+         llvm::is_contained(
+             choice.getParameterNames().getAsValueRange<StringAttr>(),
+             "correlation");
 }
 
 LogicalResult ChoiceOp::verify() {
@@ -115,7 +124,7 @@ LogicalResult ChoiceOp::verify() {
                          << getParameterNames();
   // (C3) An axis of the value itself comes last.
   ArrayRef<Attribute> axes = value.getShape().getValue();
-  if (getDistribution() == Distribution::mixture) {
+  if (numValueAxes(*this) == 1) {
     auto last =
         axes.empty() ? IntegerAttr() : dyn_cast<IntegerAttr>(axes.back());
     if (!last || last.getInt() != 2)

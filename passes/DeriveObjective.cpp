@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Distributions.h"
 #include "passes/Derive.h"
 #include "passes/Equations.h"
 #include "passes/Passes.h"
@@ -297,16 +298,20 @@ Value Objective::logOfBernoulli(ChoiceOp choice) {
 }
 
 /// -((x - mean) / sd)^2 / 2 - log sd - log(2 pi) / 2
+static Value logOfNormalAt(Scalars &at, Value x, Value mean, Value sd) {
+  Value distance = at.square(at.div(at.sub(x, mean), sd));
+  Value exponent = at.mul(at.constant(-0.5), distance);
+  Value norm =
+      at.add(at.log(sd), at.constant(0.5 * std::log(2 * std::numbers::pi)));
+  return at.sub(exponent, norm);
+}
+
 Value Objective::logOfNormal(ChoiceOp choice) {
   Value mean = choice.getParameters()[0], sd = choice.getParameters()[1];
   return sumOfLogps([&](Scalars &at) {
     Value scale = at.read(sd);
-    Value away = at.sub(at.read(choice.getObserved()), at.read(mean));
-    Value distance = at.square(at.div(away, scale));
-    Value exponent = at.mul(at.constant(-0.5), distance);
-    Value norm = at.add(at.log(scale),
-                        at.constant(0.5 * std::log(2 * std::numbers::pi)));
-    return at.sub(exponent, norm);
+    return logOfNormalAt(at, at.read(choice.getObserved()), at.read(mean),
+                         scale);
   });
 }
 
@@ -322,16 +327,23 @@ Value Objective::logOfUniform(ChoiceOp choice) {
   });
 }
 
-/// Graves (2013), equations 23 to 25: log of the sum over m of weight[m] times
-/// a bivariate normal with the mean, deviations and correlation of m.
+/// Log of the sum over m of weight[m] times the density of component m: a
+/// normal, or for pairs a bivariate normal (Graves 2013, equations 23 to 25).
 Value Objective::logOfMixture(ChoiceOp choice) {
   Value logit = choice.getParameters()[0], mean = choice.getParameters()[1];
-  Value sd = choice.getParameters()[2], correlation = choice.getParameters()[3];
+  Value sd = choice.getParameters()[2];
+  Value correlation =
+      numValueAxes(choice) == 1 ? choice.getParameters()[3] : Value();
   Attribute event = cast<ArrayType>(logit.getType()).getExtent(axes.size());
   Value weight = compute("log_weight." + name, axes, Reducer::log_softmax,
                          event, [&](Scalars &at) { return at.read(logit); });
   Value density = compute(
       "log_p." + name, axes, Reducer::logsumexp, event, [&](Scalars &at) {
+        if (!correlation) {
+          Value x = at.read(choice.getObserved());
+          Value component = logOfNormalAt(at, x, at.read(mean), at.read(sd));
+          return at.add(at.read(weight), component);
+        }
         // norm = log(2 pi sd1 sd2 sqrt(1 - rho^2))
         Value rho = at.read(correlation);
         Value rest = at.sub(at.constant(1), at.square(rho));
@@ -379,9 +391,8 @@ void Objective::addChoice(ChoiceOp choice) {
   name = choice.getTarget();
   auto type = cast<ArrayType>(choice.getObserved().getType());
   axes.assign(type.getShape().begin(), type.getShape().end());
-  // A mixture draws pairs: the last axis belongs to the value.
-  if (choice.getDistribution() == Distribution::mixture)
-    axes.pop_back();
+  // The last axis of pairs belongs to the value.
+  axes.truncate(axes.size() - numValueAxes(choice));
   smoothed = nullptr;
   Value logp = logOf(choice);
   logps.push_back(logp);

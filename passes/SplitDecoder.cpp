@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/SplitDecoder.h"
+#include "dialect/Distributions.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
 #include "passes/Passes.h"
@@ -417,8 +418,7 @@ static Value logSoftmax(OpBuilder &builder, Value logits) {
 Attribute Splitter::describeChoice(unsigned number) {
   ChoiceOp choice = choices[number];
   auto type = cast<ArrayType>(choice.getResult().getType());
-  bool isMixture = choice.getDistribution() == Distribution::mixture;
-  int64_t axes = type.getRank() - (isMixture ? 1 : 0);
+  int64_t axes = type.getRank() - numValueAxes(choice);
   SmallVector<Attribute> parameters;
   for (auto [name, value] :
        llvm::zip_equal(choice.getParameterNames(), choice.getParameters())) {

@@ -58,13 +58,21 @@ struct Decoder {
     std::string name; // the name that is generated
     Distribution distribution = Distribution::Categorical;
     std::vector<Parameter> parameters;
-    /// The extents of the array that is chosen, an element after the other; a
-    /// mixture has a last axis of 2.
+    /// The extents of the array that is chosen, an element after the other;
+    /// pairs have a last axis of 2.
     std::vector<int64_t> shape;
     Program::Element element = Program::Element::I64;
     /// The value that ends the sequence: a number, or a length (-1-id).
     bool hasEnd = false;
     int64_t end = 0;
+
+    /// How many numbers a value is: 2 of bivariate distributions.
+    int64_t valueSize() const {
+      for (const Parameter &parameter : parameters)
+        if (parameter.name == "correlation")
+          return 2;
+      return 1;
+    }
   };
 
   struct Mark {

@@ -168,14 +168,18 @@ bool Distribution::isPossible() const {
                      [](double logp) { return logp > -infinity; });
 }
 
-/// Graves (2013), equation 24.
+/// A normal density; of pairs Graves (2013), equation 24.
 double
 Distribution::componentLogDensity(size_t number,
                                   const std::vector<double> &value) const {
-  const double *mean = &parameter("mean")[2 * number];
-  const double *sd = &parameter("sd")[2 * number];
+  int64_t size = valueSize();
+  const double *mean = &parameter("mean")[size * number];
+  const double *sd = &parameter("sd")[size * number];
+  double x = (value[0] - mean[0]) / sd[0];
+  if (size == 1)
+    return -0.5 * x * x - std::log(sd[0]) - 0.5 * logTwoPi;
   double rho = parameter("correlation")[number];
-  double x = (value[0] - mean[0]) / sd[0], y = (value[1] - mean[1]) / sd[1];
+  double y = (value[1] - mean[1]) / sd[1];
   double rest = 1 - rho * rho;
   return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
          std::log(sd[0]) - std::log(sd[1]) - 0.5 * std::log(rest);
@@ -220,6 +224,8 @@ std::vector<double> Distribution::mode() const {
   if (kind == Kind::Uniform)
     return {(parameter("low")[0] + parameter("high")[0]) / 2};
   size_t number = largestOf(values);
+  if (valueSize() == 1)
+    return {parameter("mean")[number]};
   return {parameter("mean")[2 * number], parameter("mean")[2 * number + 1]};
 }
 
@@ -291,8 +297,11 @@ std::vector<double> Distribution::draw(const std::array<double, 3> &uniform,
   if (kind == Kind::Normal)
     return {parameter("mean")[0] + parameter("sd")[0] * x};
   size_t number = symbolAt(values, uniform[0]);
-  const double *mean = &parameter("mean")[2 * number];
-  const double *sd = &parameter("sd")[2 * number];
+  int64_t size = valueSize();
+  const double *mean = &parameter("mean")[size * number];
+  const double *sd = &parameter("sd")[size * number];
+  if (size == 1)
+    return {mean[0] + sd[0] * x};
   double rho = parameter("correlation")[number];
   return {mean[0] + sd[0] * x,
           mean[1] + sd[1] * (rho * x + std::sqrt(1 - rho * rho) * y)};

@@ -39,7 +39,8 @@ public:
   bool isDiscrete() const {
     return kind == Kind::Categorical || kind == Kind::Bernoulli;
   }
-  int64_t valueSize() const { return kind == Kind::Mixture ? 2 : 1; }
+  /// How many numbers a value is.
+  int64_t valueSize() const { return parameter("correlation").empty() ? 1 : 2; }
   /// log p of each symbol of a discrete choice, or the logarithms of the
   /// weights of a mixture.
   const std::vector<double> &logps() const {

@@ -401,9 +401,8 @@ Status SearchRun::takeLast(int number) {
       if (members[group].empty() || own.isOver)
         continue;
       const Hypothesis &front = live[members[group].front()];
-      int64_t element = countOf(choice.shape, front.example) /
-                            Distribution(choice.distribution).valueSize() -
-                        1;
+      int64_t element =
+          countOf(choice.shape, front.example) / choice.valueSize() - 1;
       if (element < 0) {
         // Nothing to choose.
         for (size_t i : members[group]) {
@@ -527,7 +526,7 @@ Status SearchRun::takeElement(int number, int64_t element,
 
 Status SearchRun::takeChoice(int number) {
   const Decoder::Choice &choice = decoder.choices[number];
-  int64_t size = Distribution(choice.distribution).valueSize();
+  int64_t size = choice.valueSize();
   for (int64_t element = 0;; ++element) {
     std::vector<Hypothesis> next;
     bool isMade = false;

@@ -1,6 +1,7 @@
 //===- Choices.cpp - log p, mode and draws of distributions ---------------===//
 
 #include "dialect/reference/Choices.h"
+#include "dialect/Distributions.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -21,8 +22,7 @@ Value reference::chosenArray(attn::ChoiceOp op) {
 
 unsigned reference::numChoiceAxes(attn::ChoiceOp op) {
   unsigned rank = cast<attn::ArrayType>(chosenArray(op).getType()).getRank();
-  bool pairs = op.getDistribution() == Distribution::mixture;
-  return pairs && rank > 0 ? rank - 1 : rank;
+  return rank - attn::numValueAxes(op);
 }
 
 ArrayRef<double> ChoiceDistribution::parameter(StringRef name) const {
@@ -68,16 +68,22 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
                            placeOf(op));
   if (kind == Distribution::mixture) {
     size_t count = parameter("logit").size();
-    if (parameter("mean").size() != 2 * count ||
-        parameter("sd").size() != 2 * count ||
-        parameter("correlation").size() != count)
+    size_t size = valueSize();
+    size_t means = parameter("mean").size(),
+           deviations = parameter("sd").size(),
+           correlations = parameter("correlation").size();
+    if (means != size * count || deviations != size * count ||
+        (size == 2 && correlations != count)) {
+      std::string others =
+          size == 2
+              ? fmt::format("{} means, {} deviations and {} correlations",
+                            means / 2, deviations / 2, correlations)
+              : fmt::format("{} means and {} deviations", means, deviations);
       return Status::error(
-          fmt::format("the mixture of '{}' has {} weights but {} means, {} "
-                      "deviations and {} correlations",
-                      name, count, parameter("mean").size() / 2,
-                      parameter("sd").size() / 2,
-                      parameter("correlation").size()),
+          fmt::format("the mixture of '{}' has {} weights but {}", name, count,
+                      others),
           placeOf(op));
+    }
   }
   findLogps();
   return Status::success();
@@ -138,10 +144,14 @@ ChoiceDistribution::meanOf(ArrayRef<ChoiceDistribution> all) {
   return mean;
 }
 
-/// Graves (2013), equation 24.
+/// A normal density; of pairs Graves (2013), equation 24.
 double ChoiceDistribution::componentLogDensity(size_t m,
                                                ArrayRef<double> value) const {
   ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
+  if (valueSize() == 1) {
+    double away = (value[0] - mean[m]) / sd[m];
+    return -0.5 * away * away - std::log(sd[m]) - 0.5 * logTwoPi;
+  }
   double rho = parameter("correlation")[m];
   double x = (value[0] - mean[2 * m]) / sd[2 * m];
   double y = (value[1] - mean[2 * m + 1]) / sd[2 * m + 1];
@@ -201,6 +211,8 @@ std::vector<double> ChoiceDistribution::mode() const {
   if (kind == Distribution::uniform)
     return {(parameter("low")[0] + parameter("high")[0]) / 2};
   size_t m = findMode(logps);
+  if (valueSize() == 1)
+    return {parameter("mean")[m]};
   return {parameter("mean")[2 * m], parameter("mean")[2 * m + 1]};
 }
 
@@ -237,6 +249,8 @@ ChoiceDistribution::draw(std::array<double, 3> uniform) const {
     return {parameter("mean")[0] + parameter("sd")[0] * x};
   size_t m = symbolAt(logps, uniform[0]);
   ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
+  if (valueSize() == 1)
+    return {mean[m] + sd[m] * x};
   double rho = parameter("correlation")[m];
   return {mean[2 * m] + sd[2 * m] * x,
           mean[2 * m + 1] +

@@ -28,10 +28,8 @@ public:
   }
   bool isDiscrete() const { return isDiscrete(kind); }
   bool isCategorical() const { return kind == attn::Distribution::categorical; }
-  /// How many numbers a value is: 2 for a mixture, otherwise 1.
-  int64_t valueSize() const {
-    return kind == attn::Distribution::mixture ? 2 : 1;
-  }
+  /// How many numbers a value is: 2 for a mixture of pairs, otherwise 1.
+  int64_t valueSize() const { return parameter("correlation").empty() ? 1 : 2; }
   /// log p of each symbol of a discrete choice.
   const std::vector<double> &symbols() const { return logps; }
   /// Takes a symbol out of a draw; false when none is left.
@@ -59,7 +57,7 @@ private:
 size_t symbolAt(llvm::ArrayRef<double> logps, double uniform);
 
 /// The axes that a choice is made for: those of what it gives or observes,
-/// without the last one of a mixture.
+/// without the last one of pairs.
 unsigned numChoiceAxes(attn::ChoiceOp op);
 
 /// The array that a choice gives or observes.

@@ -156,13 +156,13 @@ void Checker::disagreements() {
     else if (use.read->args[0]->shape &&
              use.axis < use.read->args[0]->shape->size())
       extent = (*use.read->args[0]->shape)[use.axis];
-    if (!extent || *extent == *use.var->extent)
+    bool isCircular = extent && (use.var->extent->unresolved() != nullptr ||
+                                 extent->unresolved() != nullptr);
+    if (!extent || (!isCircular && *extent == *use.var->extent))
       continue;
     seen.insert(use.var);
     // What follows from a range that follows from itself does so as well: one
     // error says it.
-    bool isCircular =
-        use.var->extent->unresolved() != nullptr || extent->unresolved();
     if (isCircular && reported.empty())
       error(use.loc, "the range of index '" + use.var->name +
                          "' follows from itself: " + termText(*use.read) +
@@ -467,14 +467,23 @@ void Checker::pieces(Array &array) {
 // Choices and marks
 //===----------------------------------------------------------------------===//
 
-/// mixture(logit [K], mean [K, 2], sd [K, 2], correlation [K]) of real(2).
+/// mixture(logit [K], mean [K], sd [K]) of real, or mixture(logit [K], mean
+/// [K, 2], sd [K, 2], correlation [K]) of real(2).
 void Checker::checkMixture(const Choice &choice) {
   const Array &target = *choice.target;
-  if (!target.valueShape || target.valueShape->size() != 1 ||
-      target.valueShape->front().value() != 2)
+  bool ofPairs = llvm::any_of(choice.parameters, [](auto &parameter) {
+    return parameter.first == "correlation";
+  });
+  bool isDrawn = target.valueShape &&
+                 (ofPairs ? target.valueShape->size() == 1 &&
+                                target.valueShape->front().value() == 2
+                          : target.valueShape->empty());
+  if (!isDrawn)
     return error(choice.loc,
-                 "a mixture of bivariate distributions draws pairs, but '" +
-                     target.text + "' is " +
+                 "a mixture of '" +
+                     std::string(ofPairs ? "bivariate' draws pairs"
+                                         : "normal' draws numbers") +
+                     ", but '" + target.text + "' is " +
                      (target.valueShape && !target.valueShape->empty()
                           ? shapeText(*target.valueShape)
                           : std::string("a number")),
@@ -483,7 +492,7 @@ void Checker::checkMixture(const Choice &choice) {
   for (auto &[name, term] : choice.parameters) {
     if (!term->shape || bad.count(term))
       continue;
-    size_t axes = name == "mean" || name == "sd" ? 2 : 1;
+    size_t axes = ofPairs && (name == "mean" || name == "sd") ? 2 : 1;
     bool fits = term->shape->size() == axes &&
                 (axes == 1 || term->shape->back().value() == 2) &&
                 (!count || *count == term->shape->front());

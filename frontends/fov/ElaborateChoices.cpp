@@ -33,13 +33,44 @@ static const Distribution *findDistribution(StringRef name,
       {"bernoulli", {"prob", "logit"}, {{"prob", "logit"}}},
       {"normal", {"mean", "sd"}, {{"mean"}, {"sd"}}},
       {"uniform", {"low", "high", "size"}, {{"low"}, {"high"}}},
-      {"mixture", {"logit"}, {{"logit"}, {"mean"}, {"sd"}, {"correlation"}}}};
+      {"mixture", {"logit"}, {{"logit"}}}};
   for (const Distribution &each : all) {
     if (each.name == name)
       return &each;
     names.push_back(each.name);
   }
   return nullptr;
+}
+
+namespace {
+
+/// What a mixture is of.
+struct Component {
+  StringRef name, wants;
+  std::vector<StringRef> parameters;
+};
+
+} // namespace
+
+static const Component *findComponent(StringRef name) {
+  static const std::vector<Component> all = {
+      {"normal", "a mean and a deviation", {"mean", "sd"}},
+      {"bivariate",
+       "a mean, a deviation and a correlation",
+       {"mean", "sd", "correlation"}}};
+  const auto *it = llvm::find_if(
+      ArrayRef(all), [&](const Component &each) { return each.name == name; });
+  return it == all.data() + all.size() ? nullptr : it;
+}
+
+/// The order in which an attn.choice has its parameters.
+static void putInOrder(Choice &choice) {
+  static constexpr StringRef order[] = {
+      "logit", "logits",      "prob", "probs", "mean",
+      "sd",    "correlation", "low",  "high",  "size"};
+  llvm::stable_sort(choice.parameters, [](const auto &a, const auto &b) {
+    return llvm::find(order, a.first) < llvm::find(order, b.first);
+  });
 }
 
 /// The indices that a distribution binds: its support. False after a mistake.
@@ -99,22 +130,48 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
     if (isFine)
       choice.parameters.push_back({name.str(), term});
   };
+  // normal(mean, deviation) of a mixture. False after a mistake.
+  auto addComponent = [&](const Component &component, const Expr &call) {
+    if (call.items.size() != component.parameters.size()) {
+      error(call.loc, "'" + component.name.str() + "' takes " +
+                          component.wants.str() + " but gets " +
+                          counted(call.items.size(), "value"));
+      return false;
+    }
+    for (auto [k, item] : llvm::enumerate(call.items)) {
+      StringRef name = item.name.empty() ? component.parameters[k] : item.name;
+      if (llvm::is_contained(component.parameters, name)) {
+        add(name, *item.value, call.loc);
+        continue;
+      }
+      error(item.loc, "'" + component.name.str() + "' has no parameter '" +
+                          name.str() + "'" +
+                          suggestion(name, component.parameters));
+      isFine = false;
+    }
+    return true;
+  };
   unsigned position = 0;
   for (const ast::Item &item : right.items) {
     const Expr &value = *item.value;
-    if (item.name.empty() && distribution == "mixture" &&
-        value.kind == ExprKind::Call && value.args[0]->kind == ExprKind::Name &&
-        value.args[0]->name == "bivariate") {
-      if (value.items.size() != 3) {
-        error(value.loc, "'bivariate' takes a mean, a deviation and a "
-                         "correlation but gets " +
-                             counted(value.items.size(), "value"));
+    bool isCall =
+        value.kind == ExprKind::Call && value.args[0]->kind == ExprKind::Name;
+    StringRef callee = isCall                           ? value.args[0]->name
+                       : value.kind == ExprKind::Reduce ? value.name
+                                                        : StringRef();
+    std::vector<StringRef> known;
+    bool isMixture = item.name.empty() && distribution == "mixture";
+    if (const Component *component =
+            isMixture && isCall ? findComponent(callee) : nullptr) {
+      if (!addComponent(*component, value))
         return false;
-      }
-      add("mean", *value.items[0].value, value.loc);
-      add("sd", *value.items[1].value, value.loc);
-      add("correlation", *value.items[2].value, value.loc);
       continue;
+    }
+    if (isMixture && !callee.empty() && findDistribution(callee, known)) {
+      error(value.loc, "a mixture is of 'normal' or 'bivariate' components, "
+                       "not of '" +
+                           callee.str() + "'");
+      return false;
     }
     if (item.name.empty() && position >= names.size()) {
       error(item.loc, "'" + distribution.str() + "' takes " +
@@ -182,6 +239,13 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
                  "'" + name.str() + "' wants " + shown +
                      (given == 0 ? " but does not get it" : " but gets both"));
   }
+  bool hasComponents = llvm::any_of(choice.parameters, [](auto &parameter) {
+    return parameter.first == "mean";
+  });
+  if (name == "mixture" && !hasComponents)
+    return error(right.loc, "'mixture' has no components; write mixture[k]("
+                            "logit = ..., normal(mean, deviation))");
+  putInOrder(choice);
   if (s.guide && !choice.latent)
     return error(choice.loc,
                  "'" + target->text +

@@ -12,6 +12,9 @@
 // RUN: fovea-eval %t/u.mlir --entry loss --input x=5 --input low=0 --input high=4 | FileCheck %s --check-prefix=OUTSIDE
 // RUN: fovea-opt %t/mixture.mlir --attn-derive-objective -o %t/m.mlir
 // RUN: fovea-eval %t/m.mlir --entry loss --input 'x=[[1, 0]]' --input 'w=[[0, 0]]' --input 'm=[[[1, 0], [0, 0]]]' --input 's=[[[1, 1], [1, 2]]]' --input 'r=[[0, 0.5]]' | FileCheck %s --check-prefix=MIXTURE
+// RUN: fovea-opt %t/normals.mlir --attn-derive-objective -o %t/k.mlir
+// RUN: fovea-eval %t/k.mlir --entry loss --input 'x=[1]' --input 'w=[[0, 1.0986122886681098]]' --input 'm=[[1, 3]]' --input 's=[[1, 2]]' | FileCheck %s --check-prefix=NORMALS
+// RUN: fovea-eval %t/normals.mlir --entry training --objective --input 'x=[1]' --input 'w=[[0, 1.0986122886681098]]' --input 'm=[[1, 3]]' --input 's=[[1, 2]]' | FileCheck %s --check-prefix=NORMALS
 
 //--- categorical.mlir
 
@@ -82,4 +85,18 @@ attn.system @training {
   %r = attn.data "r" : !attn.array<["T", 2], f64>
   %x = attn.data "x" : !attn.array<["T", 2], f64>
   attn.choice "x" mixture ["logit", "mean", "sd", "correlation"] (%w, %m, %s, %r : !attn.array<["T", 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2], f64>) observed %x : !attn.array<["T", 2], f64>
+}
+
+//--- normals.mlir
+
+// A quarter of 1 / sqrt(2 pi) = 0.398942 and three quarters of exp(-1/2) /
+// (2 sqrt(2 pi)) = 0.120985: the log of 0.190474.
+// NORMALS: logp []: -1.65823646
+attn.system @training {
+  attn.length "T"
+  %w = attn.data "w" : !attn.array<["T", 2], f64>
+  %m = attn.data "m" : !attn.array<["T", 2], f64>
+  %s = attn.data "s" : !attn.array<["T", 2], f64>
+  %x = attn.data "x" : !attn.array<["T"], f64>
+  attn.choice "x" mixture ["logit", "mean", "sd"] (%w, %m, %s : !attn.array<["T", 2], f64>, !attn.array<["T", 2], f64>, !attn.array<["T", 2], f64>) observed %x : !attn.array<["T"], f64>
 }

@@ -95,6 +95,17 @@ attn.system @drawn {
   attn.output "x" %x : !attn.array<["T", 2], f64>
 }
 
+// Of normals a value is one number: the mean of the more probable one.
+// RUN: fovea-eval %s --entry drawn_normals --input 'w=[[0, 1], [2, 1]]' --input 'm=[[3, 4], [5, 6]]' | FileCheck %s --check-prefix=NUMBERS
+// NUMBERS: x [2]: 4 5
+attn.system @drawn_normals {
+  attn.length "T"
+  %w = attn.data "w" : !attn.array<["T", 2], f64>
+  %m = attn.data "m" : !attn.array<["T", 2], f64>
+  %x = attn.choice "x" mixture ["logit", "mean", "sd"] (%w, %m, %m : !attn.array<["T", 2], f64>, !attn.array<["T", 2], f64>, !attn.array<["T", 2], f64>) -> !attn.array<["T"], f64>
+  attn.output "x" %x : !attn.array<["T"], f64>
+}
+
 // Without a search each element takes its mode, the lowest among equals, and
 // `decode` says log p of all of them: 1/2 and 1/2 from the ties, so -2 log 2.
 // RUN: fovea-eval %s --entry modes --input 'p=[[0.5, 0.5, 0], [0, 0.5, 0.5]]' | FileCheck %s --check-prefix=MODES

@@ -1,0 +1,16 @@
+//===- Distributions.h - what a choice draws ------------------------------===//
+
+#ifndef FOVEA_DIALECT_DISTRIBUTIONS_H
+#define FOVEA_DIALECT_DISTRIBUTIONS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// How many axes, the last ones of what is drawn, belong to one value: 1 for
+/// the pairs of bivariate distributions.
+unsigned numValueAxes(ChoiceOp choice);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_DISTRIBUTIONS_H
