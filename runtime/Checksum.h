@@ -9,12 +9,15 @@
 #define FOVEA_RUNTIME_CHECKSUM_H
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace fovea::runtime {
 
 /// XXH3 of 64 bits: the same on every machine.
 uint64_t checksum(std::string_view bytes);
+/// XXH3 of 128 bits, as 32 hexadecimal digits: what files say.
+std::string wideChecksum(std::string_view bytes);
 
 } // namespace fovea::runtime
 

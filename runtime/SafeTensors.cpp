@@ -7,6 +7,7 @@
 
 #include "runtime/SafeTensors.h"
 #include "runtime/OpenFile.h"
+#include "runtime/Seal.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,14 +15,16 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace fovea::runtime;
@@ -402,7 +405,7 @@ static Status parse(std::string_view bytes, TensorFile &file) {
     file.tensors[description.name] = std::move(tensor);
   }
   file.metadata = std::move(reader.metadata);
-  return Status::success();
+  return checkSeal(file);
 }
 
 Status fovea::runtime::parseSafeTensors(std::string_view bytes,
@@ -464,6 +467,7 @@ static std::string beginningOf(const TensorFile &file, const Order &order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : file.metadata)
     header["__metadata__"][key] = value;
+  header["__metadata__"][sealKey] = sealOf(file);
   size_t offset = 0;
   for (const auto *entry : order) {
     const Tensor &tensor = entry->second;
@@ -492,18 +496,37 @@ std::string fovea::runtime::formatSafeTensors(const TensorFile &file) {
   return text;
 }
 
+/// Where the bytes of `path` go: where a link leads, if it is one. What cannot
+/// be looked at is never taken for what it is not.
+static Status placeOf(const std::string &path, std::string &place,
+                      bool &isDevice) {
+  place = path;
+  isDevice = false;
+  struct stat information;
+  if (stat(path.c_str(), &information) != 0)
+    return errno == ENOENT ? Status::success() : systemError("write", path);
+  if (S_ISDIR(information.st_mode))
+    return Status::error(
+        fmt::format("cannot write '{}': it is a folder", path));
+  isDevice = !S_ISREG(information.st_mode);
+  if (isDevice)
+    return Status::success();
+  std::unique_ptr<char, void (*)(void *)> real(realpath(path.c_str(), nullptr),
+                                               &std::free);
+  if (!real)
+    return systemError("write", path);
+  place = real.get();
+  return Status::success();
+}
+
 Status fovea::runtime::writeSafeTensors(const std::string &path,
                                         const TensorFile &file) {
+  std::string place;
+  bool isDevice = false;
+  if (Status status = placeOf(path, place, isDevice); status.failed())
+    return status;
   Order order = orderOf(file);
   std::string text = beginningOf(file, order);
-
-  // A device or a pipe is written into; of a link the target is replaced.
-  std::error_code ignored;
-  std::string place = std::filesystem::weakly_canonical(path, ignored).string();
-  if (place.empty())
-    place = path;
-  bool isDevice = std::filesystem::exists(place, ignored) &&
-                  !std::filesystem::is_regular_file(place, ignored);
   std::string temporary =
       isDevice ? place : fmt::format("{}.{}.part", place, getpid());
   FILE *stream = std::fopen(temporary.c_str(), isDevice ? "ab" : "wb");
@@ -518,10 +541,17 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   good = good && std::fflush(stream) == 0 &&
          (isDevice || fsync(fileno(stream)) == 0);
   int error = errno;
-  good = std::fclose(stream) == 0 && good;
-  if (good && (isDevice || std::rename(temporary.c_str(), place.c_str()) == 0))
+  if (std::fclose(stream) != 0 && good) {
+    error = errno;
+    good = false;
+  }
+  if (good && !isDevice && std::rename(temporary.c_str(), place.c_str()) != 0) {
+    error = errno;
+    good = false;
+  }
+  if (good)
     return Status::success();
-  errno = good ? errno : error;
+  errno = error;
   Status status = systemError("write", path);
   if (!isDevice)
     std::remove(temporary.c_str());

@@ -58,14 +58,16 @@ struct TensorFile {
   std::map<std::string, std::string> metadata; // `__metadata__`
 };
 
-/// Reads a whole file. On an error `file` is empty.
+/// Reads a whole file. On an error `file` is empty. Where the file has a
+/// checksum (runtime/Seal.h), what it says has to agree with it.
 Status readSafeTensors(const std::string &path, TensorFile &file);
 /// The same from memory; `name` stands for the file in messages.
 Status parseSafeTensors(std::string_view bytes, const std::string &name,
                         TensorFile &file);
-/// The bytes of a file.
+/// The bytes of a file, with its checksum.
 std::string formatSafeTensors(const TensorFile &file);
-/// Writes beside `path` and renames: `path` is never half a file.
+/// Writes beside `path` and renames: `path` is never half a file. Of a link
+/// the target is replaced; a device or a pipe is written into.
 Status writeSafeTensors(const std::string &path, const TensorFile &file);
 
 } // namespace fovea::runtime

@@ -1,9 +1,12 @@
 //===- SafeTensorsTest.cpp - good files, and hostile ones -----------------===//
 
 #include "runtime/SafeTensors.h"
+#include "runtime/Seal.h"
 
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -89,6 +92,133 @@ TEST(SafeTensors, NoFileIsAnError) {
             "cannot open '/': Is a directory");
   EXPECT_EQ(writeSafeTensors("/nowhere/w", file).text().substr(0, 12),
             "cannot write");
+}
+
+//===----------------------------------------------------------------------===//
+// Checksums
+//===----------------------------------------------------------------------===//
+
+static TensorFile smallFile() {
+  TensorFile file;
+  file.metadata["vocabulary.words"] = "words\n<s>\n";
+  file.tensors["a"] = Tensor::of(DType::F32, {2, 2}, {1, 2, 3, 4});
+  file.tensors["b"] = Tensor::of(DType::F64, {1}, {0.5});
+  return file;
+}
+
+static bool isSame(const TensorFile &a, const TensorFile &b) {
+  if (a.metadata != b.metadata || a.tensors.size() != b.tensors.size())
+    return false;
+  for (const auto &[name, tensor] : a.tensors) {
+    auto found = b.tensors.find(name);
+    if (found == b.tensors.end() || found->second.type != tensor.type ||
+        found->second.shape != tensor.shape ||
+        found->second.bytes != tensor.bytes)
+      return false;
+  }
+  return true;
+}
+
+/// Whatever single bit is damaged: the file is refused, or says the same. It
+/// may also no longer say that it has a checksum.
+TEST(SafeTensors, NoDamagedBitIsUsed) {
+  TensorFile file = smallFile();
+  std::string bytes = formatSafeTensors(file);
+  size_t refused = 0;
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    TensorFile read;
+    if (parseSafeTensors(damaged, "w", read).failed()) {
+      ++refused;
+      continue;
+    }
+    for (const auto &[key, value] : file.metadata)
+      EXPECT_EQ(read.metadata[key], value) << "bit " << bit;
+    read.metadata = file.metadata;
+    EXPECT_TRUE(isSame(read, file)) << "bit " << bit;
+  }
+  // All but those of the entry's own name.
+  EXPECT_GT(refused, bytes.size() * 8 - 8 * std::strlen(sealKey) - 1);
+}
+
+TEST(SafeTensors, DamageIsSaid) {
+  TensorFile file = smallFile();
+  std::string bytes = formatSafeTensors(file);
+  std::string damaged = bytes;
+  damaged.back() = static_cast<char>(damaged.back() ^ 0x40);
+  std::string text = errorOf(damaged);
+  EXPECT_EQ(text.find("the tensors are not those that were written"), 0u)
+      << text;
+  EXPECT_NE(text.find("remove 'fovea.checksum' from its metadata"),
+            std::string::npos)
+      << text;
+  damaged = bytes;
+  damaged[damaged.find("<s>")] = '[';
+  text = errorOf(damaged);
+  EXPECT_EQ(text.find("the metadata are not those that were written"), 0u)
+      << text;
+}
+
+/// What other tools write, and a header in another layout.
+TEST(SafeTensors, AnotherLayoutIsTheSame) {
+  TensorFile file = smallFile(), read;
+  std::string seal = sealOf(file);
+  EXPECT_EQ(seal.find("xxh3-128 tensors "), 0u);
+  std::string data(reinterpret_cast<char *>(file.tensors["a"].bytes.data()),
+                   16);
+  data.append(reinterpret_cast<char *>(file.tensors["b"].bytes.data()), 8);
+  auto bytesWith = [&](const std::string &entry) {
+    return fileOf(R"({ "a": {"shape": [2, 2], "dtype": "F32",)"
+                  R"( "data_offsets": [0, 16]}, "b": {"dtype": "F64",)"
+                  R"( "shape": [1], "data_offsets": [16, 24]},)"
+                  R"("__metadata__": {"vocabulary.words": "words\n<s>\n")" +
+                      entry + "}}",
+                  0) +
+           data;
+  };
+  for (const std::string &entry :
+       {std::string(), R"(, "fovea.checksum": ")" + seal + "\""}) {
+    Status status = parseSafeTensors(bytesWith(entry), "w", read);
+    ASSERT_TRUE(status.succeeded()) << status.text();
+    EXPECT_TRUE(isSame(read, file));
+  }
+  EXPECT_TRUE(
+      parseSafeTensors(bytesWith(R"(, "fovea.checksum": "")"), "w", read)
+          .failed());
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// A place that cannot be looked at is no device: nothing there is touched.
+TEST(SafeTensors, WhatCannotBeLookedAtIsNotWritten) {
+  namespace fs = std::filesystem;
+  fs::path folder =
+      fs::path(testing::TempDir()) / fmt::format("fovea-places-{}", getpid());
+  fs::create_directory(folder);
+  TensorFile file = smallFile();
+  // A loop of links fails as a broken disk does.
+  fs::create_symlink("loop", folder / "loop");
+  EXPECT_EQ(writeSafeTensors(folder / "loop", file).getMessage(),
+            fmt::format("cannot write '{}': Too many levels of symbolic links",
+                        (folder / "loop").string()));
+  EXPECT_TRUE(fs::is_symlink(folder / "loop"));
+  EXPECT_EQ(writeSafeTensors(folder, file).getMessage(),
+            fmt::format("cannot write '{}': it is a folder", folder.string()));
+
+  // Of a link the target is replaced, and no part is left.
+  std::ofstream(folder / "target") << "old";
+  fs::create_symlink("target", folder / "link");
+  ASSERT_TRUE(writeSafeTensors(folder / "link", file).succeeded());
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  TensorFile read;
+  ASSERT_TRUE(readSafeTensors(folder / "target", read).succeeded());
+  EXPECT_TRUE(isSame(read, file));
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
+    EXPECT_NE(entry.path().extension(), ".part");
+  fs::remove_all(folder);
 }
 
 TEST(SafeTensors, HeaderThatIsNone) {
