@@ -1,6 +1,7 @@
 """Does what a page tells its reader to do, from the first line to the last:
 writes what stands in a block ```LANGUAGE FILE, and types what a block ```console
-has behind `$ `. Time is short here: `--minutes 1` becomes a few steps.
+has behind `$ `. Time is short here: `--minutes 1`, or `--epochs 8`, becomes a few
+steps.
 
   walk.py PAGE ROOT     in a folder that looks like ROOT, the repository
 """
@@ -33,7 +34,7 @@ def main():
             continue
         for line in body.splitlines():
             assert line.startswith("$ "), line
-            command = re.sub(r"--minutes \S+", "--steps 8 --report-every 4", line[2:])
+            command = re.sub(r"--(minutes|epochs) \S+", "--steps 8 --report-every 4", line[2:])
             # The tools are those of the test run.
             if command.startswith("export PATH="):
                 continue
