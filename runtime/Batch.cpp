@@ -341,6 +341,17 @@ Status fovea::runtime::checkLimit(const DataSpec &spec, const Example &example,
   return Status::success();
 }
 
+Status fovea::runtime::checkFitsF32(const std::string &name,
+                                    const std::vector<double> &values) {
+  for (double value : values)
+    if (std::isfinite(value) && std::isinf(static_cast<float>(value)))
+      return Status::error(fmt::format(
+          "'{}' has {}, but F32 holds at most {:.7g}; '--dtype f64' computes "
+          "with it",
+          name, value, std::numeric_limits<float>::max()));
+  return Status::success();
+}
+
 Status fovea::runtime::splitBatch(const Tensors &file,
                                   const std::vector<DataSpec> &specs,
                                   std::vector<Example> &examples) {

@@ -75,6 +75,9 @@ std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);
 /// Whether the values of `spec` stay below its limit in example `number`.
 Status checkLimit(const DataSpec &spec, const Example &example, size_t number);
 
+/// Whether F32 holds what is finite of the values of `name`.
+Status checkFitsF32(const std::string &name, const std::vector<double> &values);
+
 /// A tensor that lies somewhere else: dense, the last index changes fastest.
 struct TensorView {
   DType type = DType::F64;

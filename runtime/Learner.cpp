@@ -42,7 +42,10 @@ public:
   }
   void addGradients(const Workspace &workspace) override;
   double learn(int64_t update) override;
-  std::string firstNotFinite() const override;
+  std::string firstNotFinite() const override {
+    return firstNotFinite(slopes.get());
+  }
+  std::string notFinite() const override;
   void storeWeights(TensorFile &file) const override {
     storeArray(file, "", current.get());
   }
@@ -71,6 +74,7 @@ private:
         memory[span.path] = array + span.begin;
     return memory;
   }
+  std::string firstNotFinite(const T *array) const;
   void storeArray(TensorFile &file, const std::string &prefix,
                   const T *array) const;
   void compare(const TensorFile &file, const std::string &prefix,
@@ -214,11 +218,22 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
   return norm;
 }
 
-template <typename T> std::string LearnerOf<T>::firstNotFinite() const {
+/// The first parameter of which `array` has a value that is not finite.
+template <typename T>
+std::string LearnerOf<T>::firstNotFinite(const T *array) const {
   for (const Span &span : spans)
-    for (int64_t i = 0; i < span.count; ++i)
-      if (!std::isfinite(slopes[span.begin + i]))
+    for (int64_t i = 0; array && i < span.count; ++i)
+      if (!std::isfinite(array[span.begin + i]))
         return span.path;
+  return "";
+}
+
+template <typename T> std::string LearnerOf<T>::notFinite() const {
+  if (std::string path = firstNotFinite(current.get()); !path.empty())
+    return fmt::format("the weights of '{}' are", path);
+  for (const Memory *state : {&first, &second})
+    if (std::string path = firstNotFinite(state->get()); !path.empty())
+      return fmt::format("the optimiser's values of '{}' are", path);
   return "";
 }
 

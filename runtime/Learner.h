@@ -39,6 +39,10 @@ public:
   virtual double learn(int64_t update) = 0;
   /// The first parameter whose gradient is not finite; empty: none.
   virtual std::string firstNotFinite() const = 0;
+  /// What of the weights and the state of the optimiser is not finite, `the
+  /// weights of 'w' are`; empty: nothing. Gradients that are finite may make
+  /// updates that are not.
+  virtual std::string notFinite() const = 0;
 
   /// The weights as a file of weights has them.
   virtual void storeWeights(TensorFile &file) const = 0;

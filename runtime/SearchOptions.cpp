@@ -3,6 +3,7 @@
 #include "runtime/SearchOptions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::runtime;
@@ -26,5 +27,8 @@ Status fovea::runtime::check(const SearchOptions &options) {
   if (!(options.temperature > 0))
     return Status::error(fmt::format("the temperature is {}, but it is above 0",
                                      options.temperature));
+  if (!std::isfinite(options.gnmt))
+    return Status::error(
+        fmt::format("gnmt(A) takes a number, not {}", options.gnmt));
   return Status::success();
 }

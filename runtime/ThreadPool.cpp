@@ -250,8 +250,7 @@ static void *runWorker(void *data) {
   return nullptr;
 }
 
-/// CPUs that this process may use.
-static int usableCpus() {
+int fovea_pool_cpus(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set))
     return 1;
@@ -278,7 +277,7 @@ static void release(FoveaPool *pool) {
 
 FoveaPool *fovea_pool_create(int threads) {
   if (threads <= 0)
-    threads = usableCpus();
+    threads = fovea_pool_cpus();
   threads = std::min(threads, maxThreads);
   FoveaPool *pool = allocate<FoveaPool>(1);
   if (!pool)

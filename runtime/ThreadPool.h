@@ -26,6 +26,9 @@ typedef void (*FoveaWork)(void *frame, int64_t first, int64_t last);
 /// Null if there is no memory.
 FoveaPool *fovea_pool_create(int threads);
 
+/// How many CPUs this process may use: more threads only wait for each other.
+int fovea_pool_cpus(void);
+
 /// Ends the threads. No call of fovea_parallel may be under way. Null is
 /// allowed.
 void fovea_pool_destroy(FoveaPool *pool);

@@ -54,6 +54,7 @@ struct Parameter {
   const char *name;
   double *value;
   double least = 0, below = HUGE_VAL;
+  bool isPositive = false;
 };
 
 class Reader {
@@ -158,6 +159,9 @@ Status Reader::take(const std::string &entry, const Call &call,
     if (!value)
       return mistake(entry, fmt::format("'{}' is neither a number nor a dim",
                                         argument.text));
+    if (found->isPositive && !(*value > 0))
+      return mistake(
+          entry, fmt::format("'{}' is above 0, not {}", found->name, *value));
     if (!(*value >= found->least && *value < found->below))
       return mistake(
           entry, fmt::format("'{}' is at least {}{}, not {}", found->name,
@@ -254,12 +258,13 @@ Status Reader::readRate(const std::string &text) {
     return Status::success();
   }
   Call call = callOf(text);
-  Parameter count{"n", &o.n, 1}, peak{"peak", &o.peak};
+  Parameter count{"n", &o.n, 1}, peak{"peak", &o.peak, 0, HUGE_VAL, true};
   if (call.name == "noam") {
     double width = 1, scale = 1;
     o.kind = RateOptions::Noam;
-    Status status =
-        take("rate", call, {{"width", &width, 1}, count, {"scale", &scale}}, 2);
+    Status status = take(
+        "rate", call,
+        {{"width", &width, 1}, count, {"scale", &scale, 0, HUGE_VAL, true}}, 2);
     o.peak = scale / std::sqrt(width);
     return status;
   }
@@ -273,7 +278,9 @@ Status Reader::readRate(const std::string &text) {
   }
   if (call.name == "step") {
     o.kind = RateOptions::Step;
-    return take("rate", call, {count, {"factor", &o.factor}, peak}, 1);
+    // A rate that grows by steps has no end.
+    return take("rate", call, {count, {"factor", &o.factor, 0, 1, true}, peak},
+                1);
   }
   return mistake("rate", fmt::format("'{}' is no value (a number, noam, "
                                      "inverse_sqrt, cosine, step)",
@@ -371,4 +378,93 @@ Status fovea::runtime::readTrainOptions(
     const std::map<std::string, std::string> &entries,
     const std::map<std::string, int64_t> &sizes, TrainOptions &options) {
   return Reader(entries, sizes, options).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Options as texts
+//===----------------------------------------------------------------------===//
+
+std::string_view fovea::runtime::nameOf(Rule rule) {
+  switch (rule) {
+  case Rule::Sgd:
+    return "sgd";
+  case Rule::Momentum:
+    return "momentum";
+  case Rule::RmsProp:
+    return "rmsprop";
+  case Rule::Adadelta:
+    return "adadelta";
+  case Rule::Adam:
+    return "adam";
+  case Rule::AdamW:
+    return "adamw";
+  }
+  return "";
+}
+
+static std::string textOf(const OptimiserOptions &o) {
+  std::string_view name = nameOf(o.rule);
+  switch (o.rule) {
+  case Rule::Sgd:
+    return std::string(name);
+  case Rule::Momentum:
+    return fmt::format("{}({})", name, o.b1);
+  case Rule::RmsProp:
+    return fmt::format("{}({}, {}, {})", name, o.b2, o.eps, o.b1);
+  case Rule::Adadelta:
+    return fmt::format("{}({}, {})", name, o.b2, o.eps);
+  case Rule::Adam:
+  case Rule::AdamW:
+    return fmt::format("{}({}, {}, {})", name, o.b1, o.b2, o.eps);
+  }
+  return "";
+}
+
+static std::string textOf(const RateOptions &o) {
+  switch (o.kind) {
+  case RateOptions::Constant:
+    return fmt::format("{}", o.peak);
+  case RateOptions::Noam:
+    return fmt::format("noam(n = {}, peak = {})", o.n, o.peak);
+  case RateOptions::InverseSqrt:
+    return fmt::format("inverse_sqrt({}, {})", o.n, o.peak);
+  case RateOptions::Cosine:
+    return fmt::format("cosine({}, {}, {})", o.n, o.peak, o.floor);
+  case RateOptions::Step:
+    return fmt::format("step({}, {}, {})", o.n, o.factor, o.peak);
+  }
+  return "";
+}
+
+std::map<std::string, std::string>
+fovea::runtime::describe(const TrainOptions &options) {
+  auto number = [](double value) {
+    return value == 0 ? std::string("none") : fmt::format("{}", value);
+  };
+  const EarlyStop &stop = options.earlyStop;
+  std::map<std::string, std::string> texts = {
+      {"optimiser", textOf(options.optimiser)},
+      {"rate", textOf(options.rate)},
+      {"warmup", number(options.rate.warmup)},
+      {"batch", fmt::format("{} {}", options.batch,
+                            options.countsTokens ? "tokens" : "examples")},
+      {"accumulate", std::to_string(options.accumulate)},
+      {"bucket", !options.buckets               ? "none"
+                 : options.bucketLength.empty() ? "all"
+                                                : options.bucketLength},
+      {"clip", number(options.clip)},
+      {"decay", number(options.optimiser.decay)},
+      {"column_norm", number(options.columnNorm)},
+      {"noise", number(options.noise)},
+      {"early_stop",
+       stop.metric.empty()
+           ? "none"
+           : fmt::format("{}, patience {}", stop.metric, stop.patience)}};
+  std::string &clips = texts["clip_value"];
+  for (const auto &[name, limit] : options.clipValue)
+    clips += fmt::format("{}{}{}", clips.empty() ? "" : ", ",
+                         name.empty() ? "" : name + " = ", limit);
+  if (clips.empty())
+    clips = "none";
+  return texts;
 }

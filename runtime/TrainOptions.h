@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace fovea::runtime {
@@ -38,6 +40,9 @@ enum class Rule {
   /// Loshchilov and Hutter (2019), algorithm 2: Adam, and w -= rate decay w.
   AdamW,
 };
+
+/// As a spec calls it.
+std::string_view nameOf(Rule rule);
 
 struct OptimiserOptions {
   Rule rule = Rule::Adam;
@@ -95,6 +100,9 @@ struct TrainOptions {
 Status readTrainOptions(const std::map<std::string, std::string> &entries,
                         const std::map<std::string, int64_t> &sizes,
                         TrainOptions &options);
+
+/// What the options say, by entry: equal texts are equal options.
+std::map<std::string, std::string> describe(const TrainOptions &options);
 
 } // namespace fovea::runtime
 

@@ -195,8 +195,8 @@ std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
   return shape;
 }
 
-void Workspace::write(const Program::Array &array, int64_t example,
-                      const std::vector<double> &values) {
+Status Workspace::write(const Program::Array &array, int64_t example,
+                        const std::vector<double> &values) {
   std::byte *target = place(array, example);
   auto store = [&](auto zero) {
     using T = decltype(zero);
@@ -208,14 +208,19 @@ void Workspace::write(const Program::Array &array, int64_t example,
   };
   switch (array.element) {
   case Element::F32:
-    return store(float());
+    store(float());
+    return checkFitsF32(array.name, values);
   case Element::F64:
-    return store(double());
+    store(double());
+    break;
   case Element::I64:
-    return store(int64_t());
+    store(int64_t());
+    break;
   case Element::Bit:
-    return store(uint8_t());
+    store(uint8_t());
+    break;
   }
+  return Status::success();
 }
 
 Status Workspace::fill(const Batch &examples, const Binding &binding) {
@@ -230,7 +235,8 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
           static_cast<int64_t>(found->second.size()) != array.count)
         return Status::error(
             fmt::format("parameter '{}' is not given", array.name));
-      write(array, 0, found->second);
+      if (Status status = write(array, 0, found->second); status.failed())
+        return status;
       continue;
     }
     if (array.role != Role::Data)
@@ -240,13 +246,17 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
       auto number = binding.numbers.find(array.name);
       auto found = examples[example]->data.find(array.name);
       if (number != binding.numbers.end() && shape.empty()) {
-        write(array, example, {number->second});
+        if (Status status = write(array, example, {number->second});
+            status.failed())
+          return status;
         continue;
       }
       if (found == examples[example]->data.end())
         return Status::error(fmt::format("data '{}' is not given", array.name));
       if (found->second.shape == shape) {
-        write(array, example, found->second.values);
+        if (Status status = write(array, example, found->second.values);
+            status.failed())
+          return status;
         continue;
       }
       // A nested axis may be given longer than it is.
@@ -271,7 +281,8 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
         }
         values[place] = given.values[source];
       }
-      write(array, example, values);
+      if (Status status = write(array, example, values); status.failed())
+        return status;
     }
   }
   return Status::success();
@@ -433,4 +444,13 @@ void Workspace::addOutput(const std::string &name, float *sum) const {
 
 void Workspace::addOutput(const std::string &name, double *sum) const {
   addOutputTo(name, sum);
+}
+
+double Workspace::totalOf(const std::string &name) const {
+  const Program::Array *array = findOutput(program, name);
+  if (!array)
+    return 0;
+  double sum = 0;
+  addOutput(name, &sum);
+  return array->layout < 0 ? sum * static_cast<double>(batch) : sum;
 }

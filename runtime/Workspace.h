@@ -64,6 +64,9 @@ public:
   /// each has its own.
   void addOutput(const std::string &name, float *sum) const;
   void addOutput(const std::string &name, double *sum) const;
+  /// The sum of a scalar output over the examples; what a batch has once counts
+  /// for each of them. 0 where there is none of the name.
+  double totalOf(const std::string &name) const;
 
   // What a search reads where it lies (runtime/StepMemory.h).
   /// An output; null when there is none of the name.
@@ -88,8 +91,8 @@ private:
   std::vector<int64_t> shapeOf(const Program::Array &array,
                                int64_t example) const;
   std::byte *place(const Program::Array &array, int64_t example) const;
-  void write(const Program::Array &array, int64_t example,
-             const std::vector<double> &values);
+  Status write(const Program::Array &array, int64_t example,
+               const std::vector<double> &values);
   bool isInside(const Program::Array &array, int64_t example,
                 const std::vector<int64_t> &indices) const;
 

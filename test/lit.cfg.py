@@ -7,12 +7,15 @@ The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
+`strace` holds where it can put errors into the system calls of a program.
 `full-device` holds where /dev/full is a device, which no space is left on.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
 import os
+import shutil
 import stat
+import subprocess
 import sys
 
 import lit.formats
@@ -59,6 +62,12 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 # Built where the compiler has the thread sanitizer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
+
+# Present, and allowed to look into other processes.
+if shutil.which("strace") and subprocess.run(
+        ["strace", "-qq", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL
+).returncode == 0:
+    config.available_features.add("strace")
 
 # LLVM and MLIR are not instrumented. The address sanitizer cannot know what
 # they do with containers, and with arenas that both of us fill; the thread

@@ -15,6 +15,7 @@
 #include "frontends/fov/SourceFile.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
 #include <set>
 
 using namespace fovea;
@@ -90,6 +91,22 @@ private:
 
 } // namespace
 
+/// What is wrong with the value of an option that shapes the objective; empty:
+/// nothing. Those that steer updates are read by the training
+/// (runtime/TrainOptions.h).
+static std::string valueMistake(llvm::StringRef name, mlir::Attribute value) {
+  if (name != "smooth")
+    return "";
+  double number = std::nan("");
+  if (auto whole = llvm::dyn_cast<mlir::IntegerAttr>(value))
+    number = static_cast<double>(whole.getInt());
+  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(value))
+    number = real.getValueAsDouble();
+  return number >= 0 && number < 1
+             ? ""
+             : "'smooth' is a number of at least 0 and below 1";
+}
+
 /// `train { .. }` or `decode { .. }` as a dictionary; later entries and --set
 /// win. Numbers are numbers, everything else is its text.
 static mlir::DictionaryAttr optionsOf(const Program &program,
@@ -129,6 +146,8 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
           slot = builder.getStringAttr(llvm::StringRef(
               value.range.Start.getPointer(),
               value.range.End.getPointer() - value.range.Start.getPointer()));
+        if (std::string mistake = valueMistake(key, slot); !mistake.empty())
+          diagnostics.error(value.loc, mistake);
       }
     }
   };
@@ -151,6 +170,9 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
       values[name.str()] = builder.getF64FloatAttr(number);
     else
       values[name.str()] = builder.getStringAttr(text);
+    mistake = valueMistake(name, values[name.str()]);
+    if (!mistake.empty())
+      diagnostics.error({}, "--set " + key + "=" + text + ": " + mistake);
   }
   llvm::SmallVector<mlir::NamedAttribute> attributes;
   for (auto &[name, value] : values)

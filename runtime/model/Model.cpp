@@ -158,17 +158,6 @@ Status Model::run(const char *entry, const std::vector<Example> &examples,
   return Status::success();
 }
 
-/// The sum of a scalar output over the examples; 0 when it is not given.
-static double totalOf(const Workspace &memory, const std::string &name,
-                      size_t examples) {
-  double sum = 0;
-  for (size_t example = 0; example < examples; ++example) {
-    DataValues one = memory.output(name, example);
-    sum += one.values.empty() ? 0 : one.values.front();
-  }
-  return sum;
-}
-
 Status Model::evaluate(const std::vector<Example> &examples, Binding &binding,
                        BatchResult &result, double &choices) {
   result = {};
@@ -177,12 +166,12 @@ Status Model::evaluate(const std::vector<Example> &examples, Binding &binding,
     return status;
   const Workspace &memory = entry->memory;
   double count = static_cast<double>(examples.size());
-  choices = totalOf(memory, "choices", examples.size());
-  double nll = totalOf(memory, "nll", examples.size());
+  choices = memory.totalOf("choices");
+  double nll = memory.totalOf("nll");
   double mean = description.averagesExamples ? nll / count
                 : choices == 0               ? 0
                                              : nll / choices;
-  result.loss = mean + totalOf(memory, "penalty", examples.size()) / count;
+  result.loss = mean + memory.totalOf("penalty") / count;
   if (memory.hasOutput("logp"))
     for (size_t example = 0; example < examples.size(); ++example)
       if (DataValues one = memory.output("logp", example); !one.values.empty())

@@ -3,6 +3,7 @@
 #include "runtime/model/SearchFlags.h"
 
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::runtime;
@@ -24,7 +25,7 @@ static bool readNormalise(std::string_view text, SearchOptions &options) {
   const char *end = text.data() + text.size() - 1;
   auto [rest, error] = std::from_chars(begin, end, options.gnmt);
   options.normalise = Normalise::Gnmt;
-  return error == std::errc() && rest == end;
+  return error == std::errc() && rest == end && std::isfinite(options.gnmt);
 }
 
 std::vector<std::string> fovea::runtime::idleFlags(const SearchFlags &flags) {

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cmath>
 
 namespace fovea::runtime {
@@ -46,6 +47,11 @@ inline CLI::Validator upToSteps() {
                     [](double x) { return x <= mostSteps; });
 }
 
+/// More than that no number that counts holds.
+inline CLI::Validator below2To63() {
+  return numberThat("a number below 2^63", [](double x) { return x < 0x1p63; });
+}
+
 /// So many that nothing that is counted of them overflows.
 inline CLI::Validator upTo2To31() {
   return numberThat("a number from 1 to 2^31",
@@ -55,6 +61,22 @@ inline CLI::Validator upTo2To31() {
 inline CLI::Validator positive() {
   return numberThat("a number above 0",
                     [](double x) { return x > 0 && x < HUGE_VAL; });
+}
+
+/// Digits alone: what is read of a larger number, or of one below 0, is none
+/// that anybody gave.
+inline CLI::Validator wholeBelow2To64() {
+  return CLI::Validator(
+      [](const std::string &text) -> std::string {
+        uint64_t value = 0;
+        const char *end = text.data() + text.size();
+        auto [rest, error] = std::from_chars(text.data(), end, value);
+        return error == std::errc() && rest == end
+                   ? ""
+                   : "takes a whole number from 0 and below 2^64, not '" +
+                         text + "'";
+      },
+      "");
 }
 
 inline CLI::Validator probability() {
@@ -96,7 +118,9 @@ inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
       .add_option("--top-p", flags.topP,
                   "draw among the likeliest that have probability P")
       ->check(probability());
-  command.add_option("--seed", flags.seed, "of the draws (0)")->type_name("N");
+  command.add_option("--seed", flags.seed, "of the draws (0)")
+      ->check(wholeBelow2To64())
+      ->type_name("N");
 }
 
 } // namespace fovea::runtime

@@ -200,6 +200,14 @@ TEST(TrainOptions, Mistakes) {
             "inverse_sqrt, cosine, step)");
   EXPECT_EQ(mistakeIn({{"rate", "-1"}}),
             "train { rate = .. }: a rate is at least 0, not -1");
+  EXPECT_EQ(mistakeIn({{"rate", "step(10, 5, 1)"}}),
+            "train { rate = .. }: 'factor' is at least 0 and below 1, not 5");
+  EXPECT_EQ(mistakeIn({{"rate", "step(10, 0, 1)"}}),
+            "train { rate = .. }: 'factor' is above 0, not 0");
+  EXPECT_EQ(mistakeIn({{"rate", "step(10, 0.5, 0)"}}),
+            "train { rate = .. }: 'peak' is above 0, not 0");
+  EXPECT_EQ(mistakeIn({{"rate", "cosine(10, 0)"}}),
+            "train { rate = .. }: 'peak' is above 0, not 0");
   EXPECT_EQ(mistakeIn({{"clip", "none"}}),
             "train { clip = .. }: takes a number of at least 0, not 'none'");
   EXPECT_EQ(mistakeIn({{"batch", "2.5"}}),

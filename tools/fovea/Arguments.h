@@ -48,6 +48,7 @@ struct Arguments {
   std::string folder;
   std::vector<std::string> valid;
   bool resume = false;
+  bool change = false; // what the training that is resumed has otherwise
   std::optional<int64_t> steps, epochs, batch;
   std::optional<double> minutes;
   int64_t reportEvery = 100;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace fovea::cli;
@@ -26,7 +27,7 @@ void Sums::add(const Sums &other) {
 }
 
 static Status systemError(const std::string &what, const std::string &path) {
-  return Status::error(
+  return Status::machine(
       fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
 }
 
@@ -34,51 +35,119 @@ static Status systemError(const std::string &what, const std::string &path) {
 // The folder
 //===----------------------------------------------------------------------===//
 
+/// Nothing is left of a training that wrote nothing: a folder goes only when it
+/// is empty.
 TrainingFolder::~TrainingFolder() {
-  for (int file : {lock, log})
-    if (file >= 0)
-      close(file);
+  if (log >= 0) {
+    if (isNewLog && written == 0)
+      unlink(logPath().c_str());
+    close(log);
+  }
+  if (lock < 0)
+    return;
+  unlink(lockPath().c_str());
+  close(lock);
+  if (rmdir((path + "/last").c_str()) == 0 && isMade)
+    rmdir(path.c_str());
 }
 
-/// Removes what a training was writing when it was cut off.
+/// Removes what a training was writing when it was cut off. A folder that
+/// cannot be read to its end keeps what is behind.
 static void removeParts(const std::string &folder, const std::string &name) {
-  std::error_code ignored;
+  std::error_code failure;
   std::vector<std::filesystem::path> parts;
-  for (const auto &entry :
-       std::filesystem::directory_iterator(folder, ignored)) {
-    std::string file = entry.path().filename().string();
+  for (std::filesystem::directory_iterator entry(folder, failure), end;
+       !failure && entry != end; entry.increment(failure)) {
+    std::string file = entry->path().filename().string();
     if (file.starts_with(name + ".") && file.ends_with(".part"))
-      parts.push_back(entry.path());
+      parts.push_back(entry->path());
   }
   for (const std::filesystem::path &part : parts)
-    std::filesystem::remove(part, ignored);
+    std::filesystem::remove(part, failure);
+}
+
+/// Opens the file and takes its lock: -1 where that fails, with `errno`.
+static int lockFile(const std::string &path) {
+  while (true) {
+    int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+      return -1;
+    struct stat held, there;
+    bool isGone = false;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0) {
+      // A training that ends removes its file: the lock has to be of the one
+      // that is there.
+      bool isThere = stat(path.c_str(), &there) == 0;
+      if (isThere && held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+        return file;
+      isGone = isThere || errno == ENOENT;
+    }
+    int error = errno;
+    close(file);
+    errno = error;
+    if (!isGone)
+      return -1;
+  }
 }
 
 Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
   path = folder;
   std::error_code failure;
-  std::filesystem::create_directories(path + "/last", failure);
+  isMade = std::filesystem::create_directories(path, failure);
+  if (!failure)
+    std::filesystem::create_directories(path + "/last", failure);
   if (failure)
     return Status::error(fmt::format("cannot make the folder '{}/last': {}",
                                      path, failure.message()));
-  std::string name = path + "/last/lock";
-  lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  lock = lockFile(lockPath());
+  isBusy = lock < 0 && errno == EWOULDBLOCK;
+  if (isBusy)
+    return Status::error(
+        fmt::format("another training is writing to '{}'", path));
   if (lock < 0)
-    return systemError("write", name);
-  if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
-    removeParts(path, "model.safetensors");
-    removeParts(path + "/last", "state.safetensors");
-    return Status::success();
-  }
-  isBusy = errno == EWOULDBLOCK;
-  return isBusy ? Status::error(
-                      fmt::format("another training is writing to '{}'", path))
-                : systemError("lock", name);
+    return systemError("write", lockPath());
+  removeParts(path, "model.safetensors");
+  removeParts(path + "/last", "state.safetensors");
+  return Status::success();
 }
 
-bool TrainingFolder::hasState() const {
-  std::error_code ignored;
-  return std::filesystem::exists(statePath(), ignored);
+Status TrainingFolder::findState(bool &isThere) const {
+  struct stat information;
+  isThere = stat(statePath().c_str(), &information) == 0;
+  return isThere || errno == ENOENT ? Status::success()
+                                    : systemError("read", statePath());
+}
+
+Status TrainingFolder::checkIsOurs() const {
+  auto foreign = [](const std::string &name, const char *what) {
+    return Status::error(fmt::format(
+        "'{}' is no {} of a training and would be overwritten; move it, or "
+        "name another folder",
+        name, what));
+  };
+  struct stat information;
+  std::string model = path + "/model.safetensors", log = logPath();
+  if (stat(model.c_str(), &information) == 0) {
+    // A device loses nothing.
+    TensorFile file;
+    if (S_ISREG(information.st_mode) &&
+        (runtime::readSafeTensors(model, file).failed() ||
+         !file.metadata.contains("update")))
+      return foreign(model, "model");
+  } else if (errno != ENOENT) {
+    return systemError("read", model);
+  }
+  int file = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return errno == ENOENT ? Status::success() : systemError("read", log);
+  char first[8] = {};
+  ssize_t count = pread(file, first, sizeof(first), 0);
+  Status status = count < 0 ? systemError("read", log) : Status::success();
+  close(file);
+  constexpr std::string_view begin = "{\"step\":";
+  if (count > 0 && !begin.starts_with({first, size_t(count)}))
+    return foreign(log, "log");
+  return status;
 }
 
 /// A rename survives a power cut once its folder is written.
@@ -104,43 +173,57 @@ Status TrainingFolder::writeModel(const Learner &learner,
 // The log
 //===----------------------------------------------------------------------===//
 
-/// The place behind the first `lines` of a file; its end when it has fewer.
-static int64_t endOfLines(int file, int64_t lines) {
-  char buffer[1 << 16];
-  int64_t place = 0, end = 0;
+/// Reads what stands at `place`, as pread, but through interrupts.
+static ssize_t readAt(int file, char *buffer, size_t size, int64_t place) {
   ssize_t count = 0;
-  while (lines > 0 && (count = pread(file, buffer, sizeof(buffer), place)) > 0)
-    for (ssize_t i = 0; i < count && lines > 0; ++i)
-      if (++place; buffer[i] == '\n') {
-        --lines;
-        end = place;
-      }
-  return end;
+  do
+    count = pread(file, buffer, size, place);
+  while (count < 0 && errno == EINTR);
+  return count;
 }
 
-/// What the lines before `end` last say of "seconds"; 0 where they do not.
-static double secondsIn(int file, int64_t end) {
-  std::string text(std::min<int64_t>(end, 4096), ' ');
-  if (pread(file, text.data(), text.size(),
-            end - static_cast<int64_t>(text.size())) < 0)
-    return 0;
-  constexpr std::string_view key = "\"seconds\":";
-  size_t place = text.rfind(key);
-  return place == std::string::npos
-             ? 0
-             : std::strtod(text.c_str() + place + key.size(), nullptr);
+/// Reads the first `lines` of a log, or all that there are: how many, where the
+/// last ends, and what it says of "seconds" (0 where it does not). False where
+/// they cannot be read: nobody knows then what is there.
+static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
+                      double &seconds) {
+  std::string line;
+  char buffer[1 << 16];
+  int64_t place = 0;
+  found = end = 0;
+  seconds = 0;
+  while (found < lines) {
+    ssize_t count = readAt(file, buffer, sizeof(buffer), place);
+    if (count <= 0)
+      return count == 0;
+    for (ssize_t i = 0; i < count && found < lines; ++i) {
+      ++place;
+      if (buffer[i] != '\n') {
+        line += buffer[i];
+        continue;
+      }
+      ++found;
+      end = place;
+      constexpr std::string_view key = "\"seconds\":";
+      if (size_t at = line.rfind(key); at != std::string::npos)
+        seconds = std::strtod(line.c_str() + at + key.size(), nullptr);
+      line.clear();
+    }
+  }
+  return true;
 }
 
 Status TrainingFolder::openLog(int64_t lines) {
-  std::string name = path + "/log.jsonl";
+  std::string name = logPath();
   log = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (log < 0)
     return systemError("write", name);
-  int64_t end = endOfLines(log, lines);
+  int64_t end = 0;
+  if (!readLines(log, lines, written, end, secondsLogged))
+    return systemError("read", name);
   if (ftruncate(log, end) != 0 || lseek(log, 0, SEEK_END) < 0)
     return systemError("write", name);
-  secondsLogged = secondsIn(log, end);
-  written = lines;
+  isNewLog = end == 0;
   return Status::success();
 }
 
@@ -152,7 +235,7 @@ Status TrainingFolder::addToLog(const std::string &line) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      return systemError("write", path + "/log.jsonl");
+      return systemError("write", logPath());
     data += count;
     left -= count;
   }
@@ -170,8 +253,11 @@ static json toJson(const Sums &sums) {
   return {sums.nll, sums.logp, sums.choices, sums.penalty, sums.examples};
 }
 
+/// Of what a state says; others are not continued.
+static constexpr int64_t version = 2;
+
 static std::string textOf(const Position &position) {
-  json state = {{"version", 1},
+  json state = {{"version", version},
                 {"seed", position.seed},
                 {"update", position.update},
                 {"epoch", position.epoch},
@@ -185,7 +271,7 @@ static std::string textOf(const Position &position) {
                 {"log_lines", position.logLines},
                 {"identity", position.identity}};
   if (position.best)
-    state["best"] = *position.best;
+    state["best"] = {position.best->score, position.best->loss};
   return state.dump();
 }
 
@@ -201,8 +287,8 @@ static bool take(const json &state, const char *key, T &value) {
 
 static bool parse(const std::string &text, Position &position) {
   json state = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  int64_t version = 0;
-  if (!state.is_object() || !take(state, "version", version) || version != 1)
+  int64_t given = 0;
+  if (!state.is_object() || !take(state, "version", given) || given != version)
     return false;
   bool good = take(state, "seed", position.seed) &&
               take(state, "update", position.update) &&
@@ -214,8 +300,12 @@ static bool parse(const std::string &text, Position &position) {
               take(state, "without_best", position.withoutBest) &&
               take(state, "validated", position.validated) &&
               take(state, "log_lines", position.logLines);
-  if (double best; take(state, "best", best))
-    position.best = best;
+  if (auto best = state.find("best"); best != state.end()) {
+    if (!best->is_array() || best->size() != 2 || !(*best)[0].is_number() ||
+        !(*best)[1].is_number())
+      return false;
+    position.best = {(*best)[0].get<double>(), (*best)[1].get<double>()};
+  }
   auto sums = state.find("sums"), identity = state.find("identity");
   if (!good || sums == state.end() || !sums->is_array() || sums->size() != 5 ||
       identity == state.end() || !identity->is_object())
@@ -241,7 +331,7 @@ Status TrainingFolder::writeState(const Position &position,
                                   std::map<std::string, std::string> metadata) {
   // What the state says of the log has to be there.
   if (log >= 0 && fsync(log) != 0)
-    return systemError("write", path + "/log.jsonl");
+    return systemError("write", logPath());
   TensorFile file;
   learner.store(file);
   file.metadata = std::move(metadata);

@@ -4,7 +4,7 @@
 //   model.safetensors       the best weights, with their vocabularies
 //   log.jsonl               one object per report
 //   last/state.safetensors  all that continues the training bit for bit
-//   last/lock               held while a training writes here
+//   last/lock               there and held while a training writes here
 // Each file is written beside its place and renamed, so that whenever a
 // training is cut off, what lies there is whole.
 //
@@ -25,6 +25,13 @@ struct Sums {
   void add(const Sums &other);
 };
 
+/// What a validation is worth, less is better: of equal scores the loss says.
+/// There are no others than numbers in it.
+struct Score {
+  double score = 0, loss = 0;
+  auto operator<=>(const Score &) const = default;
+};
+
 /// Where a training is, besides its weights.
 struct Position {
   uint64_t seed = 0;
@@ -36,12 +43,13 @@ struct Position {
   double norm = 0;
   int64_t reported = 0; // the update of the last report
   /// Of validations.
-  std::optional<double> best;
+  std::optional<Score> best;
   int64_t bestUpdate = 0;
   int64_t withoutBest = 0;
   int64_t validated = -1; // the update of the last one
   int64_t logLines = 0;
-  /// What has to be the same for it to be continued, by what it is called.
+  /// What it was asked for, by what it is called: to be continued as if it had
+  /// never ended, all of it has to be the same.
   std::map<std::string, std::string> identity;
 };
 
@@ -51,7 +59,10 @@ public:
 
   /// Makes the folder and takes its lock. `isBusy`: another training has it.
   runtime::Status open(const std::string &path, bool &isBusy);
-  bool hasState() const;
+  /// Whether there is a training to be continued.
+  runtime::Status findState(bool &isThere) const;
+  /// What a training that begins would overwrite has to be of a training.
+  runtime::Status checkIsOurs() const;
 
   runtime::Status writeState(const Position &position,
                              const runtime::Learner &learner,
@@ -70,7 +81,11 @@ public:
 
 private:
   std::string statePath() const { return path + "/last/state.safetensors"; }
+  std::string lockPath() const { return path + "/last/lock"; }
+  std::string logPath() const { return path + "/log.jsonl"; }
   std::string path;
+  bool isMade = false;   // by this training
+  bool isNewLog = false; // nothing stood in it
   int lock = -1, log = -1;
   int64_t written = 0;
   double secondsLogged = 0;

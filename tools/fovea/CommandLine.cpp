@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Diagnostics.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Advice.h"
 #include "tools/fovea/Arguments.h"
@@ -16,8 +17,10 @@
 
 using namespace fovea::cli;
 using fovea::runtime::atLeast;
+using fovea::runtime::below2To63;
 using fovea::runtime::positive;
 using fovea::runtime::upTo2To31;
+using fovea::runtime::wholeBelow2To64;
 
 /// NAME=FILE.
 static CLI::Validator pair() {
@@ -162,7 +165,9 @@ private:
   }
 
   void addSeed(CLI::App *command, const std::string &what) {
-    command->add_option("--seed", arguments.seed, what)->type_name("N");
+    command->add_option("--seed", arguments.seed, what)
+        ->check(wholeBelow2To64())
+        ->type_name("N");
   }
 
   void addThreads(CLI::App *command, const std::string &what, int least = 1) {
@@ -259,11 +264,19 @@ private:
     command->add_flag("--resume", arguments.resume,
                       "continue the training that the folder has, as if it had "
                       "never ended");
+    command
+        ->add_flag("--change", arguments.change,
+                   "continue it with another rate, clip, validation ..: what "
+                   "differs is said, and is no error")
+        ->needs("--resume");
     addWeights(command);
     command->get_option("--weights")
         ->description("weights to begin with, instead of drawn ones");
     auto addCount = [&](const char *name, auto &value, const char *what) {
-      command->add_option(name, value, what)->check(atLeast(1))->type_name("N");
+      command->add_option(name, value, what)
+          ->check(atLeast(1))
+          ->check(below2To63())
+          ->type_name("N");
     };
     addCount("--steps", arguments.steps, "ends behind N updates in all");
     addCount("--epochs", arguments.epochs,
@@ -579,6 +592,20 @@ static void explainIdle(CLI::App &command, const Arguments &arguments) {
       std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
 
+/// Threads beyond the CPUs wait for each other, and it takes a multiple of the
+/// time.
+static void limitThreads(Arguments &arguments) {
+  int cpus = fovea_pool_cpus();
+  if (arguments.threads <= cpus)
+    return;
+  if (!arguments.quiet)
+    std::fprintf(stderr,
+                 "note: '--threads %d' is more than the CPUs that there are; "
+                 "%d run\n",
+                 arguments.threads, cpus);
+  arguments.threads = cpus;
+}
+
 std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
                                                       int &exitCode) {
   Arguments arguments;
@@ -608,6 +635,7 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   arguments.command = line.app.get_subcommands().front()->get_name();
   if (arguments.command != "help") {
     explainIdle(*line.app.get_subcommands().front(), arguments);
+    limitThreads(arguments);
     return arguments;
   }
   line.app.clear();

@@ -168,6 +168,10 @@ bool PlotCommand::readLog(const std::string &given) {
     json object =
         json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/
                     false);
+    // The end of a line that a training is writing is still to come.
+    bool isHalf = line.starts_with("{") && *line.end() == 0;
+    if (object.is_discarded() && isHalf)
+      return true;
     if (!object.is_object()) {
       session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
                                   "this is no line of a log");

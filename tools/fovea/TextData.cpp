@@ -171,6 +171,13 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
     words = {};
     words.isChars = known->vocabularyKind == "chars";
     good &= ColumnReader(session, {path, 0}).run([&](StringRef line) {
+      if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
+        session.diagnostics().error(
+            llvm::SMLoc::getFromPointer(line.data()),
+            fmt::format("'{}' has the id {} already, from line {}", line.str(),
+                        before->second, before->second + 1));
+        return false;
+      }
       words.add(line);
       return true;
     });

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/fovea/Identity.h"
 #include "tools/fovea/Metrics.h"
 #include "tools/fovea/Programs.h"
 #include "tools/fovea/TrainBlock.h"
@@ -41,11 +42,12 @@ private:
   std::vector<std::string> wantedMetrics();
   bool prepareMetrics();
   bool beginOrResume();
-  bool openLog(int64_t lines);
-  std::map<std::string, std::string> identity() const;
   void explainNotFinite(const TrainEnd &end);
+  void summarise(const TrainEnd &end);
   int finish(const TrainEnd &end);
   bool check(const Status &status) {
+    if (status.isOfMachine())
+      failureCode = badMachine;
     if (status.failed())
       session.error(status.text());
     return status.succeeded();
@@ -61,6 +63,7 @@ private:
   runtime::TensorFile initial; // when it is not
   Vocabularies vocabularies;
   std::unique_ptr<Model> model;
+  std::string equations; // a hash
   std::unique_ptr<Programs> programs;
   Training training;
   Position position;
@@ -76,8 +79,11 @@ bool TrainCommand::openFolder() {
     failureCode = isBusy ? badInput : badMachine;
     return check(status);
   }
-  if (!folder.hasState())
-    return true;
+  bool hasState = false;
+  if (!check(folder.findState(hasState)))
+    return false;
+  if (!hasState)
+    return check(folder.checkIsOurs());
   if (!arguments.resume) {
     session.error("'" + arguments.folder +
                   "' has a training already; '--resume' continues it");
@@ -145,9 +151,12 @@ bool TrainCommand::openModel() {
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");
   dropSystem(*model, "decoding");
+  if (session.diagnostics().failed())
+    return false;
+  equations = equationsHash(*model);
   vocabularies.store(training.metadata);
   training.metadata["model"] = model->name;
-  return !session.diagnostics().failed();
+  return true;
 }
 
 /// What decides which weights are the best, and when to stop: the command line
@@ -283,6 +292,12 @@ bool TrainCommand::readData(const std::vector<std::string> &given,
   assert(!data.examples.empty() && "a file without examples is an error");
   const std::string &only = training.options.bucketLength;
   for (const runtime::Example &example : data.examples) {
+    if (arguments.dtype == "f32")
+      for (const auto &[name, values] : example.data)
+        if (Status status = runtime::checkFitsF32(name, values.values);
+            status.failed())
+          return check(Status::error(
+              fmt::format("example {}: {}", example.id + 1, status.text())));
     int64_t size = 0;
     for (const auto &[name, length] : example.lengths)
       if (only.empty() || name == only)
@@ -317,23 +332,6 @@ bool TrainCommand::readAllData() {
   for (runtime::Example &example : training.valid.examples)
     example.id += known;
   return true;
-}
-
-/// FNV-1a over all values of the examples.
-static std::string fingerprint(const std::vector<runtime::Example> &examples) {
-  uint64_t hash = 0xcbf29ce484222325;
-  auto add = [&](const void *data, size_t size) {
-    for (size_t i = 0; i < size; ++i)
-      hash =
-          (hash ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3;
-  };
-  for (const runtime::Example &example : examples)
-    for (const auto &[name, data] : example.data) {
-      add(name.data(), name.size());
-      add(data.shape.data(), data.shape.size() * sizeof(int64_t));
-      add(data.values.data(), data.values.size() * sizeof(double));
-    }
-  return fmt::format("{:016x}", hash);
 }
 
 //===----------------------------------------------------------------------===//
@@ -374,27 +372,6 @@ bool TrainCommand::compile() {
   return check(countChoices(*counter, weights, pool.get(), training.data));
 }
 
-std::map<std::string, std::string> TrainCommand::identity() const {
-  const runtime::TrainOptions &options = training.options;
-  return {
-      {"data", fingerprint(training.data.examples)},
-      {"batch", fmt::format("{} {}", options.batch,
-                            options.countsTokens ? "tokens" : "examples")},
-      {"bucket", !options.buckets               ? "none"
-                 : options.bucketLength.empty() ? "all"
-                                                : options.bucketLength},
-      {"accumulate", std::to_string(options.accumulate)},
-      {"best-by", training.bestBy},
-      {"optimiser", std::to_string(static_cast<int>(options.optimiser.rule))}};
-}
-
-bool TrainCommand::openLog(int64_t lines) {
-  Status status = folder.openLog(lines);
-  if (status.failed())
-    failureCode = badMachine;
-  return check(status);
-}
-
 bool TrainCommand::beginOrResume() {
   if (!arguments.weights.empty() && !isResumed) {
     reference::Arrays unused;
@@ -405,29 +382,33 @@ bool TrainCommand::beginOrResume() {
   }
   learner = runtime::Learner::create(initial, training.options,
                                      arguments.dtype == "f64", pool.get());
-  std::map<std::string, std::string> now = identity();
+  if (std::string what = learner->notFinite(); !what.empty())
+    return check(Status::error(fmt::format("{}: {} not finite in F32; '--dtype "
+                                           "f64' computes with them",
+                                           arguments.weights, what)));
+  Identity now =
+      identityOf(training, readTrainBlock(*model), std::move(equations));
   if (!isResumed) {
     position.identity = std::move(now);
-    return openLog(0);
+    return check(folder.openLog(0));
   }
   // All that differs is said at once.
   if (arguments.seed && *arguments.seed != position.seed)
     session.error(fmt::format("the training in '{}' has seed {}, not {}",
                               arguments.folder, position.seed,
                               *arguments.seed));
-  for (const auto &[what, value] : now)
-    if (const std::string &before = position.identity[what]; before != value)
-      session.error(what == "data"
-                        ? fmt::format("the data are not those of the training "
-                                      "in '{}'",
-                                      arguments.folder)
-                        : fmt::format("'{}' is {} but the training in '{}' has "
-                                      "{}",
-                                      what, value, arguments.folder, before));
-  bool isSameRule = position.identity["optimiser"] == now["optimiser"];
-  for (const std::string &mistake : learner->load(state, isSameRule))
+  Differences differences(session, arguments, position);
+  differences.report(now);
+  std::vector<std::string> mistakes =
+      learner->load(state, differences.hasSameRule(now));
+  for (const std::string &mistake : mistakes)
     session.error(mistake);
-  return !session.diagnostics().failed() && openLog(position.logLines);
+  // What the weights say, the equations need not say again.
+  if (mistakes.empty())
+    differences.reportEquations(now);
+  position.identity = std::move(now);
+  return !session.diagnostics().failed() &&
+         check(folder.openLog(position.logLines));
 }
 
 //===----------------------------------------------------------------------===//
@@ -492,19 +473,39 @@ void TrainCommand::explainNotFinite(const TrainEnd &end) {
           }
 }
 
+/// Says what came out, how good it is and where it lies.
+void TrainCommand::summarise(const TrainEnd &end) {
+  std::vector<Part> parts = {
+      {fmt::format("{} updates in {}", position.update, clockText(end.seconds)),
+       position.best ? 1 : 0}};
+  if (position.best) {
+    double score = position.best->score;
+    bool isOfMetric =
+        training.bestBy != "loss" && training.bestBy != "perplexity";
+    if (isOfMetric && training.metrics->isHigherBetter(
+                          training.metrics->numberOf(training.bestBy)))
+      score = -score;
+    parts.push_back(
+        {fmt::format("best validation: {} {:.{}f}, update {}", training.bestBy,
+                     score, isOfMetric ? 2 : 4, position.bestUpdate),
+         0, Part::Good});
+  }
+  progress.line(parts);
+  progress.note(fmt::format("the weights are in '{}/model.safetensors'",
+                            arguments.folder));
+}
+
 int TrainCommand::finish(const TrainEnd &end) {
   switch (end.kind) {
   case TrainEnd::Done:
-    progress.note(fmt::format("{} updates; the weights are in '{}/model."
-                              "safetensors'",
-                              position.update, arguments.folder));
+    summarise(end);
     return session.finish();
   case TrainEnd::Interrupted:
     progress.note(fmt::format("interrupted behind update {}; '--resume' "
                               "continues",
                               position.update));
     session.finish();
-    return interrupted;
+    return 128 + end.signal;
   case TrainEnd::NotFinite:
     explainNotFinite(end);
     if (!session.diagnostics().failed())

@@ -1,31 +1,17 @@
 //===- Trainer.cpp - the loop of training ---------------------------------===//
 
 #include "tools/fovea/Trainer.h"
-#include "tools/fovea/Arguments.h"
+#include "tools/fovea/Interrupts.h"
 
 #include <cmath>
-#include <csignal>
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
 using nlohmann::ordered_json;
 using runtime::Status;
-
-//===----------------------------------------------------------------------===//
-// Interrupts
-//===----------------------------------------------------------------------===//
-
-static volatile std::sig_atomic_t isInterrupted = 0;
-
-/// The first asks, the second insists.
-static void onInterrupt(int) {
-  if (isInterrupted != 0)
-    _exit(interrupted);
-  isInterrupted = 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Batches
@@ -39,18 +25,13 @@ static runtime::Batch batchOf(const TrainData &data,
   return batch;
 }
 
-static double sumOf(const CompiledProgram &program, const char *name) {
-  double sum = 0;
-  program.workspace().addOutput(name, &sum);
-  return sum;
-}
-
 static Sums sumsOf(const CompiledProgram &program, size_t examples) {
+  const runtime::Workspace &memory = program.workspace();
   Sums sums;
-  sums.nll = sumOf(program, "nll");
-  sums.logp = sumOf(program, "logp");
-  sums.choices = sumOf(program, "choices");
-  sums.penalty = sumOf(program, "penalty");
+  sums.nll = memory.totalOf("nll");
+  sums.logp = memory.totalOf("logp");
+  sums.choices = memory.totalOf("choices");
+  sums.penalty = memory.totalOf("penalty");
   sums.examples = static_cast<double>(examples);
   return sums;
 }
@@ -84,7 +65,7 @@ Status fovea::cli::countChoices(CompiledProgram &program,
 Trainer::Trainer(Training &training, runtime::Learner &learner,
                  Position &position, TrainingFolder &folder, Progress &progress)
     : training(training), learner(learner), position(position), folder(folder),
-      progress(progress) {}
+      progress(progress), firstUpdate(position.update) {}
 
 bool Trainer::fail(TrainEnd::Kind kind, const std::string &text) {
   end.kind = kind;
@@ -93,10 +74,29 @@ bool Trainer::fail(TrainEnd::Kind kind, const std::string &text) {
   return false;
 }
 
+static double perplexityOf(const Sums &sums) {
+  return sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
+}
+
 double Trainer::lossOf(const Sums &sums) const {
   double count = training.averagesExamples ? sums.examples : sums.choices;
   return (count == 0 ? 0 : sums.nll / count) +
          (sums.examples == 0 ? 0 : sums.penalty / sums.examples);
+}
+
+/// The update itself may be too large where its gradient was not, and makes
+/// weights that nobody can use.
+bool Trainer::checkWeights() {
+  std::string what = learner.notFinite();
+  return what.empty() ||
+         fail(TrainEnd::Failed,
+              fmt::format(
+                  "{} not finite behind update {} (rate {}, {}): they "
+                  "are not saved; a smaller rate, 'clip' or a larger "
+                  "'eps' may keep them finite",
+                  what, position.update,
+                  runtime::rateAt(training.options.rate, position.update),
+                  position.identity["optimiser"]));
 }
 
 /// One update from the batches `begin` .. `end`-1.
@@ -128,6 +128,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
       return fail(TrainEnd::Failed, status.text());
     Sums own = sumsOf(*training.grad, batches[number].size());
     if (!std::isfinite(lossOf(own))) {
+      if (!checkWeights())
+        return false;
       this->end.batch = batches[number];
       return fail(TrainEnd::NotFinite,
                   fmt::format("the loss of update {} is {}",
@@ -139,6 +141,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   }
   double norm = learner.learn(position.update + 1);
   if (!std::isfinite(norm)) {
+    if (!checkWeights())
+      return false;
     this->end.batch = batches[begin];
     return fail(TrainEnd::NotFinite,
                 fmt::format("the gradient of '{}' is not finite in update {}",
@@ -155,32 +159,64 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
 // Reports
 //===----------------------------------------------------------------------===//
 
-/// What of the whole training is done; less than 0 when nothing ends it.
-double Trainer::shareDone() const {
-  const TrainLimits &limits = training.limits;
-  double share = -1;
-  if (limits.steps > 0)
-    share = std::max(share, double(position.update) / double(limits.steps));
-  if (limits.epochs > 0) {
-    double seen = double(position.place) * double(training.order.batch) /
-                  double(training.data.examples.size());
-    if (!training.order.countsTokens)
-      share = std::max(share, (double(position.epoch) + std::min(1.0, seen)) /
-                                  double(limits.epochs));
-  }
-  if (limits.minutes > 0) {
-    std::chrono::duration<double> spent = Clock::now() - begin;
-    share = std::max(share, spent.count() / 60 / limits.minutes);
-  }
-  return std::min(share, 1.0);
+/// How many epochs are done, with the part of the present one.
+double Trainer::epochsDone() const {
+  return double(position.epoch) +
+         (batchesOfEpoch == 0
+              ? 0
+              : double(position.place) / double(batchesOfEpoch));
 }
 
-std::string Trainer::describe(const Sums &sums) const {
-  std::string text = fmt::format("loss {:.4f}", lossOf(sums));
+/// What each limit says of the whole: the share that is done, and how long the
+/// rest takes as it went so far. The first limit that is reached ends it.
+Trainer::Outlook Trainer::outlook() const {
+  const TrainLimits &limits = training.limits;
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  Outlook outlook;
+  auto add = [&](double done, double before, double all) {
+    outlook.share = std::max(outlook.share, std::min(1.0, done / all));
+    if (done > before)
+      outlook.left = std::min(outlook.left,
+                              (all - done) * spent.count() / (done - before));
+  };
+  if (limits.steps > 0)
+    add(double(position.update), double(firstUpdate), double(limits.steps));
+  if (limits.epochs > 0)
+    add(epochsDone(), firstEpochs, double(limits.epochs));
+  if (limits.minutes > 0)
+    add(spent.count() / 60, 0, limits.minutes);
+  return outlook;
+}
+
+/// The bar below the lines: where training is, and when it ends.
+void Trainer::showProgress() {
+  if (!progress.isDue())
+    return;
+  Outlook now = outlook();
+  std::vector<Part> parts = {{fmt::format("update {}", position.update), 3},
+                             {fmt::format("epoch {}", position.epoch + 1), 4}};
+  for (Part &part : describe(position.sums, 2))
+    parts.push_back(std::move(part));
+  const runtime::EarlyStop &stop = training.options.earlyStop;
+  bool mayStop = !stop.metric.empty() && !training.valid.examples.empty();
+  if (std::isfinite(now.left))
+    parts.push_back({fmt::format("{}{} left", mayStop ? "at most " : "",
+                                 clockText(now.left)),
+                     1});
+  else if (mayStop)
+    parts.push_back({fmt::format("{} of {} validations without a best",
+                                 position.withoutBest, stop.patience),
+                     1});
+  progress.bar(now.share, parts);
+}
+
+/// The loss, which is left out by `rank`, and what says less than it.
+std::vector<Part> Trainer::describe(const Sums &sums, int rank) const {
+  std::vector<Part> parts = {{fmt::format("loss {:.4f}", lossOf(sums)), rank}};
   if (sums.choices > 0)
-    text +=
-        fmt::format("  perplexity {:.4g}", std::exp(-sums.logp / sums.choices));
-  return text;
+    parts.push_back(
+        {fmt::format("perplexity {:.4g}", perplexityOf(sums)), rank + 1});
+  return parts;
 }
 
 bool Trainer::report() {
@@ -193,16 +229,19 @@ bool Trainer::report() {
                        {"epoch", position.epoch + 1},
                        {"loss", lossOf(sums)}};
   if (sums.choices > 0)
-    line["perplexity"] = std::exp(-sums.logp / sums.choices);
+    line["perplexity"] = perplexityOf(sums);
   line["rate"] = runtime::rateAt(training.options.rate, position.update);
   line["gradient_norm"] = position.norm;
   line["tokens_per_second"] = std::round(speed);
   line["seconds"] = seconds();
   if (Status status = folder.addToLog(line.dump()); status.failed())
     return fail(TrainEnd::CannotWrite, status.text());
-  progress.note(fmt::format("update {}  epoch {}  {}  {:.0f} tokens/s",
-                            position.update, position.epoch + 1, describe(sums),
-                            speed));
+  std::vector<Part> parts = {{fmt::format("update {}", position.update)},
+                             {fmt::format("epoch {}", position.epoch + 1), 3}};
+  for (Part &part : describe(sums, 1))
+    parts.push_back(std::move(part));
+  parts.push_back({fmt::format("{:.0f} tokens/s", speed), 4, Part::Quiet});
+  progress.line(parts);
   position.sums = {};
   position.reported = position.update;
   lastReport = Clock::now();
@@ -222,7 +261,7 @@ double Trainer::scoreOf(const Sums &sums,
   if (training.bestBy == "loss")
     return lossOf(sums);
   if (training.bestBy == "perplexity")
-    return sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
+    return perplexityOf(sums);
   size_t number = training.metrics->numberOf(training.bestBy);
   return training.metrics->isHigherBetter(number) ? -values[number]
                                                   : values[number];
@@ -231,7 +270,6 @@ double Trainer::scoreOf(const Sums &sums,
 bool Trainer::validate() {
   if (training.valid.examples.empty() || position.validated == position.update)
     return true;
-  position.validated = position.update;
   Clock::time_point start = Clock::now();
   runtime::OwnedMemory weights = learner.weights();
   runtime::Binding binding;
@@ -240,22 +278,28 @@ bool Trainer::validate() {
   Sums sums;
   for (const std::vector<int64_t> &indices :
        runtime::batchesBySize(training.valid.sizes, training.order)) {
+    if (isInterrupted())
+      return false;
     Status status =
         training.loss->run(batchOf(training.valid, indices), binding);
     if (status.failed())
       return fail(TrainEnd::Failed, status.text());
     sums.add(sumsOf(*training.loss, indices.size()));
   }
-  double perplexity =
-      sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
   std::vector<double> values;
   if (training.metrics)
     if (Status status = training.metrics->measure(weights, values);
         status.failed())
       return fail(TrainEnd::Failed, status.text());
-  double score = scoreOf(sums, values);
+  if (isInterrupted())
+    return false;
+  position.validated = position.update;
+  Score score = {scoreOf(sums, values), lossOf(sums)};
+  if (!std::isfinite(score.loss))
+    score.loss = std::numeric_limits<double>::max();
   // What is not a number is never best.
-  bool isBest = !position.best ? !std::isnan(score) : score < *position.best;
+  bool isBest =
+      std::isfinite(score.score) && (!position.best || score < *position.best);
   position.withoutBest = isBest ? 0 : position.withoutBest + 1;
   if (isBest) {
     position.best = score;
@@ -265,20 +309,23 @@ bool Trainer::validate() {
                        {"epoch", position.epoch + 1},
                        {"valid_loss", lossOf(sums)}};
   if (sums.choices > 0)
-    line["valid_perplexity"] = perplexity;
-  std::string measured;
+    line["valid_perplexity"] = perplexityOf(sums);
+  std::vector<Part> parts = {{fmt::format("update {}", position.update)},
+                             {"validation"}};
+  for (Part &part : describe(sums, values.empty() ? 1 : 2))
+    parts.push_back(std::move(part));
   for (auto [number, value] : llvm::enumerate(values)) {
     line["valid_" + training.metrics->name(number)] = value;
-    measured +=
-        fmt::format("  {} {:.2f}", training.metrics->name(number), value);
+    parts.push_back(
+        {fmt::format("{} {:.2f}", training.metrics->name(number), value), 1});
   }
   line["best"] = isBest;
   line["seconds"] = seconds();
   if (Status status = folder.addToLog(line.dump()); status.failed())
     return fail(TrainEnd::CannotWrite, status.text());
-  progress.note(fmt::format("update {}  validation  {}{}{}", position.update,
-                            describe(sums), measured,
-                            isBest ? "  best so far" : ""));
+  if (isBest)
+    parts.push_back({"best so far", 0, Part::Good});
+  progress.line(parts);
   if (isBest && !save(/*withModel=*/true))
     return false;
   // Tokens per second are those of the training.
@@ -293,6 +340,8 @@ bool Trainer::validate() {
 /// The model is written first: a state never knows of a best model that is not
 /// there, and a training that is resumed before writes the same model again.
 bool Trainer::save(bool withModel) {
+  if (!checkWeights())
+    return false;
   if (withModel) {
     std::map<std::string, std::string> metadata = training.metadata;
     metadata["update"] = std::to_string(position.update);
@@ -319,12 +368,31 @@ bool Trainer::saveWhenDue() {
 // The loop
 //===----------------------------------------------------------------------===//
 
-bool Trainer::isAtEnd() {
+/// Whether a signal asks to stop. What is under way is dropped, and done again
+/// by the training that is resumed.
+bool Trainer::isInterrupted() {
+  end.signal = caughtSignal();
+  if (end.signal == 0)
+    return false;
+  end.kind = TrainEnd::Interrupted;
+  return isOver = true;
+}
+
+/// Whether a limit says that this update is the last one.
+bool Trainer::isAtLimit() const {
   const TrainLimits &limits = training.limits;
   std::chrono::duration<double> spent = Clock::now() - begin;
-  isOver |= (limits.steps > 0 && position.update >= limits.steps) ||
-            (limits.epochs > 0 && position.epoch >= uint64_t(limits.epochs)) ||
-            (limits.minutes > 0 && spent.count() >= limits.minutes * 60);
+  uint64_t epochs =
+      position.epoch + (batchesOfEpoch > 0 && position.place == batchesOfEpoch);
+  return (limits.steps > 0 && position.update >= limits.steps) ||
+         (limits.epochs > 0 && epochs >= uint64_t(limits.epochs)) ||
+         (limits.minutes > 0 && spent.count() >= limits.minutes * 60);
+}
+
+bool Trainer::isAtEnd() {
+  if (isInterrupted())
+    return true;
+  isOver |= isAtLimit();
   const runtime::EarlyStop &stop = training.options.earlyStop;
   if (!isOver && !stop.metric.empty() &&
       position.withoutBest >= stop.patience) {
@@ -332,11 +400,12 @@ bool Trainer::isAtEnd() {
                               position.bestUpdate));
     isOver = true;
   }
-  if (isInterrupted != 0) {
-    end.kind = TrainEnd::Interrupted;
-    isOver = true;
-  }
   return isOver;
+}
+
+bool Trainer::isValidationDue() const {
+  int64_t every = training.limits.validEvery;
+  return every > 0 && position.update > 0 && position.update % every == 0;
 }
 
 /// The rest of the present epoch. False when training failed.
@@ -344,32 +413,36 @@ bool Trainer::trainEpoch() {
   auto batches =
       runtime::batchesOf(position.epoch, training.data.sizes, training.order);
   const TrainLimits &limits = training.limits;
-  while (position.place < int64_t(batches.size())) {
+  batchesOfEpoch = int64_t(batches.size());
+  if (firstEpochs < 0)
+    firstEpochs = epochsDone();
+  while (position.place < batchesOfEpoch) {
     if (isAtEnd())
       return true;
+    // One that was interrupted.
+    if (position.place > 0 && isValidationDue() && !validate())
+      return false;
     size_t begin = position.place;
     size_t end =
         std::min<size_t>(begin + training.options.accumulate, batches.size());
     if (!update(batches, begin, end))
       return false;
     position.place = end;
-    progress.bar(shareDone(),
-                 fmt::format("update {}  epoch {}  {}", position.update,
-                             position.epoch + 1, describe(position.sums)));
+    showProgress();
     if (position.update % limits.reportEvery == 0 && !report())
       return false;
-    bool isLast = position.place == int64_t(batches.size());
-    bool isDue =
-        limits.validEvery > 0 && position.update % limits.validEvery == 0;
-    // The last report stands ahead of the last validation.
-    if (!isLast && isDue && ((isAtEnd() && !report()) || !validate()))
+    if (isInterrupted())
       return false;
-    if (!isLast && !saveWhenDue())
+    if (position.place == batchesOfEpoch)
+      break;
+    // The last report stands ahead of the last validation.
+    if (isValidationDue() && ((isAtLimit() && !report()) || !validate()))
+      return false;
+    if (!saveWhenDue())
       return false;
   }
-  if (!report() || (limits.validEvery == 0 && !validate()) ||
-      (limits.validEvery > 0 && position.update % limits.validEvery == 0 &&
-       !validate()))
+  if ((isAtLimit() && !report()) ||
+      ((limits.validEvery == 0 || isValidationDue()) && !validate()))
     return false;
   ++position.epoch;
   position.place = 0;
@@ -377,14 +450,21 @@ bool Trainer::trainEpoch() {
 }
 
 TrainEnd Trainer::run() {
-  auto before = std::signal(SIGINT, onInterrupt);
-  while (!isAtEnd())
+  catchInterrupts();
+  // What follows the last batch of an epoch may have been interrupted.
+  bool isOpen =
+      position.place > 0 &&
+      position.place ==
+          int64_t(runtime::batchesOf(position.epoch, training.data.sizes,
+                                     training.order)
+                      .size());
+  for (; isOpen || !isAtEnd(); isOpen = false)
     if (!trainEpoch())
       break;
   if (end.kind == TrainEnd::Done && report() && validate())
     save(/*withModel=*/training.valid.examples.empty() || !position.best);
-  else if (end.kind == TrainEnd::Interrupted)
+  if (end.kind == TrainEnd::Interrupted)
     save(/*withModel=*/training.valid.examples.empty());
-  std::signal(SIGINT, before);
+  end.seconds = seconds();
   return end;
 }

@@ -16,6 +16,8 @@
 #include "tools/fovea/Progress.h"
 #include "tools/fovea/ValidMetrics.h"
 
+#include <limits>
+
 namespace fovea::cli {
 
 /// When training ends, and how often it says something; 0: not by this.
@@ -52,6 +54,8 @@ struct Training {
 struct TrainEnd {
   enum Kind { Done, Interrupted, NotFinite, Failed, CannotWrite } kind = Done;
   std::string text;
+  int signal = 0;     // Interrupted: which asked
+  double seconds = 0; // of all runs of the training
   /// NotFinite: the examples of the batch, and the weights that it had.
   std::vector<int64_t> batch;
 };
@@ -72,13 +76,23 @@ private:
   bool validate();
   bool save(bool withModel);
   bool saveWhenDue();
+  bool checkWeights();
+  bool isInterrupted();
+  bool isAtLimit() const;
   bool isAtEnd();
+  bool isValidationDue() const;
   bool fail(TrainEnd::Kind kind, const std::string &text);
   double lossOf(const Sums &sums) const;
-  double shareDone() const;
+  double epochsDone() const;
+  /// What is known of the end: less than 0, and infinite, where nothing is.
+  struct Outlook {
+    double share = -1, left = std::numeric_limits<double>::infinity();
+  };
+  Outlook outlook() const;
+  void showProgress();
   double seconds() const;
   double scoreOf(const Sums &sums, const std::vector<double> &values) const;
-  std::string describe(const Sums &sums) const;
+  std::vector<Part> describe(const Sums &sums, int rank) const;
 
   Training &training;
   runtime::Learner &learner;
@@ -89,6 +103,10 @@ private:
   bool isOver = false;
   Clock::time_point begin = Clock::now(), lastReport = begin, lastSave = begin;
   double choicesSinceReport = 0; // in this process
+  /// Where this process began.
+  int64_t firstUpdate = 0;
+  double firstEpochs = -1;
+  int64_t batchesOfEpoch = 0;
 };
 
 /// Counts the choices of each example with `program` (`@loss`).

@@ -2,6 +2,7 @@
 
 #include "tools/fovea/ValidMetrics.h"
 #include "dialect/reference/Batch.h"
+#include "tools/fovea/Interrupts.h"
 #include "tools/fovea/Metrics.h"
 #include "tools/fovea/Programs.h"
 
@@ -133,6 +134,8 @@ Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
     sums.push_back(createMetric(metric.name, {}, problem));
   }
   for (size_t first = 0; first < examples.size(); first += batchSize) {
+    if (caughtSignal() != 0)
+      return Status::success();
     runtime::Batch batch;
     size_t end = std::min(examples.size(), first + batchSize);
     for (size_t i = first; i < end; ++i)

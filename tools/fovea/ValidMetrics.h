@@ -23,7 +23,8 @@ public:
          const std::vector<std::string> &names,
          const std::vector<runtime::Example> &valid);
 
-  /// Gives the value of each metric.
+  /// Gives the value of each metric; where a signal asks to stop, nothing that
+  /// is of use.
   runtime::Status measure(const runtime::OwnedMemory &weights,
                           std::vector<double> &values);
 
