@@ -3,7 +3,9 @@
 // A sum over disjoint ranges is the sum of the sums, whatever the body is, so
 // nothing has to be known about it: in a range that begins at b the reduction
 // index k becomes k + b, and a concatenation is read in the one part that
-// covers the range.
+// covers the range. A concatenation of concatenations may have any number of
+// parts (`b = a ++ a; c = b ++ b; ..`), so that the sums that come of one
+// equation are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +20,10 @@ namespace fovea::attn {
 
 using namespace mlir;
 using namespace fovea::attn;
+
+/// An equation becomes at most so many sums, unless a single concatenation has
+/// more parts.
+static constexpr unsigned maxSums = 256;
 
 namespace {
 /// A read of a concatenation at a reduction index plus an offset.
@@ -153,8 +159,9 @@ static ComputeOp addUp(ComputeOp op, ArrayRef<ComputeOp> parts) {
 }
 
 /// Splits `op` along one reduction index, or lets it read a part where one part
-/// covers the whole range. Returns the new sums.
-static SmallVector<ComputeOp> split(ComputeOp op) {
+/// covers the whole range. Returns the new sums; none where more than one and
+/// as many as `most` are too many.
+static SmallVector<ComputeOp> split(ComputeOp op, unsigned most) {
   if (op.getReducer() != Reducer::sum || op.getElementType().isInteger(1))
     return {};
   for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
@@ -169,6 +176,8 @@ static SmallVector<ComputeOp> split(ComputeOp op) {
         }))
       continue;
     cuts.push_back(extent.getInt());
+    if (cuts.size() > 1 && cuts.size() > most)
+      continue;
     SmallVector<ComputeOp> parts;
     for (int64_t end : cuts) {
       parts.push_back(sumOver(op, i, begin, end, reads));
@@ -193,14 +202,29 @@ static SmallVector<ComputeOp> split(ComputeOp op) {
 
 namespace {
 struct SplitConcat : fovea::attn::impl::SplitConcatBase<SplitConcat> {
-  void runOnOperation() override {
-    SmallVector<ComputeOp> worklist;
-    for (SystemOp system : getOperation().getOps<SystemOp>())
-      llvm::append_range(worklist, system.getOps<ComputeOp>());
-    while (!worklist.empty()) {
+  /// Splits `whole`, and its parts as long as there are not too many.
+  void splitAll(ComputeOp whole) {
+    // In the order in which they are made, so that a limit leaves parts of much
+    // the same size.
+    std::vector<ComputeOp> sums = {whole};
+    size_t count = 1;
+    for (size_t next = 0; next < sums.size(); ++next) {
+      unsigned most = next == 0
+                          ? std::numeric_limits<unsigned>::max()
+                          : maxSums - std::min<size_t>(count, maxSums) + 1;
       // A part may itself be a concatenation, so new sums are looked at again.
-      llvm::append_range(worklist, split(worklist.pop_back_val()));
+      SmallVector<ComputeOp> parts = split(sums[next], most);
+      llvm::append_range(sums, parts);
+      count += parts.empty() ? 0 : parts.size() - 1;
     }
+  }
+
+  void runOnOperation() override {
+    SmallVector<ComputeOp> equations;
+    for (SystemOp system : getOperation().getOps<SystemOp>())
+      llvm::append_range(equations, system.getOps<ComputeOp>());
+    for (ComputeOp equation : equations)
+      splitAll(equation);
   }
 };
 } // namespace

@@ -67,8 +67,9 @@ bool Aligner::readsFit(Operation *op, int64_t shift) const {
     if (target == longOps.end())
       continue;
     const AccessIndex &index = edge.access->indices[target->second];
-    if (edge.access->places || index.kind != AccessIndex::Iterator ||
-        index.iterator != time)
+    // Only an equation can be made to read a copy.
+    if (!isa<ComputeOp>(op) || edge.access->places ||
+        index.kind != AccessIndex::Iterator || index.iterator != time)
       return false;
     if (shift == 0 ? index.offset > 0
                    : index.offset < (isLong ? 0 : difference))
@@ -166,8 +167,9 @@ void Aligner::redirect(ComputeOp op, int64_t ownShift, int64_t shift) {
   });
 }
 
-/// One cycle that no loop computes, if ranges are why. True when the system has
-/// changed.
+/// One cycle that no loop computes, if ranges may be why. True when the system
+/// has changed: the cycle then has no read of the long arrays left, and what
+/// stands in their place has an axis less of that length. So this ends.
 static bool alignOne(SystemOp system) {
   Graph graph(system);
   ArrayRef<Operation *> nodes = graph.getNodes();
@@ -199,7 +201,7 @@ static bool alignOne(SystemOp system) {
 }
 
 void schedule::alignRanges(SystemOp system) {
-  // Each round mends one cycle.
+  // Each round takes the long arrays out of one cycle.
   while (alignOne(system)) {
   }
 }

@@ -138,3 +138,32 @@ attn.system @stays {
   attn.output "largest" %largest : !attn.array<["T"], f64>
   attn.output "total" %total : !attn.array<[3], f64>
 }
+
+// -----
+
+// Each array is the one before it, twice: of the 4096 parts that the last one
+// has, no more than 256 are summed each for itself.
+
+// CHECK-LABEL: attn.system @doubled
+// CHECK-COUNT-256: sum (%
+// CHECK-NOT:   sum (%
+attn.system @doubled {
+  %a0 = attn.data "a" : !attn.array<[1], f64>
+  %a1 = attn.concat %a0, %a0 : !attn.array<[1], f64>, !attn.array<[1], f64> -> !attn.array<[2], f64>
+  %a2 = attn.concat %a1, %a1 : !attn.array<[2], f64>, !attn.array<[2], f64> -> !attn.array<[4], f64>
+  %a3 = attn.concat %a2, %a2 : !attn.array<[4], f64>, !attn.array<[4], f64> -> !attn.array<[8], f64>
+  %a4 = attn.concat %a3, %a3 : !attn.array<[8], f64>, !attn.array<[8], f64> -> !attn.array<[16], f64>
+  %a5 = attn.concat %a4, %a4 : !attn.array<[16], f64>, !attn.array<[16], f64> -> !attn.array<[32], f64>
+  %a6 = attn.concat %a5, %a5 : !attn.array<[32], f64>, !attn.array<[32], f64> -> !attn.array<[64], f64>
+  %a7 = attn.concat %a6, %a6 : !attn.array<[64], f64>, !attn.array<[64], f64> -> !attn.array<[128], f64>
+  %a8 = attn.concat %a7, %a7 : !attn.array<[128], f64>, !attn.array<[128], f64> -> !attn.array<[256], f64>
+  %a9 = attn.concat %a8, %a8 : !attn.array<[256], f64>, !attn.array<[256], f64> -> !attn.array<[512], f64>
+  %a10 = attn.concat %a9, %a9 : !attn.array<[512], f64>, !attn.array<[512], f64> -> !attn.array<[1024], f64>
+  %a11 = attn.concat %a10, %a10 : !attn.array<[1024], f64>, !attn.array<[1024], f64> -> !attn.array<[2048], f64>
+  %a12 = attn.concat %a11, %a11 : !attn.array<[2048], f64>, !attn.array<[2048], f64> -> !attn.array<[4096], f64>
+  %z = attn.compute "z" () sum (%k: 4096) {
+    %0 = attn.read %a12[%k] : !attn.array<[4096], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  attn.output "z" %z : !attn.array<[], f64>
+}
