@@ -3,11 +3,15 @@
 // Hash-consing of the array ops of a system, up to the names of their indices,
 // and of the scalars of each body. MLIR's own CSE does not hash regions, and so
 // compares every compute with every other: quadratic in a model of 48 layers.
+// Here an op is looked at again only when something that it reads was shared.
 // Two recurrences that are equal as wholes stay two.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <set>
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_SHAREARRAYS
@@ -73,39 +77,111 @@ static bool areEqual(Operation &a, Operation &b) {
   return true;
 }
 
-/// Two arrays with different names both stay: each can be asked for.
-static bool maySwap(Operation &from, Operation &to) {
-  auto name = from.getAttrOfType<StringAttr>("label");
-  auto other = to.getAttrOfType<StringAttr>("label");
-  if (name && other)
-    return name == other;
-  if (name)
-    to.setAttr("label", name);
-  return true;
+/// The name that an array can be asked for by, or null.
+static StringAttr nameOf(Operation *op) {
+  return op->getAttrOfType<StringAttr>("label");
 }
 
-/// Shares the ops of one block; true when something changed.
-static bool shareBlock(Block &block) {
-  DenseMap<uint64_t, SmallVector<Operation *, 1>> known;
-  SmallVector<Operation *> dead;
+namespace {
+
+/// Shares the ops of one block, of which the first stays.
+class BlockSharer {
+public:
+  explicit BlockSharer(Block &block) : block(block) {}
+
+  void run();
+
+private:
+  /// Ops that are equal up to their names. Two with different names both stay:
+  /// each can be asked for. One without a name is alone.
+  using Equals = llvm::SmallMapVector<StringAttr, Operation *, 1>;
+
+  Operation **partnerOf(Equals &equals, Operation *op);
+  void share(Operation *op, Operation *with);
+  void insert(Operation *op);
+
+  Block &block;
+  DenseMap<Operation *, unsigned> position;
+  /// What is to be looked at, in the order of the block.
+  std::set<std::pair<unsigned, Operation *>> work;
+  DenseMap<uint64_t, SmallVector<Equals, 1>> known;
+  llvm::SetVector<Operation *> dead;
+};
+
+} // namespace
+
+/// The op among equal ones that `op` may be shared with.
+Operation **BlockSharer::partnerOf(Equals &equals, Operation *op) {
+  StringAttr name = nameOf(op);
+  auto *found = name ? equals.find(name) : equals.begin();
+  if (found == equals.end())
+    found = equals.find(StringAttr());
+  return found == equals.end() ? nullptr : &found->second;
+}
+
+/// Lets everybody read `with` in the place of `op`.
+void BlockSharer::share(Operation *op, Operation *with) {
+  for (Operation *user : op->getResult(0).getUsers())
+    if (Operation *reader = block.findAncestorOpInBlock(*user))
+      if (auto known = position.find(reader);
+          known != position.end() && !dead.contains(reader))
+        work.insert({known->second, reader});
+  op->getResult(0).replaceAllUsesWith(with->getResult(0));
+  dead.insert(op);
+  work.erase({position.lookup(op), op});
+}
+
+void BlockSharer::insert(Operation *op) {
+  DenseMap<Value, unsigned> inside;
+  SmallVector<Equals, 1> &alike = known[size_t(hashOf(*op, inside))];
+  // What was equal to an op that is shared by now is looked at again.
+  auto *equals = llvm::find_if(alike, [&](Equals &other) {
+    Operation *first = other.front().second;
+    return !dead.contains(first) && areEqual(*op, *first);
+  });
+  if (equals == alike.end()) {
+    alike.emplace_back();
+    alike.back().insert({nameOf(op), op});
+    return;
+  }
+  Operation **partner = partnerOf(*equals, op);
+  if (!partner) {
+    equals->insert({nameOf(op), op});
+    return;
+  }
+  Operation *kept = *partner, *shared = op;
+  if (kept == op)
+    return;
+  if (position.lookup(op) < position.lookup(kept))
+    std::swap(kept, shared);
+  StringAttr oldName = nameOf(*partner);
+  if (StringAttr name = nameOf(shared); name && !nameOf(kept))
+    kept->setAttr("label", name);
+  if (oldName != nameOf(kept)) {
+    // One without a name was alone.
+    equals->clear();
+    equals->insert({nameOf(kept), kept});
+  } else {
+    *partner = kept;
+  }
+  share(shared, kept);
+}
+
+void BlockSharer::run() {
+  unsigned count = 0;
   for (Operation &op : block) {
     if (op.getNumResults() != 1 || !isMemoryEffectFree(&op) || isa<ScanOp>(op))
       continue;
-    DenseMap<Value, unsigned> inside;
-    SmallVector<Operation *, 1> &alike = known[size_t(hashOf(op, inside))];
-    auto *same = llvm::find_if(alike, [&](Operation *other) {
-      return areEqual(op, *other) && maySwap(op, *other);
-    });
-    if (same == alike.end()) {
-      alike.push_back(&op);
-      continue;
-    }
-    op.getResult(0).replaceAllUsesWith((*same)->getResult(0));
-    dead.push_back(&op);
+    position[&op] = count;
+    work.insert({count++, &op});
+  }
+  while (!work.empty()) {
+    Operation *op = work.begin()->second;
+    work.erase(work.begin());
+    insert(op);
   }
   for (Operation *op : dead)
     op->erase();
-  return !dead.empty();
 }
 
 namespace {
@@ -116,11 +192,9 @@ struct ShareArrays : fovea::attn::impl::ShareArraysBase<ShareArrays> {
       // Bodies first: arrays whose bodies repeat themselves are then equal.
       system.getBody().walk([&](Block *block) {
         if (block->getParentOp() != system)
-          shareBlock(*block);
+          BlockSharer(*block).run();
       });
-      // An array that was shared may make its readers equal.
-      while (shareBlock(system.getBody().front()))
-        ;
+      BlockSharer(system.getBody().front()).run();
     }
   }
 };

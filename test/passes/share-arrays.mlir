@@ -75,3 +75,57 @@ attn.system @different {
   attn.output "3" %3 : !attn.array<[], f64>
   attn.output "4" %4 : !attn.array<[], f64>
 }
+
+// What is read may stand behind its reader. The arrays are equal from the last
+// one on: those that stand first stay. A name goes over to what has none, and
+// of two names both stay.
+
+// CHECK-LABEL: attn.system @backwards
+// CHECK:         %[[TOP:.*]] = attn.compute "top" ()
+// CHECK-NEXT:      attn.read %[[MIDDLE:[a-z0-9_]+]][]
+// CHECK:         %[[MIDDLE]] = attn.compute ()
+// CHECK-NEXT:      attn.read %[[LAST:[a-z0-9_]+]][]
+// CHECK:         %[[LAST]] = attn.compute "p"
+// CHECK:         %[[OTHER:.*]] = attn.compute "q"
+// CHECK-NOT:     attn.compute
+// CHECK:         attn.output "0" %[[TOP]]
+// CHECK:         attn.output "1" %[[TOP]]
+// CHECK:         attn.output "2" %[[OTHER]]
+attn.system @backwards {
+  %x = attn.data "x" : !attn.array<[], f64>
+  %0 = attn.compute () {
+    %v = attn.read %2[] : !attn.array<[], f64>
+    %w = math.exp %v : f64
+    attn.yield %w : f64
+  } : !attn.array<[], f64>
+  %1 = attn.compute "top" () {
+    %v = attn.read %3[] : !attn.array<[], f64>
+    %w = math.exp %v : f64
+    attn.yield %w : f64
+  } : !attn.array<[], f64>
+  %2 = attn.compute () {
+    %v = attn.read %4[] : !attn.array<[], f64>
+    %w = math.sin %v : f64
+    attn.yield %w : f64
+  } : !attn.array<[], f64>
+  %3 = attn.compute () {
+    %v = attn.read %5[] : !attn.array<[], f64>
+    %w = math.sin %v : f64
+    attn.yield %w : f64
+  } : !attn.array<[], f64>
+  %4 = attn.compute "p" () {
+    %v = attn.read %x[] : !attn.array<[], f64>
+    attn.yield %v : f64
+  } : !attn.array<[], f64>
+  %5 = attn.compute () {
+    %v = attn.read %x[] : !attn.array<[], f64>
+    attn.yield %v : f64
+  } : !attn.array<[], f64>
+  %6 = attn.compute "q" () {
+    %v = attn.read %x[] : !attn.array<[], f64>
+    attn.yield %v : f64
+  } : !attn.array<[], f64>
+  attn.output "0" %0 : !attn.array<[], f64>
+  attn.output "1" %1 : !attn.array<[], f64>
+  attn.output "2" %6 : !attn.array<[], f64>
+}
