@@ -40,6 +40,8 @@ private:
                   ValueRange at);
   void conditions(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
                   ReadOp read, Target target, Conjunction &condition);
+  void requireQuotients(OpBuilder &body, ComputeOp sum, ValueRange at,
+                        Conjunction &condition);
   void requireBounds(OpBuilder &body, ValueRange at, Conjunction &condition);
   void requireEquations(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
                         IRMapping &values, ValueRange at,
@@ -118,10 +120,30 @@ SmallVector<Value> ComputeAdjoint::place(OpBuilder &body, ComputeOp sum) {
   for (unsigned i = 0; i < at.size(); ++i)
     if (summed[i])
       at[i] = block->getArgument(*summed[i]);
+  Location loc = op.getLoc();
   for (unsigned i = 0; i < at.size(); ++i)
-    if (solution.determined[i])
-      at[i] = emitIndex(body, sum, *solution.determined[i], at);
+    if (const std::optional<IndexQuotient> &value = solution.determined[i]) {
+      at[i] = emitIndex(body, sum, value->dividend, at);
+      if (value->divisor != 1)
+        at[i] = arith::FloorDivSIOp::create(
+            body, loc, at[i], indexConstant(body, loc, value->divisor));
+    }
   return at;
+}
+
+/// Determined indices are whole numbers.
+void ComputeAdjoint::requireQuotients(OpBuilder &body, ComputeOp sum,
+                                      ValueRange at, Conjunction &condition) {
+  Location loc = op.getLoc();
+  for (auto [i, value] : llvm::enumerate(solution.determined)) {
+    if (!value || value->divisor == 1)
+      continue;
+    Value product = arith::MulIOp::create(
+        body, loc, at[i], indexConstant(body, loc, value->divisor));
+    condition.require(compare(body, loc, arith::CmpIPredicate::eq,
+                              emitIndex(body, sum, value->dividend, at),
+                              product));
+  }
 }
 
 /// Determined indices stay within their ranges.
@@ -224,6 +246,7 @@ void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
                               emitIndex(body, sum, sides[1], at),
                               emitIndex(body, sum, sides[0], at)));
   }
+  requireQuotients(body, sum, at, condition);
   requireBounds(body, at, condition);
   if (op.hasCondition()) {
     if (readsArrays(op.getCondition()))
@@ -286,8 +309,8 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
   // An axis is called by the index that it determines, where that is clear.
   SmallVector<Attribute> names = axisNames(target.array);
   for (auto [i, value] : llvm::enumerate(solution.determined))
-    if (value)
-      for (auto &[symbol, factor] : value->terms)
+    if (value && value->divisor == 1)
+      for (auto &[symbol, factor] : value->dividend.terms)
         if (symbol.kind == IndexSymbol::Axis &&
             !llvm::is_contained(names, op.getIndices()[i]))
           names[symbol.number] = op.getIndices()[i];

@@ -4,6 +4,8 @@
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/AffineMap.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace fovea::attn;
 
@@ -34,12 +36,60 @@ int64_t LinearIndex::factorOf(IndexSymbol symbol) const {
   return 0;
 }
 
+void LinearIndex::scale(int64_t factor) {
+  constant *= factor;
+  for (auto &[symbol, times] : terms)
+    times *= factor;
+}
+
 void LinearIndex::substitute(IndexSymbol symbol, const LinearIndex &value) {
   int64_t factor = factorOf(symbol);
   if (factor == 0)
     return;
   add(LinearIndex::of(symbol), -factor);
   add(value, factor);
+}
+
+/// Whether products of two such numbers, and sums of two of these, do not
+/// overflow.
+static bool isSmall(int64_t number) {
+  return number < (int64_t(1) << 30) && number > -(int64_t(1) << 30);
+}
+
+static bool isSmall(const LinearIndex &form) {
+  return isSmall(form.constant) && llvm::all_of(form.terms, [](auto &term) {
+           return isSmall(term.second);
+         });
+}
+
+/// `form` times the divisor of `value`, with `value` in the place of `symbol`;
+/// nothing when its numbers are too large.
+static std::optional<LinearIndex>
+multiplied(LinearIndex form, IndexSymbol symbol, const IndexQuotient &value) {
+  int64_t factor = form.factorOf(symbol);
+  if (value.divisor != 1) {
+    if (!isSmall(form) || !isSmall(value.dividend))
+      return std::nullopt;
+    form.add(LinearIndex::of(symbol), -factor);
+    form.scale(value.divisor);
+    form.add(value.dividend, factor);
+    return form;
+  }
+  form.substitute(symbol, value.dividend);
+  return form;
+}
+
+/// In lowest terms.
+static IndexQuotient reduced(IndexQuotient value) {
+  int64_t common = value.divisor;
+  common = std::gcd(common, value.dividend.constant);
+  for (auto &[symbol, factor] : value.dividend.terms)
+    common = std::gcd(common, factor);
+  value.divisor /= common;
+  value.dividend.constant /= common;
+  for (auto &[symbol, factor] : value.dividend.terms)
+    factor /= common;
+  return value;
 }
 
 std::optional<LinearIndex> fovea::attn::linearIndex(Value value, ComputeOp op) {
@@ -214,11 +264,14 @@ private:
   }
 
   void eliminate();
-  void determine(unsigned index, const LinearIndex &value);
+  std::optional<unsigned> unknownOf(const LinearIndex &form) const;
+  bool determine(unsigned index, const IndexQuotient &value);
   bool keepParents();
   void bound();
   std::optional<LinearIndex> lowest(LinearIndex form);
   bool isNonNegative(const LinearIndex &form);
+  bool isAtLeast(LinearIndex form, LinearIndex bound, int64_t times);
+  bool isAtMost(LinearIndex form, LinearIndex bound, int64_t times);
   bool sharesNestedExtent(unsigned index);
 
   ComputeOp op;
@@ -231,19 +284,48 @@ private:
 };
 } // namespace
 
-void IndexSolver::determine(unsigned index, const LinearIndex &value) {
-  for (std::optional<LinearIndex> &other : solution.determined)
-    if (other)
-      other->substitute(iterator(index), value);
-  solution.determined[index] = value;
+/// False when the numbers get too large.
+bool IndexSolver::determine(unsigned index, const IndexQuotient &value) {
+  SmallVector<std::optional<IndexQuotient>> determined(solution.determined);
+  for (std::optional<IndexQuotient> &other : determined) {
+    if (!other || other->dividend.factorOf(iterator(index)) == 0)
+      continue;
+    std::optional<LinearIndex> dividend =
+        multiplied(other->dividend, iterator(index), value);
+    if (!dividend)
+      return false;
+    other = reduced({*dividend, other->divisor * value.divisor});
+    if (!isSmall(other->divisor))
+      return false;
+  }
+  determined[index] = value;
+  solution.determined = std::move(determined);
+  return true;
+}
+
+/// The index of an equation to solve it for: the one with the longest range,
+/// as what remains is summed over. Of two such the one that takes no division.
+std::optional<unsigned> IndexSolver::unknownOf(const LinearIndex &form) const {
+  using Rank = std::tuple<bool, int64_t, bool>;
+  std::optional<std::pair<Rank, unsigned>> best;
+  for (auto &[symbol, factor] : form.terms) {
+    bool isUnit = factor == 1 || factor == -1;
+    if (symbol.kind != IndexSymbol::Iterator || fixed[symbol.number] ||
+        (!isUnit && !isSmall(form)))
+      continue;
+    auto number = dyn_cast<IntegerAttr>(extents[symbol.number]);
+    Rank rank = {!number, number ? number.getInt() : 0, isUnit};
+    if (!best || rank > best->first)
+      best = {rank, symbol.number};
+  }
+  return best ? std::optional(best->second) : std::nullopt;
 }
 
 void IndexSolver::eliminate() {
   solution = IndexSolution();
   solution.determined.resize(op.getNumIndices());
-  // e(I) - place, equations in one index first: they give the plainest
-  // solutions.
-  SmallVector<LinearIndex> open;
+  // e(I) - place
+  SmallVector<std::pair<LinearIndex, const IndexEquation *>> open;
   for (const IndexEquation &equation : equations) {
     std::optional<LinearIndex> form = linearIndex(equation.index, op);
     if (!form) {
@@ -251,44 +333,42 @@ void IndexSolver::eliminate() {
       continue;
     }
     form->add(equation.place, -1);
-    open.push_back(*form);
+    open.push_back({*form, &equation});
   }
-  auto numIterators = [](const LinearIndex &form) -> unsigned {
-    return llvm::count_if(form.terms, [](const auto &term) {
-      return term.first.kind == IndexSymbol::Iterator;
-    });
-  };
+  // Equations in one index first: they give the plainest solutions.
   SmallVector<std::pair<unsigned, unsigned>> sequence;
-  for (auto [i, form] : llvm::enumerate(open))
-    sequence.push_back({numIterators(form), i});
+  for (auto [i, entry] : llvm::enumerate(open))
+    sequence.push_back({llvm::count_if(entry.first.terms,
+                                       [](const auto &term) {
+                                         return term.first.kind ==
+                                                IndexSymbol::Iterator;
+                                       }),
+                        i});
   llvm::sort(sequence);
-  // Of several indices the longest range is solved for: what remains is
-  // summed over.
-  auto rank = [&](unsigned i) -> std::pair<int64_t, int64_t> {
-    if (auto number = dyn_cast<IntegerAttr>(extents[i]))
-      return {0, number.getInt()};
-    return {1, 0};
-  };
   for (auto [count, position] : sequence) {
-    LinearIndex form = open[position];
+    const auto &[given, equation] = open[position];
+    std::optional<LinearIndex> form = given;
     for (auto [i, value] : llvm::enumerate(solution.determined))
-      if (value)
-        form.substitute(iterator(i), *value);
-    std::optional<unsigned> best;
-    for (auto &[symbol, factor] : form.terms)
-      if (symbol.kind == IndexSymbol::Iterator && !fixed[symbol.number] &&
-          (factor == 1 || factor == -1) &&
-          (!best || rank(symbol.number) > rank(*best)))
-        best = symbol.number;
-    if (!best) {
-      solution.zero.push_back(form);
+      if (form && value && form->factorOf(iterator(i)) != 0)
+        form = multiplied(*form, iterator(i), *value);
+    std::optional<unsigned> unknown;
+    if (form)
+      unknown = unknownOf(*form);
+    if (!unknown) {
+      if (form)
+        solution.zero.push_back(*form);
+      else
+        solution.computed.push_back(*equation);
       continue;
     }
-    int64_t factor = form.factorOf(iterator(*best));
-    form.add(LinearIndex::of(iterator(*best)), -factor);
-    LinearIndex value;
-    value.add(form, -factor);
-    determine(*best, value);
+    // factor * unknown + rest = 0
+    int64_t factor = form->factorOf(iterator(*unknown));
+    form->add(LinearIndex::of(iterator(*unknown)), -factor);
+    IndexQuotient value;
+    value.dividend.add(*form, factor > 0 ? -1 : 1);
+    value.divisor = std::abs(factor);
+    if (!determine(*unknown, reduced(value)))
+      solution.computed.push_back(*equation);
   }
 }
 
@@ -308,9 +388,7 @@ bool IndexSolver::keepParents() {
     for (auto [k, extent] : llvm::enumerate(axes))
       if (extent == extents[*parent])
         last = k;
-    const LinearIndex &value = *solution.determined[*parent];
-    if (!hidden && last && value.constant == 0 && value.terms.size() == 1 &&
-        value.factorOf(axis(*last)) == 1)
+    if (!hidden && last && solution.determined[*parent]->is(axis(*last)))
       continue;
     fixed[*parent] = true;
     return false;
@@ -349,12 +427,27 @@ bool IndexSolver::isNonNegative(const LinearIndex &form) {
                       [](const auto &term) { return term.second >= 0; });
 }
 
+/// Whether `form` is at least `times` times `bound`, as far as that is known.
+bool IndexSolver::isAtLeast(LinearIndex form, LinearIndex bound,
+                            int64_t times) {
+  if (times != 1 && !isSmall(bound))
+    return false;
+  form.add(bound, -times);
+  return isNonNegative(form);
+}
+
+bool IndexSolver::isAtMost(LinearIndex form, LinearIndex bound, int64_t times) {
+  form.scale(-1);
+  bound.scale(-1);
+  return isAtLeast(std::move(form), std::move(bound), times);
+}
+
 /// Whether index `index`, which is nested, equals a place of an axis with the
 /// very same length.
 bool IndexSolver::sharesNestedExtent(unsigned index) {
-  const LinearIndex &value = *solution.determined[index];
-  if (value.terms.size() != 1 || value.constant > 0 ||
-      value.terms[0].first.kind != IndexSymbol::Axis ||
+  const LinearIndex &value = solution.determined[index]->dividend;
+  if (solution.determined[index]->divisor != 1 || value.terms.size() != 1 ||
+      value.constant > 0 || value.terms[0].first.kind != IndexSymbol::Axis ||
       value.terms[0].second != 1)
     return false;
   unsigned k = value.terms[0].first.number;
@@ -363,9 +456,7 @@ bool IndexSolver::sharesNestedExtent(unsigned index) {
   if (axes[k] != extents[index] || !parent || !axisParent ||
       !solution.determined[*parent])
     return false;
-  const LinearIndex &parentValue = *solution.determined[*parent];
-  return parentValue.constant == 0 && parentValue.terms.size() == 1 &&
-         parentValue.factorOf(axis(*axisParent)) == 1;
+  return solution.determined[*parent]->is(axis(*axisParent));
 }
 
 /// Says which bounds of determined indices the places must respect.
@@ -373,28 +464,27 @@ void IndexSolver::bound() {
   solution.lower.assign(axes.size(), 0);
   // lower <= p + d is a lower bound of p.
   for (auto [i, value] : llvm::enumerate(solution.determined)) {
-    if (!value || value->terms.size() != 1 ||
-        value->terms[0].first.kind != IndexSymbol::Axis ||
-        value->terms[0].second != 1)
+    if (!value || value->divisor != 1 || value->dividend.terms.size() != 1)
       continue;
-    int64_t &low = solution.lower[value->terms[0].first.number];
-    low = std::max(low, op.getLower()[i] - value->constant);
+    auto [symbol, factor] = value->dividend.terms[0];
+    if (symbol.kind != IndexSymbol::Axis || factor != 1)
+      continue;
+    int64_t &low = solution.lower[symbol.number];
+    low = std::max(low, op.getLower()[i] - value->dividend.constant);
   }
   for (auto [i, value] : llvm::enumerate(solution.determined)) {
     if (!value)
       continue;
-    LinearIndex above = *value;
-    above.constant -= op.getLower()[i];
-    if (!isNonNegative(above))
+    // lower <= dividend / divisor < extent
+    LinearIndex low = LinearIndex::of(op.getLower()[i]);
+    if (!isAtLeast(value->dividend, low, value->divisor))
       solution.checkLower.push_back(i);
     if (sharesNestedExtent(i))
       continue;
-    std::optional<LinearIndex> below = lengths.formOf(extents[i]);
-    if (below) {
-      below->add(*value, -1);
-      below->constant -= 1;
-    }
-    if (!below || !isNonNegative(*below))
+    std::optional<LinearIndex> last = lengths.formOf(extents[i]);
+    if (last)
+      last->constant -= 1;
+    if (!last || !isAtMost(value->dividend, *last, value->divisor))
       solution.checkUpper.push_back(i);
   }
 }

@@ -1,9 +1,9 @@
 //===- IndexEquations.h - solves the positions of a read ------------------===//
 //
 // A read A[e(I)] visits place p of A for the indices I with e(I) = p. This
-// file solves these equations for as many indices as it can, by elimination
-// with factors of 1 and -1 alone; the others stay as conditions. It decides
-// nothing about derivatives.
+// file solves these equations for as many indices as it can, by elimination:
+// 2*i + j = p is i = (p - j) / 2 where that has no remainder. What it cannot
+// solve stays as a condition. It decides nothing about derivatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,10 +47,23 @@ struct LinearIndex {
   }
   /// Adds `factor` times another form.
   void add(const LinearIndex &other, int64_t factor);
+  void scale(int64_t factor);
   int64_t factorOf(IndexSymbol symbol) const;
   /// Puts `value` in the place of `symbol`.
   void substitute(IndexSymbol symbol, const LinearIndex &value);
   bool isConstant() const { return terms.empty(); }
+};
+
+/// dividend / divisor, where that has no remainder. The divisor is positive.
+struct IndexQuotient {
+  LinearIndex dividend;
+  int64_t divisor = 1;
+
+  /// Whether it is the symbol and nothing else.
+  bool is(IndexSymbol symbol) const {
+    return divisor == 1 && dividend.constant == 0 &&
+           dividend.terms.size() == 1 && dividend.factorOf(symbol) == 1;
+  }
 };
 
 /// `value`, an index inside a region of `op`, as a linear form of the op's
@@ -91,8 +104,9 @@ struct IndexEquation {
 /// The indices of `op` that equations determine, and what they leave over.
 struct IndexSolution {
   /// One per index of the op: its value from the axes of the target, lengths
-  /// and those indices that are not determined.
-  llvm::SmallVector<std::optional<LinearIndex>> determined;
+  /// and those indices that are not determined. No place of the target has a
+  /// share where a quotient has a remainder.
+  llvm::SmallVector<std::optional<IndexQuotient>> determined;
   /// Lower bounds for the axes of the target.
   llvm::SmallVector<int64_t> lower;
   /// The indices of the op whose upper bound must be checked, and those whose

@@ -98,9 +98,10 @@ module @convolution {
 // CHECK-LABEL: module @positions
 // CHECK:       attn.compute "d x" (%[[P:.*]]: "T") {
 // CHECK:         arith.subi %{{.*}}, %[[P]]
-// CHECK:       attn.compute "d y" (%[[P:.*]]: 8) sum (%[[I:.*]]: 4) where {
-// CHECK:         arith.muli %[[I]]
-// CHECK:         arith.cmpi eq
+// CHECK:       attn.compute "d y" (%[[P:.*]]: 8) where {
+// CHECK:         %[[I:.*]] = arith.floordivsi
+// CHECK:         %[[TIMES:.*]] = arith.muli %[[I]]
+// CHECK:         arith.cmpi eq, %{{.*}}, %[[TIMES]]
 // CHECK:       attn.compute "d m" (%[[A:.*]]: 4, %[[B:.*]]: 4) where {
 // CHECK:         arith.cmpi eq
 module @positions {
