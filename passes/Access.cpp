@@ -298,16 +298,23 @@ Value fovea::attn::insideKernel(Value array) {
 }
 
 bool fovea::attn::variesInside(Attribute extent, Operation *model) {
-  auto name = dyn_cast<StringAttr>(extent);
-  if (!name)
-    return false;
-  for (auto length : model->getRegion(0).getOps<LengthOp>())
-    if (length.getLengthAttr() == name)
-      return length.getParent() ||
-             (length.getOf() &&
-              llvm::any_of(*length.getOf(), [&](Attribute of) {
-                return variesInside(of, model);
-              }));
+  // The extent and what it follows from, each once.
+  llvm::SmallSetVector<Attribute, 4> lengths;
+  lengths.insert(extent);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    auto name = dyn_cast<StringAttr>(lengths[i]);
+    if (!name)
+      continue;
+    for (auto length : model->getRegion(0).getOps<LengthOp>()) {
+      if (length.getLengthAttr() != name)
+        continue;
+      if (length.getParent())
+        return true;
+      if (length.getOf())
+        lengths.insert(length.getOf()->begin(), length.getOf()->end());
+      break;
+    }
+  }
   return false;
 }
 
