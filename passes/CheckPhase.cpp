@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Batch.h"
+#include "passes/ExposeContractions.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -89,6 +90,23 @@ static LogicalResult checkBatch(ModuleOp module) {
   return success();
 }
 
+/// What the passes of the phase make says how a batch has it, too.
+static LogicalResult checkFuse(ModuleOp module) {
+  if (failed(verifyBatched(module)))
+    return failure();
+  for (auto program : module.getOps<ProgramOp>())
+    for (auto op : program.getOps<ComputeOp>())
+      if (SmallVector<HiddenRows> hidden = hiddenRows(op); !hidden.empty()) {
+        InFlightDiagnostic diag = op.emitOpError()
+                                  << "is no matrix product after the phase "
+                                     "'fuse'";
+        diag.attachNote(hidden.front().read.getLoc())
+            << "this factor is no plain read of rows";
+        return diag;
+      }
+  return success();
+}
+
 namespace {
 
 struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
@@ -102,10 +120,11 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
       return checkDifferentiate(getOperation());
     case Phase::schedule:
       return checkSchedule(getOperation());
-    case Phase::fuse:
     case Phase::kernels:
     case Phase::batch:
       return checkBatch(getOperation());
+    case Phase::fuse:
+      return checkFuse(getOperation());
     }
     llvm_unreachable("every phase has a contract");
   }

@@ -14,6 +14,15 @@ ComputeOp makeOver(mlir::OpBuilder &builder, ComputeOp like,
                    llvm::ArrayRef<unsigned> indices, unsigned numParallel,
                    Reducer reducer, bool hasCondition = false);
 
+/// What `read`, in the body of `op` and in no branch, finds, as an equation
+/// over those indices of `op` that it depends on, in the order of `indices`.
+ComputeOp makeRows(mlir::OpBuilder &builder, ReadOp read, ComputeOp op,
+                   llvm::ArrayRef<unsigned> indices);
+
+/// Lets the place of `read` be read from `rows`, which is made of it.
+void readRows(ReadOp read, ComputeOp op, ComputeOp rows,
+              llvm::ArrayRef<unsigned> indices);
+
 /// The array that an equation copies, element by element; null when it computes
 /// something.
 mlir::Value copiedBy(ComputeOp op);

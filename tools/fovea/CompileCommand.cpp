@@ -106,17 +106,45 @@ formulaText(const runtime::Program &program,
   return stack.back();
 }
 
+static llvm::StringRef textOf(runtime::Program::Role role) {
+  using Role = runtime::Program::Role;
+  switch (role) {
+  case Role::Data:
+    return "data";
+  case Role::Parameter:
+    return "parameter";
+  case Role::Output:
+    return "output";
+  case Role::Temporary:
+    return "array";
+  case Role::Packed:
+    return "packed";
+  }
+  llvm_unreachable("every role has a name");
+}
+
+static llvm::StringRef textOf(runtime::Program::Element element) {
+  using Element = runtime::Program::Element;
+  switch (element) {
+  case Element::F32:
+    return "f32";
+  case Element::F64:
+    return "f64";
+  case Element::I64:
+    return "i64";
+  case Element::Bit:
+    return "bit";
+  }
+  llvm_unreachable("every type has a name");
+}
+
 /// One line per array: what it is, its size, and the steps that use it.
 static void printPlan(const runtime::Program &program,
                       llvm::raw_ostream &stream) {
   using Role = runtime::Program::Role;
   for (const runtime::Program::Array &array : program.arrays) {
-    static constexpr llvm::StringLiteral roles[] = {"data", "parameter",
-                                                    "output", "array"};
-    static constexpr llvm::StringLiteral elements[] = {"f32", "f64", "i64",
-                                                       "bit"};
-    stream << roles[static_cast<int>(array.role)];
-    if (array.role != Role::Temporary)
+    stream << textOf(array.role);
+    if (array.role != Role::Temporary && !array.name.empty())
       stream << " '" << array.name << "'";
     stream << " at slot " << array.slot << ": "
            << (!array.part.empty() ? "each"
@@ -129,7 +157,7 @@ static void printPlan(const runtime::Program &program,
       stream << " x " << array.count;
     else
       stream << " thread " << formulaText(program, array.part);
-    stream << ' ' << elements[static_cast<int>(array.element)];
+    stream << ' ' << textOf(array.element);
     if (array.role == Role::Temporary)
       stream << ", from step " << array.firstUse;
     if (array.role == Role::Temporary &&
