@@ -141,6 +141,33 @@ def DropIndices : Pass<"attn-drop-indices", "::mlir::ModuleOp"> {
   }];
 }
 
+def GatherRows : Pass<"attn-gather-rows", "::mlir::ModuleOp"> {
+  let summary = "rows that are read at computed places become arrays";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, in which a sum that reads a row at a place that
+      another array gives, `emb[word[t], k]`, and reads it again for each place
+      of an index of its own, reads an array of these rows.
+    * After `attn-drop-indices`. Before `attn-differentiate`: the sum then is a
+      matrix product, its adjoint is one, and a row of the table gets what the
+      places with its word get, instead of a product of its own for each word.
+    * Not: sums with a condition, reads in branches or with boundary places,
+      rows along an index with a length that varies, and what would be an array
+      over two lengths.
+
+    Example: `W emb[word[t]]`.
+
+    ```mlir
+    %z = attn.compute (%t: "T", %d: 8) sum (%k: 4) { %w[%d, %k] * %emb[%word[%t], %k] }
+
+    // becomes
+
+    %x = attn.compute (%t: "T", %k: 4) { %emb[%word[%t], %k] }
+    %z = attn.compute (%t: "T", %d: 8) sum (%k: 4) { %w[%d, %k] * %x[%t, %k] }
+    ```
+  }];
+}
+
 def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
   let summary = "evaluate elementwise equations where they are read";
   let description = [{

@@ -36,6 +36,8 @@ static void differentiate(OpPassManager &manager,
   manager.addPass(createSplitConcat());
   // Behind that, as a part may stand still where the whole does not.
   manager.addPass(createDropIndices());
+  // Before differentiation: the adjoint of a product is one.
+  manager.addPass(createGatherRows());
   // Before differentiation: an array that exists only to be summed has an
   // adjoint of its own size, and the sums that differentiation makes read it.
   manager.addPass(createInline({InlineMode::expansions}));

@@ -9,6 +9,7 @@
 // CHECK:      attn-check-phase{phase=derive}
 // CHECK-NEXT: attn-split-concat
 // CHECK-NEXT: attn-drop-indices
+// CHECK-NEXT: attn-gather-rows
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK-NEXT: attn-inherit-support
 // CHECK-NEXT: attn-differentiate
