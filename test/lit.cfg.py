@@ -9,6 +9,9 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 `strace` holds where it can put errors into the system calls of a program.
 `full-device` holds where /dev/full is a device, which no space is left on.
+`avx512` holds where this machine runs code for x86-64-v4. `aarch64` holds where
+the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
+%{aarch64}.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
@@ -54,6 +57,22 @@ if lit_config.params.get("slow", "0") != "0":
 # A minimal root has no such device.
 if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
     config.available_features.add("full-device")
+
+if os.path.exists("/proc/cpuinfo"):
+    with open("/proc/cpuinfo") as file:
+        flags = next((line.split() for line in file if line.startswith("flags")), [])
+    if {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"} <= set(flags):
+        config.available_features.add("avx512")
+
+# Where Debian's packages of a cross compiler put its libraries.
+emulator, libraries = shutil.which("qemu-aarch64"), "/usr/aarch64-linux-gnu"
+if (
+    os.path.exists(os.path.join(config.fovea_build, "lib", "aarch64", "libfovea_rt.a"))
+    and os.path.isdir(libraries)
+    and emulator
+):
+    config.available_features.add("aarch64")
+    config.substitutions.append(("%{aarch64}", f"{emulator} -L {libraries}"))
 
 # Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):

@@ -40,7 +40,7 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                                const StorageMap &storage, ComputeOp op,
                                unsigned lanes, ArrayRef<unsigned> given)
     : builder(builder), storage(storage), op(op), lanes(lanes),
-      along(vectorIndex(op, lanes,
+      along(vectorIndex(op,
                         [&](unsigned number) {
                           return !llvm::is_contained(given, number) &&
                                  !hasNested(op, number, storage);
@@ -50,6 +50,8 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
     along = -1;
   if (along < 0)
     this->lanes = 0;
+  else if (!isParallel(along))
+    this->lanes = partialResults;
   indices.resize(op.getNumIndices());
 }
 

@@ -15,8 +15,10 @@ namespace fovea::codegen {
 
 class ComputeEmitter {
 public:
-  /// `lanes`: of a vector of the program's real numbers. `given`: indices that
-  /// have one place each, and no vectors.
+  /// `lanes`: of a vector of the program's real numbers, which vectors along
+  /// the result have; those along a reduction have as many on every machine
+  /// (VectorIndex.h). `given`: indices that have one place each, and no
+  /// vectors.
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  attn::ComputeOp op, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});

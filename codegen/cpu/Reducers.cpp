@@ -232,8 +232,8 @@ ComputeEmitter::Values ComputeEmitter::combineAll(Reducer reducer,
   return {combine(reducer, carried)};
 }
 
-/// One value from the lanes of each carried vector, by halves: the same for
-/// every batch and every number of threads.
+/// One value from the partial results in the lanes of each carried vector, by
+/// halves: the same for every batch, number of threads and machine.
 ComputeEmitter::Values ComputeEmitter::joinLanes(Reducer reducer,
                                                  Values carried) {
   Values result;

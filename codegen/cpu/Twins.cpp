@@ -20,14 +20,11 @@ static bool isPlainSum(ComputeOp op) {
 }
 
 static bool areTwins(ComputeOp a, ComputeOp b) {
-  // Alone they would have vectors along the same index, on every target.
-  auto haveSameVectors = [&](unsigned lanes) {
-    auto any = [](unsigned) { return true; };
-    return vectorIndex(a, lanes, any) == vectorIndex(b, lanes, any);
-  };
+  auto any = [](unsigned) { return true; };
   return a.getNumParallel() == b.getNumParallel() &&
          a.getNumIndices() == b.getNumIndices() && batchOf(a) == batchOf(b) &&
-         llvm::all_of(ArrayRef<unsigned>{4, 8, 16}, haveSameVectors) &&
+         // Alone they would have vectors along the same index.
+         vectorIndex(a, any) == vectorIndex(b, any) &&
          evaluateTogether(a, b, llvm::to_vector(llvm::seq(a.getNumIndices())));
 }
 

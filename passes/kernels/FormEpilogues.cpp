@@ -109,7 +109,7 @@ bool Gatherer::isMember(ComputeOp op) {
   auto extent = dyn_cast<IntegerAttr>(op.getExtents()[0]);
   if (!extent || extent.getInt() % lanes != 0 ||
       (width != 0 && extent.getInt() != width) ||
-      vectorIndex(op, lanes, [](unsigned) { return true; }) != 0)
+      vectorIndex(op, [](unsigned) { return true; }) != 0)
     return false;
   bool isGood = true;
   llvm::MapVector<Value, int64_t> parts;

@@ -56,7 +56,7 @@ static bool combinesVectors(Reducer reducer) {
   }
 }
 
-int fovea::attn::vectorIndex(ComputeOp op, unsigned lanes,
+int fovea::attn::vectorIndex(ComputeOp op,
                              llvm::function_ref<bool(unsigned)> isAllowed) {
   unsigned numParallel = op.getNumParallel(), numIndices = op.getNumIndices();
   // Ops that LLVM would call the C library for, lane by lane.
@@ -72,10 +72,9 @@ int fovea::attn::vectorIndex(ComputeOp op, unsigned lanes,
   int best = -1, bestScore = -1;
   auto consider = [&](unsigned number) {
     auto extent = dyn_cast<IntegerAttr>(op.getExtents()[number]);
-    if (!isAllowed(number) ||
-        (extent && extent.getInt() < std::min<int64_t>(lanes, 4)))
+    if (!isAllowed(number) || (extent && extent.getInt() < 4))
       return;
-    int score = extent && extent.getInt() < lanes ? -1 : 0;
+    int score = extent && extent.getInt() < partialResults ? -1 : 0;
     bool gathers = false;
     op.walk([&](ReadOp read) {
       int own = scoreOf(read, number);

@@ -50,6 +50,8 @@ struct CheckOptions {
   Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";
+  /// Another CPU that has to give the same bits; empty: none.
+  std::string otherCpu;
 };
 
 using Failures = std::vector<std::string>;

@@ -54,6 +54,11 @@ private:
   void judgeValues(const CompiledProgram &program, const std::string &what,
                    bool isDouble);
   void judgeCompany(CompiledProgram &program, const std::string &what);
+  void judgeMachines(CompiledProgram &program, CompiledProgram &other,
+                     const std::string &what);
+  std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool isDouble,
+                                           const std::string &cpu,
+                                           const std::string &what);
   double toleranceOf(bool isDouble) const;
   bool isClose(const Array &want, const runtime::DataValues &got,
                bool isDouble) const;
@@ -365,19 +370,46 @@ void CompiledCheck::judgeCompany(CompiledProgram &program,
   }
 }
 
-void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
-  std::string what =
-      "compiled @" + entry.str() + (isDouble ? ", f64" : ", f32");
+/// Code for two CPUs gives the same bits.
+void CompiledCheck::judgeMachines(CompiledProgram &program,
+                                  CompiledProgram &other,
+                                  const std::string &what) {
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  if (!compute(program, batch, nullptr) || !compute(other, batch, nullptr))
+    return;
+  auto wanted = resultsOf(program, batch.size(), /*gradients=*/true);
+  for (const auto &[name, got] :
+       resultsOf(other, batch.size(), /*gradients=*/true))
+    if (got != wanted[name])
+      return fail(what + " depends on the CPU in " + name);
+}
+
+std::unique_ptr<CompiledProgram>
+CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
+                       const std::string &cpu, const std::string &what) {
   cli::CompiledOptions how;
   how.isDouble = isDouble;
-  how.cpu = options.cpu;
+  how.cpu = cpu;
   how.optimisation = how.codegen = 0;
   how.isCached = false;
   std::unique_ptr<CompiledProgram> program;
   Status status = CompiledProgram::create(*batched, entry, how, program);
   if (status.failed())
-    return fail(what + ": " + status.text());
-  ++statistics.compiled;
+    fail(what + ": " + status.text());
+  else
+    ++statistics.compiled;
+  return program;
+}
+
+void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
+  std::string what =
+      "compiled @" + entry.str() + (isDouble ? ", f64" : ", f32");
+  std::unique_ptr<CompiledProgram> program =
+      compile(entry, isDouble, options.cpu, what);
+  if (!program)
+    return;
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
@@ -386,6 +418,10 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
   judgeValues(*program, what, isDouble);
   if (failures.empty())
     judgeCompany(*program, what);
+  if (!failures.empty() || options.otherCpu.empty())
+    return;
+  if (auto other = compile(entry, isDouble, options.otherCpu, what))
+    judgeMachines(*program, *other, what);
 }
 
 void CompiledCheck::run(const std::vector<std::string> &gets) {

@@ -4,6 +4,7 @@
 //     --compiled               of compiled code alone
 //     --every-program          in both precisions, not in one by turns
 //     --cpu x86-64-v3          for another CPU than this one
+//     --same-as x86-64-v4      which gives the same bits as this one
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -40,6 +41,8 @@ static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
                                              "products; implies --compiled"));
 static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
                                 cl::init("native"));
+static cl::opt<std::string>
+    otherCpu("same-as", cl::desc("a CPU that has to give the same bits"));
 static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
 static cl::opt<int64_t> shrink("shrink", cl::desc("shrink a failing seed"),
                                cl::init(-1));
@@ -187,6 +190,7 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
   options.renaming = options.formatting = false;
   options.everyProgram = true;
   options.cpu = cpu;
+  options.otherCpu = otherCpu;
   options.gradients = options.decoding = !isCompiled;
   Statistics statistics;
   return inChild(
@@ -256,6 +260,7 @@ static int checkSeeds(int64_t first, int64_t last) {
   CheckOptions options;
   options.everyProgram = everyProgram;
   options.cpu = cpu;
+  options.otherCpu = otherCpu;
   options.scale = large ? Scale::Large : Scale::Small;
   if (compiledOnly || large)
     options.gradients = options.decoding = options.renaming =

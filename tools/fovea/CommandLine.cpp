@@ -184,7 +184,8 @@ private:
   void addCpu(CLI::App *command) {
     command
         ->add_option("--cpu", arguments.cpu,
-                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); the "
+                     "results do not depend on it")
         ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
   }
 
@@ -311,6 +312,7 @@ private:
     addSeed(command, "of weights, order, dropout and noise (0)");
     addThreads(command, "the results do not depend on it");
     addDtype(command, "f32 or f64: what it computes in");
+    addCpu(command);
     addQuiet(command);
   }
 
