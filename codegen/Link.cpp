@@ -29,14 +29,24 @@ static std::string joined(llvm::StringRef folder, const llvm::Twine &name) {
   return file.str().str();
 }
 
-/// The driver and the flags that select its linker.
-static llvm::Expected<std::vector<std::string>> findDriver() {
+/// The driver and the flags that select its linker, and the machine where
+/// `triple` names another than this one.
+static llvm::Expected<std::vector<std::string>>
+findDriver(const std::string &triple) {
   // Beside the LLVM that this compiler was built with, or anywhere.
   auto clang = llvm::sys::findProgramByName("clang", {FOVEA_LLVM_TOOLS});
   if (!clang)
     clang = llvm::sys::findProgramByName("clang");
-  if (clang)
-    return std::vector<std::string>{*clang, "-fuse-ld=lld"};
+  if (clang) {
+    std::vector<std::string> driver = {*clang, "-fuse-ld=lld"};
+    if (!triple.empty())
+      driver.push_back("--target=" + triple);
+    return driver;
+  }
+  if (!triple.empty())
+    return llvm::createStringError("linking for '" + triple +
+                                   "' needs 'clang' with 'lld', which is not "
+                                   "installed");
   if (auto cc = llvm::sys::findProgramByName("cc"))
     return std::vector<std::string>{*cc};
   return llvm::createStringError(
@@ -159,7 +169,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         const fovea::codegen::LinkOptions &options,
                         llvm::ArrayRef<std::string> flags, Output kind) {
   bool isObject = kind == Output::Object;
-  auto command = findDriver();
+  auto command = findDriver(options.triple);
   if (!command)
     return command.takeError();
   llvm::SmallString<128> folder;

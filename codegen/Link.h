@@ -24,6 +24,8 @@ struct LinkOptions {
   std::vector<std::string> exports;
   /// Files need the library of C++, which goes into the output.
   bool isCxx = false;
+  /// The machine that the output is for, where it is another than this one.
+  std::string triple;
 };
 
 /// Where an output of this name goes: the file that a symbolic link leads to.

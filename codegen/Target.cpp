@@ -1,7 +1,8 @@
 //===- Target.cpp - finds the CPU and makes its code generator ------------===//
 //
-// The width of vectors follows from the features alone. Widths are a promise
-// to the emitters of kernels: Emit.cpp tells LLVM to keep them.
+// The width and number of vectors follow from the architecture and the features
+// alone. Widths are a promise to the emitters of kernels: Emit.cpp tells LLVM
+// to keep them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +23,17 @@ static constexpr llvm::StringLiteral level3[] = {
     "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"};
 static constexpr llvm::StringLiteral level4[] = {
     "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
+static constexpr llvm::StringLiteral neon[] = {"fp-armv8", "neon"};
 
 static void initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
 }
 
@@ -37,13 +43,14 @@ static bool has(llvm::StringRef features, llvm::StringRef feature) {
   return llvm::is_contained(all, ("+" + feature).str());
 }
 
-static unsigned vectorBitsOf(const Target &target) {
+static void findVectors(Target &target) {
   auto present = [&](llvm::StringRef feature) {
     return has(target.features, feature);
   };
-  if (llvm::all_of(level4, present))
-    return 512;
-  return present("avx2") ? 256 : 128;
+  bool hasLevel4 = llvm::all_of(level4, present);
+  bool isAArch64 = llvm::Triple(target.triple).isAArch64();
+  target.vectorBits = hasLevel4 ? 512 : present("avx2") ? 256 : 128;
+  target.vectorRegisters = hasLevel4 || isAArch64 ? 32 : 16;
 }
 
 /// The features of this process's CPU, sorted, absent ones with a minus.
@@ -63,7 +70,7 @@ Target Target::host() {
   target.triple = llvm::sys::getProcessTriple();
   target.cpu = llvm::sys::getHostCPUName().str();
   target.features = hostFeatures();
-  target.vectorBits = vectorBitsOf(target);
+  findVectors(target);
   return target;
 }
 
@@ -79,25 +86,39 @@ llvm::Expected<Target> Target::parse(llvm::StringRef name) {
                                          "', which compiled kernels need");
     return target;
   }
-  if (name != "x86-64-v3" && name != "x86-64-v4")
+  std::vector<std::string> features;
+  auto add = [&](llvm::ArrayRef<llvm::StringLiteral> names) {
+    for (llvm::StringRef feature : names)
+      features.push_back("+" + feature.str());
+  };
+  if (name == "aarch64") {
+    if (!llvm::Triple(target.triple).isAArch64())
+      target.triple = "aarch64-linux-gnu";
+    target.cpu = "generic";
+    add(neon);
+  } else if (name == "x86-64-v3" || name == "x86-64-v4") {
+    if (!isX86)
+      return llvm::createStringError("target '" + name +
+                                     "' needs an x86-64 host, this is '" +
+                                     target.triple + "'");
+    target.cpu = name.str();
+    add(level3);
+    if (name == "x86-64-v4")
+      add(level4);
+  } else {
     return llvm::createStringError(
         "unknown target '" + name +
-        "': expected 'native', 'x86-64-v3' or 'x86-64-v4'");
-  if (!isX86)
-    return llvm::createStringError("target '" + name +
-                                   "' needs an x86-64 host, this is '" +
-                                   target.triple + "'");
-  target.cpu = name.str();
-  std::vector<std::string> features;
-  for (llvm::StringRef feature : level3)
-    features.push_back("+" + feature.str());
-  if (name == "x86-64-v4")
-    for (llvm::StringRef feature : level4)
-      features.push_back("+" + feature.str());
+        "': expected 'native', 'x86-64-v3', 'x86-64-v4' or 'aarch64'");
+  }
   llvm::sort(features);
   target.features = llvm::join(features, ",");
-  target.vectorBits = vectorBitsOf(target);
+  findVectors(target);
   return target;
+}
+
+bool Target::isForeign() const {
+  return llvm::Triple(triple).getArch() !=
+         llvm::Triple(llvm::sys::getProcessTriple()).getArch();
 }
 
 unsigned Target::lanes(mlir::Type element) const {
@@ -107,6 +128,11 @@ unsigned Target::lanes(mlir::Type element) const {
 }
 
 llvm::Error Target::checkRunsHere() const {
+  if (isForeign())
+    return llvm::createStringError(
+        "code for '" + llvm::Triple(triple).getArchName() +
+        "' does not run on this machine ('" +
+        llvm::Triple(llvm::sys::getProcessTriple()).getArchName() + "')");
   std::string here = hostFeatures();
   llvm::SmallVector<llvm::StringRef> needed;
   llvm::StringRef(features).split(needed, ',', -1, /*KeepEmpty=*/false);

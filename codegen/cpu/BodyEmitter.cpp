@@ -373,6 +373,18 @@ void BodyEmitter::emitRead(ReadOp op) {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// 0 where a real number is no whole number of 64 bits when cut.
+static Value insideWhole(KernelBuilder &builder, Value x) {
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  Type type = x.getType();
+  Value above = builder.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x,
+                                              builder.constant(type, -limit));
+  Value below = builder.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x,
+                                              builder.constant(type, limit));
+  return builder.select(builder.both(above, below), x,
+                        builder.constant(type, 0));
+}
+
 /// The op on scalars or vectors, whichever its operands are.
 void BodyEmitter::emitScalar(Operation &op) {
   SmallVector<Value> operands;
@@ -381,6 +393,9 @@ void BodyEmitter::emitScalar(Operation &op) {
     operands.push_back(valueOf(operand));
     width = std::max(width, lanesOf(operands.back()));
   }
+  // What processors make of a number outside the whole numbers differs.
+  if (isa<arith::FPToSIOp>(op))
+    operands[0] = insideWhole(builder, operands[0]);
   bool isSelect = isa<arith::SelectOp>(op);
   for (auto [i, operand] : llvm::enumerate(operands))
     if (!isSelect || i != 0 || lanesOf(operand))

@@ -49,10 +49,10 @@ std::string fovea::codegen::gemmRowsName(Type element) {
 }
 
 GemmTile fovea::codegen::gemmTile(Type element, const Target &target) {
-  bool isWide = target.vectorBits >= 512;
-  return {.rows = isWide ? 8 : 6,
+  bool hasMany = target.vectorRegisters >= 32;
+  return {.rows = hasMany ? 8 : 6,
           .lanes = target.lanes(element),
-          .vectors = isWide ? 3 : 2};
+          .vectors = hasMany ? 3 : 2};
 }
 
 bool fovea::codegen::isGemmElement(Type element) {

@@ -41,8 +41,8 @@ struct GemmTile {
   }
 };
 
-/// 8 rows of three vectors with AVX-512 (8 x 48 in f32), 6 rows of two vectors
-/// elsewhere (6 x 16 in f32 with AVX2).
+/// 8 rows of three vectors where 32 registers hold vectors (8 x 48 in f32 with
+/// AVX-512, 8 x 12 with NEON), otherwise 6 rows of two (6 x 16 with AVX2).
 GemmTile gemmTile(mlir::Type element, const Target &target);
 
 /// Whether `emitGemm` takes an element type: f32 and f64.

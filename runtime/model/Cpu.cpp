@@ -2,6 +2,10 @@
 
 #include "runtime/model/Cpu.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -25,6 +29,15 @@ static std::vector<std::pair<std::string_view, bool>> features() {
           FOVEA_FEATURE("avx512bf16"), FOVEA_FEATURE("avx512vpopcntdq"),
           FOVEA_FEATURE("gfni"),       FOVEA_FEATURE("vpclmulqdq")};
 #undef FOVEA_FEATURE
+#elif defined(__aarch64__)
+  // <asm/hwcap.h>
+  unsigned long bits = getauxval(AT_HWCAP);
+  auto has = [&](int bit) { return (bits >> bit & 1) != 0; };
+  return {{"fp-armv8", has(0)}, {"neon", has(1)},  {"aes", has(3)},
+          {"sha2", has(6)},     {"crc", has(7)},   {"lse", has(8)},
+          {"fullfp16", has(9)}, {"rdm", has(12)},  {"jsconv", has(13)},
+          {"rcpc", has(15)},    {"sha3", has(17)}, {"dotprod", has(20)},
+          {"sve", has(22)}};
 #else
   return {};
 #endif

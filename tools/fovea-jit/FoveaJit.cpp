@@ -60,8 +60,8 @@ static cl::opt<Form> form(
 static cl::opt<std::string> output("o", cl::desc("where to write a form"),
                                    cl::init("-"));
 static cl::opt<std::string> targetName("target",
-                                       cl::desc("native, x86-64-v3 "
-                                                "or x86-64-v4"),
+                                       cl::desc("native, x86-64-v3, "
+                                                "x86-64-v4 or aarch64"),
                                        cl::init("native"));
 static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));

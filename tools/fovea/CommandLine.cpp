@@ -189,6 +189,16 @@ private:
         ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
   }
 
+  /// A machine is named like a CPU: there is one of each other kind.
+  void addTarget(CLI::App *command) {
+    command
+        ->add_option("--target", arguments.cpu,
+                     "the machine, where it is another kind than this one: "
+                     "aarch64 (64-bit ARM, Linux)")
+        ->check(CLI::IsMember({"native", "aarch64"}))
+        ->excludes(command->get_option("--cpu"));
+  }
+
   void addQuiet(CLI::App *command) {
     command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
   }
@@ -438,6 +448,7 @@ private:
                         "the same as one object; exe: a program that reads "
                         "lines and prints lines");
     addCpu(command);
+    addTarget(command);
     addDtype(command);
     command
         ->add_option("--entry", arguments.entries,

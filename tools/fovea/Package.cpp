@@ -345,15 +345,19 @@ int Package::fail(llvm::Error error) {
   return badMachine;
 }
 
-/// The runtime of compiled models: beside this program, or where it was built.
-static std::optional<std::string> findRuntime() {
+/// The runtime of compiled models in the folder `machine` (nothing: this
+/// one's), beside this program or where it was built.
+static std::optional<std::string> findRuntime(StringRef machine) {
   static int here;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
   llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(beside, "..", "lib", "libfovea_rt.a");
-  for (StringRef path : {StringRef(beside), StringRef(FOVEA_RUNTIME)})
+  llvm::sys::path::append(beside, "..", "lib");
+  for (llvm::SmallString<128> path :
+       {beside, llvm::SmallString<128>(FOVEA_RUNTIME_FOLDER)}) {
+    llvm::sys::path::append(path, machine, "libfovea_rt.a");
     if (llvm::sys::fs::exists(path))
-      return path.str();
+      return path.str().str();
+  }
   return std::nullopt;
 }
 
@@ -362,11 +366,15 @@ int Package::link() {
   header.prefix = image.prefix;
   header.hasWeights = !image.weights.empty();
   header.entries = entries;
-  std::optional<std::string> runtimeFile = findRuntime();
+  StringRef machine = target.isForeign() ? StringRef(arguments.cpu) : "";
+  std::optional<std::string> runtimeFile = findRuntime(machine);
   if (!runtimeFile)
     return fail(llvm::createStringError(
-        "'libfovea_rt.a' is not installed beside this program"));
+        "'libfovea_rt.a'" + (machine.empty() ? "" : " for '" + machine + "'") +
+        " is not installed beside this program"));
   codegen::LinkOptions options;
+  if (target.isForeign())
+    options.triple = target.triple;
   options.files.push_back(*runtimeFile);
   options.isCxx = true;
   if (!isProgram()) {

@@ -1,7 +1,8 @@
-"""lines.py MODEL SPEC WORK [CPU..]: a model of test/models/tiny.py as a program.
+"""lines.py MODEL SPEC WORK [CPU..] [-- EMULATOR..]: a model as a program.
 
 It prints what `fovea decode` prints, to the last digit of every score: with
-beams, draws and several hypotheses, for each CPU that is named.
+beams, draws and several hypotheses, for each CPU that is named, or for 64-bit
+ARM with an emulator. The models are those of test/models/tiny.py.
 """
 
 import os
@@ -33,6 +34,8 @@ FLAGS = [
 ]
 
 model, spec, work, *cpus = sys.argv[1:]
+emulator = cpus[cpus.index("--") + 1:] if "--" in cpus else []
+cpus = ["aarch64"] if emulator else cpus
 options, data = MODELS[model]
 os.makedirs(work, exist_ok=True)
 sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
@@ -71,18 +74,22 @@ else:
 
 for cpu in cpus or ["native"]:
     program = place("program-" + cpu)
-    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", "--cpu", cpu, "-o", program)
+    machine = ["--target" if emulator else "--cpu", cpu]
+    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *machine, "-o", program)
     for flags in FLAGS:
-        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, "--cpu", cpu)
+        here = [] if emulator else machine
+        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, *here)
         for threads in "1", "3":
-            got = run(program, *flags, *files, "--threads", threads, text=text)
+            got = run(*emulator, program, *flags, *files, "--threads", threads, text=text)
             if got != wanted:
                 sys.exit(f"{cpu} {flags}: the program prints\n{got}but fovea decode\n{wanted}")
         assert wanted, flags
     if model in LINES and text:
         # One line after the other is the same.
-        lines = "".join(run(program, text=line + "\n") for line in text.splitlines()[:5])
-        assert run(program, text=text).startswith(lines), lines
+        lines = "".join(run(*emulator, program, text=line + "\n") for line in text.splitlines()[:5])
+        assert run(*emulator, program, text=text).startswith(lines), lines
+    if emulator:
+        continue
     libraries = [line.split()[0] for line in run("ldd", program).splitlines()]
     extra = [name for name in libraries if not name.startswith(("linux-vdso", "libm.", "libc.", "/lib64/ld-linux"))]
     assert not extra, extra
