@@ -94,7 +94,8 @@ int fovea::cli::runScore(const Arguments &arguments) {
     Results results;
     status = evaluate(arguments, execution, execution.parameters, isReference,
                       {"logp"}, results);
-    logps = results["logp"].toDoubles();
+    if (status.succeeded())
+      logps = results["logp"].toDoubles();
   }
   if (status.failed()) {
     session.fail(status);
