@@ -59,7 +59,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     * (C3) a reducer other than `none` has a reduction index, `none` has none.
     * (C4) lower bounds of the result's axes are at least 0.
     * (C5) the regions hold scalars: ops of arith, math and scf, `attn.read`,
-      `attn.extent`, `attn.sigmoid`, `attn.softplus`.
+      `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`.
     * (C6) `mean`, `logsumexp`, `softmax` and `log_softmax` give f64, `any` and
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
 
@@ -278,6 +278,29 @@ def Attn_SoftplusOp : Attn_UnaryScalarOp<"softplus"> {
       %1 = attn.softplus %0 : f64
       attn.yield %1 : f64
     } : !attn.array<["S"], f64>
+    ```
+  }];
+}
+
+def Attn_StopOp : Attn_UnaryScalarOp<"stop"> {
+  let summary = "a number through which no adjoint flows back";
+  let description = [{
+        result = operand,    d result / d operand = 0
+
+    An op of bodies, and no attribute of an equation: it goes wherever the body
+    is inlined, and an equation with it is never taken for one without.
+    `attn-drop-stops` takes it out behind differentiation.
+
+    Example: the derivative with respect to v is `stop(v)`, and not `2 * v`.
+
+    ```mlir
+    %v = attn.param "v" : !attn.array<[2], f64>
+    %y = attn.compute "y" (%k: 2) {
+      %0 = attn.read %v[%k] : !attn.array<[2], f64>
+      %1 = attn.stop %0 : f64
+      %2 = arith.mulf %1, %0 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[2], f64>
     ```
   }];
 }

@@ -53,6 +53,11 @@ static LogicalResult checkDerive(ModuleOp module) {
 }
 
 static LogicalResult checkDifferentiate(ModuleOp module) {
+  WalkResult walk = module.walk([&](StopOp stop) -> WalkResult {
+    return stop.emitOpError() << "is left after the phase 'differentiate'";
+  });
+  if (walk.wasInterrupted())
+    return failure();
   Operation *loss = module.lookupSymbol("loss");
   Operation *grad = module.lookupSymbol("grad");
   // Without @grad nobody asked for gradients.

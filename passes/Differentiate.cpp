@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/adjoints/Names.h"
+#include "dialect/adjoints/Scalars.h"
 #include "passes/Passes.h"
 #include "passes/schedule/Graph.h"
 #include "llvm/ADT/MapVector.h"
@@ -25,20 +26,43 @@ static bool isReal(Value value) {
   return type && type.getElementType().isF64();
 }
 
-/// Calls `visit` with each array of f64 from which a change flows on through
-/// `op`: what its body reads, but not what its condition reads.
+/// Calls `visit` with each array of f64 from which a change flows on to what
+/// the body yields, in the order of the reads.
+static void forEachSource(ComputeOp op, llvm::function_ref<void(Value)> visit) {
+  llvm::SetVector<Value> flows;
+  auto follow = [&](Value value) {
+    if (value && value.getType().isF64())
+      flows.insert(value);
+  };
+  follow(op.getYielded());
+  for (unsigned i = 0; i < flows.size(); ++i) {
+    Operation *def = flows[i].getDefiningOp();
+    if (!def || isFlat(def))
+      continue;
+    if (auto read = dyn_cast<ReadOp>(def)) {
+      follow(read.getOtherwise());
+    } else if (auto choice = dyn_cast<scf::IfOp>(def)) {
+      unsigned number = cast<OpResult>(flows[i]).getResultNumber();
+      follow(choice.thenYield().getOperand(number));
+      follow(choice.elseYield().getOperand(number));
+    } else {
+      llvm::for_each(def->getOperands(), follow);
+    }
+  }
+  op.getBody().walk([&](ReadOp read) {
+    if (!flows.contains(read.getResult()))
+      return;
+    visit(read.getArray());
+    for (Value alternative : read.getAlternatives())
+      visit(alternative);
+  });
+}
+
+/// The same of any op.
 static void forEachSource(Operation *op,
                           llvm::function_ref<void(Value)> visit) {
-  if (auto compute = dyn_cast<ComputeOp>(op)) {
-    compute.getBody().walk([&](ReadOp read) {
-      if (!isReal(read.getArray()))
-        return;
-      visit(read.getArray());
-      for (Value alternative : read.getAlternatives())
-        visit(alternative);
-    });
-    return;
-  }
+  if (auto compute = dyn_cast<ComputeOp>(op))
+    return forEachSource(compute, visit);
   for (Value operand : op->getOperands())
     if (isReal(operand))
       visit(operand);

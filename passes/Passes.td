@@ -272,6 +272,28 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   ];
 }
 
+def DropStops : Pass<"attn-drop-stops", "::mlir::ModuleOp"> {
+  let summary = "take out the marks through which no adjoint flows";
+  let description = [{
+    * In: systems.
+    * Out: the same systems without `attn.stop`; an equation without a name that
+      only was such a mark is gone, and its readers read what it read.
+    * After `attn-differentiate`: until then the mark keeps an equation with it
+      apart from one without. Before `attn-share-arrays`, which then finds both
+      equal.
+    * Not: an equation that has a name of its own stays, as a copy.
+
+    ```mlir
+    %1 = attn.stop %0 : f64
+    %2 = arith.mulf %1, %0 : f64
+
+    // becomes
+
+    %2 = arith.mulf %0, %0 : f64
+    ```
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // schedule
 //===----------------------------------------------------------------------===//

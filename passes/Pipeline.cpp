@@ -44,11 +44,12 @@ static void differentiate(OpPassManager &manager,
   // Behind inlining, which brings products into their sums, and before
   // differentiation, which repeats the condition of a sum.
   manager.addPass(createInheritSupport());
-  if (options.gradients) {
+  if (options.gradients)
     manager.addPass(createDifferentiate());
-    // The adjoint of a sum is an expansion.
+  manager.addPass(createDropStops());
+  // The adjoint of a sum is an expansion.
+  if (options.gradients)
     manager.addPass(createInline({InlineMode::expansions}));
-  }
   // Adjoints repeat subexpressions of the forward equations.
   manager.addPass(createShareArrays());
 }

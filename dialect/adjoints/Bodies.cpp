@@ -106,10 +106,9 @@ bool BodyAdjoint::isFragile(Value value) {
 // Reverse sweep
 //===----------------------------------------------------------------------===//
 
-/// Ops of f64 through which nothing flows back.
-static bool isFlat(Operation *op) {
-  return isa<math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
-             math::TruncOp>(op);
+bool fovea::attn::isFlat(Operation *op) {
+  return isa<StopOp, math::FloorOp, math::CeilOp, math::RoundOp,
+             math::RoundEvenOp, math::TruncOp>(op);
 }
 
 void BodyAdjoint::findActive(ArrayRef<Operation *> ops) {

@@ -77,6 +77,9 @@ private:
   bool reaches = false;
 };
 
+/// Whether an op of f64 is one through which nothing flows back.
+bool isFlat(mlir::Operation *op);
+
 /// One rule per scalar op: `add(operand, contribution)` for each operand that
 /// is `active`. `primal` evaluates a scalar of the body again. Returns false
 /// when the op has no derivative.

@@ -185,6 +185,7 @@ static const llvm::StringMap<ScalarFunction> &realTable() {
       {"math.isfinite", reals<[](double a) { return std::isfinite(a); }>},
       {"attn.sigmoid", reals<sigmoid>},
       {"attn.softplus", reals<softplus>},
+      {"attn.stop", reals<[](double a) { return a; }>},
   };
   return table;
 }

@@ -192,7 +192,7 @@ Value Lowering::mapScalar(Body &body, Term *term, Position position,
   case Fn::Floor:
     return math::FloorOp::create(b, loc, x(0));
   case Fn::Stop:
-    return x(0);
+    return attn::StopOp::create(b, loc, x(0));
   default:
     llvm_unreachable("logic and comparisons are emitted above");
   }

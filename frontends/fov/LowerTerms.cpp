@@ -312,8 +312,6 @@ Lowering::Node Lowering::materialise(Term *term, const Path &outer,
                           convert(body, value, *term->kindOf));
     if (!path.empty())
       addCondition(op, indices, numValues, {}, path);
-    if (term->kind == TermKind::Map && term->fn == Fn::Stop)
-      op->setAttr("stop_gradient", builder.getUnitAttr());
     node = {op.getResult(), indices};
     break;
   }

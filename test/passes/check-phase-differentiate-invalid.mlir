@@ -1,4 +1,4 @@
-// RUN: fovea-opt %s --verify-diagnostics --attn-check-phase=phase=differentiate
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=differentiate
 
 attn.system @loss {
   %u = attn.param "u" : !attn.array<[], f64>
@@ -10,4 +10,15 @@ attn.system @loss {
 attn.system @grad {
   %u = attn.param "u" : !attn.array<[], f64>
   attn.output "grad/u" %u : !attn.array<[], f64>
+}
+
+// -----
+
+attn.system @decode {
+  attn.compute () {
+    %0 = arith.constant 1.0 : f64
+    // expected-error @+1 {{is left after the phase 'differentiate'}}
+    %1 = attn.stop %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[], f64>
 }

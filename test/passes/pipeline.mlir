@@ -13,6 +13,7 @@
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK-NEXT: attn-inherit-support
 // CHECK-NEXT: attn-differentiate
+// CHECK-NEXT: attn-drop-stops
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK:      attn-check-phase{phase=differentiate}
 // CHECK-NEXT: attn-schedule
