@@ -38,19 +38,21 @@ def Attn_ComputeOp : Attn_Op<"compute", [
 
     Over an empty range (or where the condition excludes everything) `sum`,
     `any`, `cumsum` give 0, `all` true, `prod` 1, and `mean`, `max`, `min`,
-    `logsumexp`, `softmax`, `log_softmax`, `argmax`, `argmin` give 0. What a
-    condition excludes is 0 in the result of a normaliser. `argmax` is the
-    lowest index among equals. With several reduction indices, `argmax`
-    numbers them row-major, a nested length as its largest.
+    `logsumexp`, `softmax`, `log_softmax`, `argmax`, `argmin` give 0. Of values
+    that are all -infinity `logsumexp` and `log_softmax` are -infinity, and
+    `softmax` is 0: nothing is possible. What a condition excludes is 0 in the
+    result of a normaliser. `argmax` is the lowest index among equals. With
+    several reduction indices, `argmax` numbers them row-major, a nested length
+    as its largest.
 
     The adjoint of an element that does not take part is 0. `max` and `min` give
     all to the first extremal element, `prod` the product of the others without
-    a division, `logsumexp` exp(b - y) and 0 to what is -infinity. `argmax`,
-    `argmin`, `any` and `all` give nothing. Of the scalars in a body,
-    `maximumf(a, b)` gives to a where a >= b (so `maximumf(0, x)` has
-    derivative 0 at 0), `minimumf(a, b)` to a where a <= b; |x| has derivative 0
-    at 0, a power with respect to its exponent 0 where its base is 0, and sqrt
-    an infinite one at 0.
+    a division, `logsumexp` exp(b - y), divided by the sum of all such shares
+    (1 but for rounding), and 0 to what is -infinity. `argmax`, `argmin`, `any`
+    and `all` give nothing. Of the scalars in a body, `maximumf(a, b)` gives to
+    a where a >= b (so `maximumf(0, x)` has derivative 0 at 0), `minimumf(a, b)`
+    to a where a <= b; |x| has derivative 0 at 0, a power with respect to its
+    exponent 0 where its base is 0, and sqrt an infinite one at 0.
 
     * (C1) the regions have one `index` argument per index, `body` yields the
       result's element type (`argmax`, `argmin`: any number), `condition` i1.

@@ -145,7 +145,7 @@ bool Distribution::finish() {
     for (double logit : values)
       sum += std::exp(logit - largest);
     for (double &logit : values)
-      logit -= largest + std::log(sum);
+      logit = logit - largest - std::log(sum);
   }
   return true;
 }

@@ -490,6 +490,12 @@ ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
   Values sum = run(Reducer::logsumexp, shift);
   Value result =
       builder.create<arith::AddFOp>(shift, builder.create<math::LogOp>(sum[0]));
+  // The difference of two infinities, in the sum, is no number.
+  Value isInfinite = builder.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OEQ, builder.create<math::AbsFOp>(shift),
+      builder.constant(shift.getType(),
+                       std::numeric_limits<double>::infinity()));
+  result = builder.select(isInfinite, shift, result);
   return {builder.select(largest[1], result,
                          builder.constant(result.getType(), 0))};
 }

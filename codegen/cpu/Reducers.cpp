@@ -295,7 +295,7 @@ void ComputeEmitter::emitZerosBelow(unsigned number) {
 
 /// softmax and log_softmax: the scores and their maximum, then their
 /// exponentials and the sum, then the quotient or the difference. What a
-/// condition excludes is 0.
+/// condition excludes is 0. Where all scores are -infinity the sum is 0.
 void ComputeEmitter::emitNormaliser() {
   unsigned last = op.getNumIndices() - 1;
   bool isLog = op.getReducer() == Reducer::log_softmax;
@@ -350,12 +350,17 @@ void ComputeEmitter::emitNormaliser() {
             keep(holds, builder.splat(builder.truth(true), width), carried[1])};
       });
   largest = joinLanes(Reducer::max, largest);
+  // The difference of two infinities is no number.
+  Value isNothing = builder.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OEQ, largest[0],
+      builder.constant(type, worst(Reducer::max)));
+  Value shift = builder.select(isNothing, zero(0), largest[0]);
   Values total = over(
       {zero(width)}, [&](unsigned width, Value tail, Values carried) -> Values {
         Value holds = active(width, tail);
         Value score = read(width, tail);
-        Value power = builder.create<math::ExpOp>(builder.create<arith::SubFOp>(
-            score, builder.splat(largest[0], width)));
+        Value power = builder.create<math::ExpOp>(
+            builder.create<arith::SubFOp>(score, builder.splat(shift, width)));
         if (!isLog)
           builder.store(holds ? builder.select(holds, power, zero(width))
                               : power,
@@ -365,12 +370,13 @@ void ComputeEmitter::emitNormaliser() {
       });
   total = joinLanes(Reducer::sum, total);
   builder.branch(largest[1], [&] {
+    // Of no score at all: what is left is 0, or -infinity, as it stands.
+    Value some = builder.create<arith::CmpFOp>(arith::CmpFPredicate::UNE,
+                                               total[0], zero(0));
+    total[0] = builder.select(some, total[0], builder.constant(type, 1));
     Value factor =
         isLog
-            ? builder
-                  .create<arith::AddFOp>(largest[0],
-                                         builder.create<math::LogOp>(total[0]))
-                  .getResult()
+            ? builder.create<math::LogOp>(total[0]).getResult()
             : builder.create<arith::DivFOp>(builder.constant(type, 1), total[0])
                   .getResult();
     over({}, [&](unsigned width, Value tail, Values) -> Values {
@@ -381,7 +387,10 @@ void ComputeEmitter::emitNormaliser() {
                       resultAddress(indices), tail);
         return {};
       }
-      Value result = builder.create<arith::SubFOp>(score, wide);
+      // Not of the sum of both: that of large scores would lose the second.
+      Value centred =
+          builder.create<arith::SubFOp>(score, builder.splat(shift, width));
+      Value result = builder.create<arith::SubFOp>(centred, wide);
       if (Value holds = active(width, tail))
         result = builder.select(holds, result, zero(width));
       builder.store(result, resultAddress(indices), tail);

@@ -48,6 +48,25 @@ Value ReducerAdjoint::helper(Reducer reducer, unsigned numKept,
   return compute.getResult();
 }
 
+/// exp(b - y), the share of an element in a logsumexp, over `divisor` where one
+/// is given; 0 for what is -infinity, even where all are.
+Value ReducerAdjoint::share(OpBuilder &body, Value b, ValueRange at,
+                            Value divisor) {
+  Location loc = op.getLoc();
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(body, loc, body.getF64FloatAttr(value));
+  };
+  Value isNothing =
+      arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ, b,
+                            number(-std::numeric_limits<double>::infinity()));
+  Value weight = math::ExpOp::create(
+      body, loc,
+      arith::SubFOp::create(body, loc, b, read(body, op.getResult(), at)));
+  if (divisor)
+    weight = arith::DivFOp::create(body, loc, weight, divisor);
+  return arith::SelectOp::create(body, loc, isNothing, number(0.0), weight);
+}
+
 void ReducerAdjoint::prepare() {
   Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
   Location loc = op.getLoc();
@@ -99,6 +118,15 @@ void ReducerAdjoint::prepare() {
           return inlineRegion(body, op.getBody(), others);
         });
     return;
+  case Reducer::logsumexp:
+    // What the shares add up to: 1, but for the rounding of y, which is large
+    // where y is.
+    extra =
+        helper(Reducer::sum, numParallel, f64, false, condition,
+               [&](OpBuilder &body, ValueRange at, ValueRange) {
+                 return share(body, inlineRegion(body, op.getBody(), at), at);
+               });
+    return;
   case Reducer::softmax:
     // sum over r of y * ybar
     extra = helper(Reducer::sum, numParallel, f64, false, condition,
@@ -133,7 +161,6 @@ void ReducerAdjoint::prepare() {
     return;
   case Reducer::none:
   case Reducer::sum:
-  case Reducer::logsumexp:
   case Reducer::argmax:
   case Reducer::argmin:
   case Reducer::any:
@@ -187,23 +214,9 @@ Value ReducerAdjoint::seed(OpBuilder &body, ValueRange at,
                                  read(body, extra, at));
   case Reducer::prod:
     return times(read(body, adjoint, at), read(body, extra, at));
-  case Reducer::logsumexp: {
-    // exp(b - y); what weighs nothing gets nothing even where all are
-    // -infinity.
-    Value b = value();
-    Value nothing = arith::ConstantOp::create(
-        body, loc,
-        body.getF64FloatAttr(-std::numeric_limits<double>::infinity()));
-    Value zero =
-        arith::ConstantOp::create(body, loc, body.getF64FloatAttr(0.0));
-    Value isNothing =
-        arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ, b, nothing);
-    Value weight = math::ExpOp::create(
-        body, loc,
-        arith::SubFOp::create(body, loc, b, read(body, op.getResult(), at)));
-    weight = arith::SelectOp::create(body, loc, isNothing, zero, weight);
-    return times(read(body, adjoint, at), weight);
-  }
+  case Reducer::logsumexp:
+    return times(read(body, adjoint, at),
+                 share(body, value(), at, read(body, extra, at)));
   case Reducer::softmax: {
     Value centred = arith::SubFOp::create(body, loc, read(body, adjoint, at),
                                           read(body, extra, at));

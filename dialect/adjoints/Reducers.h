@@ -31,6 +31,8 @@ private:
       mlir::OpBuilder &, mlir::ValueRange at, mlir::ValueRange others)>;
   mlir::Value helper(Reducer reducer, unsigned numKept, mlir::Type elementType,
                      bool again, Fill condition, Fill body);
+  mlir::Value share(mlir::OpBuilder &body, mlir::Value b, mlir::ValueRange at,
+                    mlir::Value divisor = {});
   mlir::Value read(mlir::OpBuilder &body, mlir::Value array,
                    mlir::ValueRange at) {
     return ReadOp::create(

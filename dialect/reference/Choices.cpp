@@ -93,6 +93,8 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
   double largest = -infinity, sum = 0;
   for (double logit : logits)
     largest = std::max(largest, logit);
+  if (largest == -infinity)
+    return std::vector<double>(logits.size(), -infinity);
   for (double logit : logits)
     sum += std::exp(logit - largest);
   std::vector<double> result;

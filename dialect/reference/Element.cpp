@@ -8,6 +8,7 @@
 #include "dialect/reference/Element.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace fovea;
 using namespace fovea::attn;
@@ -219,12 +220,16 @@ void ElementTask::combine() {
   }
   if (terms.empty())
     return;
+  bool isLog = code->reducer == Reducer::log_softmax;
   double largest = terms[findBest(true, false, terms)].real;
+  if (largest == -std::numeric_limits<double>::infinity()) {
+    row.assign(terms.size(), isLog ? largest : 0);
+    return;
+  }
   double sum = 0;
   for (Slot term : terms)
     sum += std::exp(term.real - largest);
   for (Slot term : terms)
-    row.push_back(code->reducer == Reducer::softmax
-                      ? std::exp(term.real - largest) / sum
-                      : term.real - largest - std::log(sum));
+    row.push_back(isLog ? term.real - largest - std::log(sum)
+                        : std::exp(term.real - largest) / sum);
 }

@@ -81,8 +81,13 @@ private:
   void addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
                     unsigned numValues, ArrayRef<IndexVar *> reduction,
                     ArrayRef<Term *> conditions);
+  void emitConditions(Body &body, attn::ComputeOp op,
+                      ArrayRef<Term *> conditions);
   Node emitReduce(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                   llvm::StringRef label);
+  Node emitNormaliser(Term *term, const Path &path,
+                      ArrayRef<IndexVar *> indices, ArrayRef<Term *> conditions,
+                      llvm::StringRef label);
   Node emitContract(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                     llvm::StringRef label);
   Node emitJoin(Term *term, const Path &path, ArrayRef<IndexVar *> indices,

@@ -11,6 +11,7 @@
 #include "frontends/fov/Lower.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
 #include <set>
 
 using namespace fovea;
@@ -180,6 +181,12 @@ void Lowering::addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
                             unsigned numValues, ArrayRef<IndexVar *> reduction,
                             ArrayRef<Term *> conditions) {
   Body body = bodyOf(op, op.getCondition(), indices, numValues, reduction, {});
+  emitConditions(body, op, conditions);
+}
+
+/// All of `conditions` as the condition of a compute.
+void Lowering::emitConditions(Body &body, attn::ComputeOp op,
+                              ArrayRef<Term *> conditions) {
   Value all;
   for (Term *condition : conditions) {
     Value one = convert(body, inlineScalar(body, condition, {}), Kind::Bit);
@@ -349,67 +356,9 @@ Lowering::Node Lowering::emitReduce(Term *term, const Path &path,
     axis->extent = shape.back();
     reduction.push_back(axis);
   }
-  // Several indices of a softmax are one range: normalise a flat array.
-  if (isNormaliser(term->reduction) && reduction.size() > 1) {
-    attn::ComputeOp top =
-        newCompute(term->loc, "", indices, values, reduction,
-                   attn::Reducer::logsumexp, Kind::Real, !conditions.empty());
-    auto fill = [&](attn::ComputeOp compute, unsigned numParallelValues,
-                    ArrayRef<IndexVar *> parallelTail, bool isResult,
-                    Value total) {
-      SmallVector<IndexVar *, 4> all = llvm::to_vector<4>(indices);
-      Body body = bodyOf(compute, compute.getBody(), all, numParallelValues,
-                         isResult ? ArrayRef<IndexVar *>()
-                                  : ArrayRef<IndexVar *>(reduction),
-                         inner);
-      SmallVector<Value> position;
-      for (unsigned k = 0; k < numValues; ++k)
-        position.push_back(compute.getIndex(indices.size() + k));
-      if (isResult)
-        for (auto [k, var] : llvm::enumerate(reduction))
-          body.indices[var] = compute.getIndex(indices.size() + numValues + k);
-      Value value = scalar(body, operand, position, Kind::Real);
-      if (isResult) {
-        SmallVector<Value> at;
-        for (IndexVar *var : indices)
-          at.push_back(body.indices[var]);
-        at.append(position.begin(), position.end());
-        Value lse =
-            attn::ReadOp::create(body.builder, compute.getLoc(), total, at);
-        value =
-            arith::SubFOp::create(body.builder, compute.getLoc(), value, lse);
-        if (term->reduction == Reduction::Softmax)
-          value = math::ExpOp::create(body.builder, compute.getLoc(), value);
-      }
-      attn::YieldOp::create(body.builder, compute.getLoc(), value);
-      if (!conditions.empty()) {
-        Body where =
-            bodyOf(compute, compute.getCondition(), indices, 0, {}, {});
-        for (auto [k, var] : llvm::enumerate(reduction))
-          where.indices[var] = compute.getCondition().getArgument(
-              indices.size() + numValues + k);
-        Value every;
-        for (Term *condition : conditions) {
-          Value one =
-              convert(where, inlineScalar(where, condition, {}), Kind::Bit);
-          every = every ? Value(arith::AndIOp::create(
-                              where.builder, compute.getLoc(), every, one))
-                        : one;
-        }
-        attn::YieldOp::create(where.builder, compute.getLoc(), every);
-      }
-    };
-    fill(top, numValues, {}, false, Value());
-    builder.setInsertionPointAfter(top);
-    SmallVector<Extent> all(values);
-    for (IndexVar *var : reduction)
-      all.push_back(*var->extent);
-    attn::ComputeOp result =
-        newCompute(term->loc, label, indices, all, {}, attn::Reducer::none,
-                   Kind::Real, !conditions.empty());
-    fill(result, all.size(), reduction, true, top.getResult());
-    return {result.getResult(), llvm::to_vector<2>(indices)};
-  }
+  // Several indices of a softmax are one range.
+  if (isNormaliser(term->reduction) && reduction.size() > 1)
+    return emitNormaliser(term, inner, indices, conditions, label);
   op = newCompute(term->loc, label, indices, values, reduction, reducer, kind,
                   !conditions.empty());
   Body body = bodyOf(op, op.getBody(), indices, numValues, reduction, inner);
@@ -424,6 +373,85 @@ Lowering::Node Lowering::emitReduce(Term *term, const Path &path,
   if (!conditions.empty())
     addCondition(op, indices, numValues, reduction, conditions);
   return {op.getResult(), llvm::to_vector<2>(indices)};
+}
+
+/// A softmax over several indices: the largest x, the sum of exp(x - largest),
+/// and x - largest - log(sum), in that order: a sum of the last two would lose
+/// the log where x is large. The largest is the same for all, and no adjoint
+/// flows through it. Where all are -infinity they have no difference: 0 is
+/// subtracted instead.
+Lowering::Node Lowering::emitNormaliser(Term *term, const Path &path,
+                                        ArrayRef<IndexVar *> indices,
+                                        ArrayRef<Term *> conditions,
+                                        llvm::StringRef label) {
+  Term *operand = term->args[0];
+  const Shape &values = *operand->shape;
+  unsigned numKept = indices.size() + values.size();
+  Location loc = location(term->loc);
+  Value largest, total;
+  // An equation over the kept indices and, as axes or reduced, over the others.
+  auto emit = [&](attn::Reducer reducer, llvm::StringRef label,
+                  llvm::function_ref<Value(OpBuilder &, Value, Position)> of) {
+    bool isResult = reducer == attn::Reducer::none;
+    SmallVector<Extent> axes(values.begin(), values.end());
+    if (isResult)
+      for (IndexVar *var : term->vars)
+        axes.push_back(*var->extent);
+    ArrayRef<IndexVar *> reduced =
+        isResult ? ArrayRef<IndexVar *>() : ArrayRef<IndexVar *>(term->vars);
+    attn::ComputeOp op = newCompute(term->loc, label, indices, axes, reduced,
+                                    reducer, Kind::Real, !conditions.empty());
+    auto placed = [&](Region &region, const Path &path) {
+      Body body = bodyOf(op, region, indices, 0, {}, path);
+      for (auto [k, var] : llvm::enumerate(term->vars))
+        body.indices[var] = region.getArgument(numKept + k);
+      return body;
+    };
+    Body body = placed(op.getBody(), path);
+    SmallVector<Value> kept(op.getBody().getArguments().take_front(numKept));
+    Value value = scalar(body, operand,
+                         ArrayRef(kept).drop_front(indices.size()), Kind::Real);
+    attn::YieldOp::create(body.builder, loc, of(body.builder, value, kept));
+    if (!conditions.empty()) {
+      Body where = placed(op.getCondition(), {});
+      emitConditions(where, op, conditions);
+    }
+    builder.setInsertionPointAfter(op);
+    return op.getResult();
+  };
+  auto real = [&](OpBuilder &b, double number) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(number));
+  };
+  auto unless = [&](OpBuilder &b, Value value, double number,
+                    double instead) -> Value {
+    Value is = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value,
+                                     real(b, number));
+    return arith::SelectOp::create(b, loc, is, real(b, instead), value);
+  };
+  auto centred = [&](OpBuilder &b, Value value, Position kept) -> Value {
+    Value shift = attn::ReadOp::create(b, loc, largest, kept);
+    shift = unless(b, shift, -std::numeric_limits<double>::infinity(), 0);
+    shift = attn::StopOp::create(b, loc, shift);
+    return arith::SubFOp::create(b, loc, value, shift);
+  };
+  largest = emit(attn::Reducer::max, "",
+                 [](OpBuilder &, Value value, Position) { return value; });
+  total = emit(attn::Reducer::sum, "",
+               [&](OpBuilder &b, Value value, Position kept) -> Value {
+                 return math::ExpOp::create(b, loc, centred(b, value, kept));
+               });
+  Value result = emit(
+      attn::Reducer::none, label,
+      [&](OpBuilder &b, Value value, Position kept) -> Value {
+        Value sum = unless(b, attn::ReadOp::create(b, loc, total, kept), 0, 1);
+        Value own = centred(b, value, kept);
+        if (term->reduction == Reduction::Softmax)
+          return arith::DivFOp::create(b, loc, math::ExpOp::create(b, loc, own),
+                                       sum);
+        return arith::SubFOp::create(b, loc, own,
+                                     math::LogOp::create(b, loc, sum));
+      });
+  return {result, llvm::to_vector<2>(indices)};
 }
 
 /// a @ b: sum over k of a[.., k] * b[k, ..].
