@@ -234,6 +234,42 @@ def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def GuardEquations : Pass<"attn-guard-equations", "::mlir::ModuleOp"> {
+  let summary = "let guards go with what they guard";
+  let description = [{
+    * In: a module with the system `@loss`.
+    * Out: the same; an equation that divides, or takes a logarithm, a root, a
+      power or an exponential, and that all its readers look at only under
+      conditions, is 0 where none of them holds. "Readers" are those of its
+      readers, too; where a reader has an index more, some place of it has to
+      look. So what is built on it is finite everywhere, and so are all
+      derivatives: the adjoint of what nobody looks at is 0, and 0 times an
+      infinite derivative is no number.
+    * Before `attn-differentiate`, which repeats the conditions of an equation
+      in its adjoint.
+    * Not: equations that a condition reads, or what an output is made of, as
+      that is everywhere (an equation that is an output itself is made twice); a
+      recurrence whose guard would have to be known before itself.
+
+    Example: `b[t] = if x[t] != 0 then w / x[t] else 0`.
+
+    ```mlir
+    %q = attn.compute (%t: "T") { .. %w[] / %x[%t] }
+    %b = attn.compute "b" (%t: "T") { scf.if (%x[%t] != 0) { %q[%t] } else { 0 } }
+
+    // becomes
+
+    %ok = attn.compute (%t: "T") { %x[%t] != 0 }
+    %q = attn.compute (%t: "T") where { %ok[%t] } { .. %w[] / %x[%t] }
+    %b = attn.compute "b" (%t: "T") { scf.if (%x[%t] != 0) { %q[%t] } else { 0 } }
+    ```
+  }];
+  let dependentDialects = [
+    "::fovea::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let summary = "add the equations of the gradients";
   let description = [{

@@ -44,8 +44,10 @@ static void differentiate(OpPassManager &manager,
   // Behind inlining, which brings products into their sums, and before
   // differentiation, which repeats the condition of a sum.
   manager.addPass(createInheritSupport());
-  if (options.gradients)
+  if (options.gradients) {
+    manager.addPass(createGuardEquations());
     manager.addPass(createDifferentiate());
+  }
   manager.addPass(createDropStops());
   // The adjoint of a sum is an expansion.
   if (options.gradients)

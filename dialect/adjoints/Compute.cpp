@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/adjoints/Demand.h"
 #include "dialect/adjoints/IndexEquations.h"
 #include "dialect/adjoints/Names.h"
 #include "dialect/adjoints/Reducers.h"
@@ -33,13 +34,18 @@ public:
 
   FailureOr<Value> contribution(BodyAdjoint &scalars, ReadOp read,
                                 Target target);
+  Value demand(BodyAdjoint &scalars, ReadOp read, Target target,
+               Value ofReader);
 
 private:
+  ComputeOp visits(ReadOp read, Target target, const Twine &label,
+                   Reducer reducer, Type elementType);
   SmallVector<Value> place(OpBuilder &body, ComputeOp sum);
   Value emitIndex(OpBuilder &body, ComputeOp sum, const LinearIndex &form,
                   ValueRange at);
-  void conditions(OpBuilder &body, ComputeOp sum, BodyAdjoint &scalars,
-                  ReadOp read, Target target, Conjunction &condition);
+  SmallVector<Value> conditions(OpBuilder &body, ComputeOp sum,
+                                BodyAdjoint &scalars, ReadOp read,
+                                Target target, Conjunction &condition);
   void requireQuotients(OpBuilder &body, ComputeOp sum, ValueRange at,
                         Conjunction &condition);
   void requireBounds(OpBuilder &body, ValueRange at, Conjunction &condition);
@@ -228,10 +234,12 @@ void ComputeAdjoint::requireCase(OpBuilder &body, BodyAdjoint &scalars,
 }
 
 /// Everything under which the place takes part, the plainest first; what reads
-/// arrays is evaluated only where the conditions before it hold.
-void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
-                                BodyAdjoint &scalars, ReadOp read,
-                                Target target, Conjunction &condition) {
+/// arrays is evaluated only where the conditions before it hold. Returns the
+/// values of the op's indices there.
+SmallVector<Value> ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
+                                              BodyAdjoint &scalars, ReadOp read,
+                                              Target target,
+                                              Conjunction &condition) {
   Location loc = op.getLoc();
   SmallVector<Value> at = place(body, sum);
   IRMapping values;
@@ -266,7 +274,7 @@ void ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
   }
   requireEquations(body, sum, scalars, values, at, condition);
   requireCase(body, scalars, values, read, target, condition);
-  reducer.require(body, at, condition);
+  return at;
 }
 
 /// The equations between the indices of a read and the places of a target.
@@ -299,9 +307,20 @@ static bool slopeFollowsFromValue(ComputeOp op) {
              op.getYielded().getDefiningOp());
 }
 
-FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
-                                              Target target) {
-  Location loc = op.getLoc();
+/// Erases the indices that nobody reads after all.
+static void eraseDeadScalars(ComputeOp op) {
+  for (Region &region : op->getRegions())
+    if (!region.empty())
+      for (Operation &scalar :
+           llvm::make_early_inc_range(llvm::reverse(region.front())))
+        if (isOpTriviallyDead(&scalar))
+          scalar.erase();
+}
+
+/// An equation over the places of the target that reduces over those indices of
+/// the op that they leave open; `none` where there are none.
+ComputeOp ComputeAdjoint::visits(ReadOp read, Target target, const Twine &label,
+                                 Reducer reducer, Type elementType) {
   ArrayRef<Attribute> axes =
       cast<ArrayType>(target.array.getType()).getShape().getValue();
   solution = solveIndices(op, equationsOf(read, target), axes, lengths);
@@ -324,15 +343,24 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
       extents.push_back(op.getExtents()[i]);
       lower.push_back(op.getLower()[i]);
     }
-  bool isSum = extents.size() > axes.size();
-  auto sum = ComputeOp::create(
-      builder, loc, labelFor("d ", target.array), names, extents, lower,
-      axes.size(), isSum ? Reducer::sum : Reducer::none, builder.getF64Type(),
-      /*withCondition=*/true);
+  bool isReduced = extents.size() > axes.size();
+  return ComputeOp::create(builder, op.getLoc(), label.str(), names, extents,
+                           lower, axes.size(),
+                           isReduced ? reducer : Reducer::none, elementType,
+                           /*withCondition=*/true);
+}
+
+FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
+                                              Target target) {
+  Location loc = op.getLoc();
+  ComputeOp sum = visits(read, target, labelFor("d ", target.array),
+                         Reducer::sum, builder.getF64Type());
 
   OpBuilder where = OpBuilder::atBlockBegin(&sum.getCondition().front());
   Conjunction condition(where, loc);
-  conditions(where, sum, scalars, read, target, condition);
+  reducer.require(where,
+                  conditions(where, sum, scalars, read, target, condition),
+                  condition);
   if (condition.isTrivial()) {
     sum.getCondition().getBlocks().clear();
   } else {
@@ -356,14 +384,58 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
     return failure();
   }
   YieldOp::create(body, loc, *adjoint);
-  // Indices that nobody reads after all.
-  for (Region &region : sum->getRegions())
-    if (!region.empty())
-      for (Operation &scalar :
-           llvm::make_early_inc_range(llvm::reverse(region.front())))
-        if (isOpTriviallyDead(&scalar))
-          scalar.erase();
+  eraseDeadScalars(sum);
   return sum.getResult();
+}
+
+Value ComputeAdjoint::demand(BodyAdjoint &scalars, ReadOp read, Target target,
+                             Value ofReader) {
+  Location loc = op.getLoc();
+  ComputeOp bits = visits(read, target, "", Reducer::any, builder.getI1Type());
+  // An element of its own is a body, which can be inlined; of several indices
+  // those count for which the condition holds.
+  bool isReduced = bits.getReducer() != Reducer::none;
+  Region &region = isReduced ? bits.getCondition() : bits.getBody();
+  OpBuilder inside = OpBuilder::atBlockBegin(&region.front());
+  Conjunction condition(inside, loc);
+  SmallVector<Value> at =
+      conditions(inside, bits, scalars, read, target, condition);
+  if (ofReader) {
+    condition.guardRest();
+    condition.require(
+        ReadOp::create(inside, loc, ofReader,
+                       ArrayRef(at).take_front(
+                           cast<ArrayType>(ofReader.getType()).getRank())));
+  }
+  bool isEverywhere = condition.isTrivial();
+  Value holds = condition.finish();
+  YieldOp::create(inside, loc, holds);
+  if (isReduced) {
+    OpBuilder body = OpBuilder::atBlockBegin(&bits.getBody().front());
+    Value truth = arith::ConstantOp::create(body, loc, body.getBoolAttr(true));
+    YieldOp::create(body, loc, truth);
+  } else {
+    bits.getCondition().getBlocks().clear();
+  }
+  eraseDeadScalars(bits);
+  // What several places of indices have to say is only worth an array of its
+  // own where data decide it.
+  if (isEverywhere || (isReduced && !readsArrays(region))) {
+    bits.erase();
+    return {};
+  }
+  return bits.getResult();
+}
+
+Value fovea::attn::demandThrough(OpBuilder &builder, ReadOp read,
+                                 std::optional<unsigned> number,
+                                 Value ofReader) {
+  auto op = read->getParentOfType<ComputeOp>();
+  ReducerAdjoint none(op, builder, Value());
+  BodyAdjoint scalars(op, read);
+  Value array = number ? read.getAlternatives()[*number] : read.getArray();
+  return ComputeAdjoint(op, builder, none)
+      .demand(scalars, read, {array, number}, ofReader);
 }
 
 LogicalResult
