@@ -283,9 +283,12 @@ bool CompiledCheck::isClose(const Array &want, const runtime::DataValues &got,
   double largest = 1;
   if (!isDouble || options.scale == Scale::Large)
     for (double value : want.values)
-      largest = std::max(largest, std::fabs(value));
+      if (std::isfinite(value))
+        largest = std::max(largest, std::fabs(value));
+  // What is infinite is so in both.
   for (auto [expected, value] : llvm::zip_equal(want.values, got.values))
-    if (!(std::fabs(expected - value) <= allowed * largest))
+    if (expected != value &&
+        !(std::fabs(expected - value) <= allowed * largest))
       return false;
   return true;
 }

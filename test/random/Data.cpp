@@ -25,6 +25,10 @@ static double randomElement(const SpecData &data, bool last, int64_t limit,
                             Rng &random) {
   switch (data.kind) {
   case SpecData::Real:
+    if (data.hasZeros)
+      return random.chance(0.4)
+                 ? 0
+                 : random.uniform(0.4, 1) * (random.chance(0.5) ? 1 : -1);
     return random.uniform(-1, 1);
   case SpecData::Bit:
     return random.below(2);

@@ -17,7 +17,7 @@ namespace {
 class Writer : public Templates {
 public:
   Writer(uint64_t seed, Naming naming, Scale scale)
-      : Templates(seed, naming), scale(scale) {}
+      : Templates(seed, naming), seed(seed), scale(scale) {}
   Spec write();
 
 private:
@@ -40,6 +40,7 @@ private:
   void decoder();
   void label();
   void penalty();
+  void partial();
   void options();
   /// Outputs that are places in a source: false when there is none.
   bool pointer();
@@ -67,6 +68,7 @@ private:
   void include(const string &name);
   void print(string &text, const string &name);
 
+  uint64_t seed;
   Scale scale;
   int64_t vocabularySize = 3;       // of given tokens
   std::vector<string> lengths;      // of given data, not nested
@@ -493,6 +495,21 @@ void Writer::penalty() {
       indices + "]((1 - " + value + ")^2)");
 }
 
+/// Drawn with numbers of its own: the rest of a spec is as it is without.
+void Writer::partial() {
+  Rng rest = random;
+  random = Rng(seed, 11);
+  if (random.chance(0.6)) {
+    Place place{newLength()};
+    string x = fresh("x"), flags = fresh("flag");
+    declare(x, "real", SpecData::Real, {place.extent}).hasZeros = true;
+    declare(flags, "bit", SpecData::Bit, {place.extent});
+    for (int64_t count = random.between(1, 3); count > 0; --count)
+      partialFunction(place, x, flags);
+  }
+  random = rest;
+}
+
 void Writer::options() {
   if (random.chance(0.6))
     trainOptions.push_back(random.chance(0.5) ? "average = token"
@@ -550,6 +567,7 @@ Spec Writer::write() {
     label();
   if (random.chance(0.3))
     penalty();
+  partial();
   options();
 
   string &text = spec.text;

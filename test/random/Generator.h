@@ -33,6 +33,7 @@ struct SpecData {
   std::string boundLength{};        // positions: the extent they point into
   bool generated = false;           // has a `~`
   bool ends = false;                // a sentence: symbol 1 ends it
+  bool hasZeros = false;            // reals: 0, or well away from it
 };
 
 struct Spec {

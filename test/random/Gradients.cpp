@@ -4,12 +4,15 @@
 // at once: an error of one shows unless it happens to be orthogonal. Single
 // entries follow, so that small gradients are seen too. Where two step widths
 // disagree the function has a kink or a jump near by, and the direction is
-// left out; a spec with nothing but kinks is a failure.
+// left out; a spec with nothing but kinks is a failure. What stands in `stop`
+// keeps the value that it has at the weights: it is data to the differences.
 //
 //===----------------------------------------------------------------------===//
 
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
+
+#include "mlir/IR/Builders.h"
 
 #include <cmath>
 
@@ -21,6 +24,7 @@ namespace {
 struct Line {
   const Subject &subject;
   mlir::ModuleOp original;
+  const Inputs &example;
   Arrays direction;
   bool failed = false;
 
@@ -30,7 +34,7 @@ struct Line {
     for (auto &[path, array] : direction)
       for (size_t i = 0; i < array.values.size(); ++i)
         moved[path].values[i] += step * array.values[i];
-    Inputs inputs = subject.example;
+    Inputs inputs = example;
     inputs.parameters = &moved;
     Arrays outputs;
     Status status = objective(original, inputs, outputs, false);
@@ -43,6 +47,46 @@ struct Line {
   double slope(double step) { return (at(step) - at(-step)) / (2 * step); }
 };
 } // namespace
+
+/// `@training` of `original` with the results of its stops as data, which are
+/// added to `inputs`.
+static mlir::OwningOpRef<mlir::ModuleOp>
+withFrozenStops(const Subject &subject, mlir::ModuleOp original, Inputs &inputs,
+                Failures &failures) {
+  mlir::OwningOpRef<mlir::ModuleOp> module(
+      cast<mlir::ModuleOp>(original->clone()));
+  mlir::Operation *training = findContainer(*module, "training");
+  llvm::SmallVector<fovea::attn::ComputeOp> stops;
+  training->walk([&](fovea::attn::ComputeOp op) {
+    if (op.getYielded().getDefiningOp<fovea::attn::StopOp>())
+      stops.push_back(op);
+  });
+  if (stops.empty())
+    return module;
+  auto builder = mlir::OpBuilder::atBlockEnd(&training->getRegion(0).front());
+  llvm::SmallVector<fovea::attn::EquationOp> equations;
+  auto nameOf = [&](size_t number) {
+    return builder.getStringAttr("stop." + std::to_string(number));
+  };
+  for (auto [number, stop] : llvm::enumerate(stops))
+    equations.push_back(fovea::attn::EquationOp::create(
+        builder, stop.getLoc(), nameOf(number), stop.getResult()));
+  Arrays values;
+  Status status = objective(*module, subject.example, values, true);
+  if (status.failed()) {
+    failures.push_back("stops as data: " + status.text());
+    return module;
+  }
+  for (auto [number, stop] : llvm::enumerate(stops)) {
+    equations[number].erase();
+    builder.setInsertionPoint(stop);
+    auto data = fovea::attn::DataOp::create(
+        builder, stop.getLoc(), stop.getResult().getType(), nameOf(number));
+    stop.getResult().replaceAllUsesWith(data.getResult());
+    inputs.data[nameOf(number).str()] = values[nameOf(number).str()];
+  }
+  return module;
+}
 
 static Arrays randomDirection(const Arrays &parameters, int64_t number,
                               Rng &random, std::string &name) {
@@ -75,11 +119,14 @@ void fovea::random::checkGradients(const Subject &subject,
                                    Statistics &statistics) {
   if (subject.parameters.empty())
     return;
+  Inputs example = subject.example;
+  mlir::OwningOpRef<mlir::ModuleOp> frozen =
+      withFrozenStops(subject, original, example, failures);
   Rng random(subject.seed, 4);
   int64_t judged = 0;
   for (int64_t number = 0; number < 6; ++number) {
     std::string name;
-    Line line{subject, original, {}};
+    Line line{subject, *frozen, example, {}};
     line.direction = randomDirection(subject.parameters, number, random, name);
     double expected = 0;
     for (auto &[path, array] : line.direction) {

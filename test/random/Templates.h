@@ -45,6 +45,19 @@ protected:
   void pool();
   void wholeArray(Place place);
 
+  // Of data along a place that have zeros, and bits (Partial.cpp).
+  void partialFunction(Place place, const std::string &data,
+                       const std::string &flags);
+  void behindGuards(Place place, const std::string &data,
+                    const std::string &flags);
+  void guardedRecurrence(Place place, const std::string &data,
+                         const std::string &flags);
+  void impossible(Place place, const std::string &flags);
+  void stopped(Place place, const std::string &flags);
+  std::string smooth(Context &context);
+  std::string guarded(Context &context, const std::string &x,
+                      const std::string &flag, std::string &guard);
+
   Context at(const Place &place);
   /// The left side over the context's indices; states ranges that nothing
   /// gives, and some others.
