@@ -91,7 +91,7 @@ attn.system @training {
 
 // A quarter of 1 / sqrt(2 pi) = 0.398942 and three quarters of exp(-1/2) /
 // (2 sqrt(2 pi)) = 0.120985: the log of 0.190474.
-// NORMALS: logp []: -1.65823646
+// NORMALS: logp []: -1.6582364
 attn.system @training {
   attn.length "T"
   %w = attn.data "w" : !attn.array<["T", 2], f64>
