@@ -295,6 +295,11 @@ void KernelBuilder::prefetch(Value address, bool forWriting) {
                          getI32IntegerAttr(1));
 }
 Value KernelBuilder::scratch(Type element, int64_t count) {
+  // Two of them are there at a time, in a product and in what it calls, and
+  // whoever calls compiled code is promised that 1 MB of stack is enough
+  // (runtime/model/CInterface.cpp).
+  assert(count * element.getIntOrFloatBitWidth() / 8 <= 448 << 10 &&
+         "a caller has no stack for that");
   return LLVM::AllocaOp::create(*this, pointer(), element, number(count),
                                 /*alignment=*/64);
 }

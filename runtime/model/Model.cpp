@@ -19,6 +19,16 @@ Model::~Model() = default;
 
 /// The weights are those of the model: names, extents and types.
 Status Model::takeWeights(const TensorFile &file, const std::string &name) {
+  if (std::none_of(
+          description.parameters.begin(), description.parameters.end(),
+          [&](const auto &own) { return file.tensors.count(own.path) != 0; }) &&
+      !description.parameters.empty() && !file.tensors.empty())
+    return Status::error(
+        fmt::format("these are weights of another model: it has '{}', but '{}' "
+                    "has '{}'",
+                    file.tensors.begin()->first, description.model,
+                    description.parameters.front().path),
+        name);
   for (const ParameterDescription &parameter : description.parameters) {
     auto found = file.tensors.find(parameter.path);
     if (found == file.tensors.end())

@@ -29,12 +29,28 @@ static metrics::MetricOptions optionsOf(const Arguments &arguments) {
   return options;
 }
 
+/// Says of options what they do not do for this metric.
+static void explainIdle(const Arguments &arguments) {
+  auto say = [](const std::string &text) {
+    llvm::errs() << "warning: " << text << '\n';
+  };
+  if (arguments.smooth != "exp" && arguments.metric != "bleu")
+    say("'--smooth' changes nothing of '" + arguments.metric + "'");
+  if (arguments.smoothValue && arguments.smooth != "floor" &&
+      arguments.smooth != "add-k")
+    say("'--smooth-value' changes nothing of '--smooth " + arguments.smooth +
+        "'");
+  if (!arguments.tokenise.empty() && arguments.metric == "chrf")
+    say("'--tokenise' changes nothing of 'chrf'");
+}
+
 int fovea::cli::runEval(const Arguments &arguments) {
   std::string problem;
   std::unique_ptr<metrics::Metric> metric =
       createMetric(arguments.metric, optionsOf(arguments), problem);
   if (!metric)
     return wrongUsage(problem);
+  explainIdle(arguments);
   Session session(arguments);
   std::vector<std::vector<StringRef>> files;
   std::vector<std::string> paths = {arguments.hypotheses};
