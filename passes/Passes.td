@@ -416,8 +416,11 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
       `attn.decoder` of the module says what the runtime's search does between
       them. What one program reads of another has a name (runtime/Decoder.h).
     * After: `attn-batch`, which says what the hypotheses of an example share.
-    * Not: choices in a loop inside a step, several searches, and states that
-      grow along an axis that is not their first: they are refused.
+      Of several searches, and choices beside them, each gets programs of its
+      own, `@later.1.encode`, ..: what one gives another is data of that.
+      Loops of choices inside a step become these choices; a state that grows
+      along an axis that is not its first is computed anew in each step.
+    * Not: loops of choices whose number is not fixed, or over 64: refused.
 
     log p of a choice by logits is computed here, so that the runtime looks at
     it only once. Nothing is dropped in decoding: `attn.dropout` is gone.

@@ -4,8 +4,9 @@
 // (`@encode`), the parts of a step up to each choice (`@step`, `@step.1`, ..)
 // and what stands behind (`@finish`). What the search does between them is left
 // to the runtime, which knows it as `attn.decoder` (runtime/Decoder.h says what
-// the names of values mean). Runs behind `attn-batch`, which says of every
-// value whether the examples share it.
+// the names of values mean). Each of several searches is taken apart for itself
+// (CutSearches.h). Runs behind `attn-batch`, which says of every value whether
+// the examples share it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,9 @@
 #include "dialect/Distributions.h"
 #include "passes/Access.h"
 #include "passes/Batch.h"
+#include "passes/CutSearches.h"
 #include "passes/Passes.h"
+#include "passes/UnrollChoices.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -54,11 +57,6 @@ static void eachOperand(Operation *op, llvm::function_ref<void(Value)> visit) {
   });
 }
 
-static bool isMade(Operation *op) {
-  auto choice = dyn_cast<ChoiceOp>(op);
-  return choice && choice.getResult() && !choice.getLatent();
-}
-
 namespace {
 
 /// A program that is being filled.
@@ -70,14 +68,16 @@ struct Part {
 
 class Splitter {
 public:
-  Splitter(ModuleOp module, ProgramOp program)
-      : module(module), program(program), builder(program) {}
+  /// `prefix` stands before the names of the programs that are made.
+  Splitter(ProgramOp program, std::string prefix)
+      : program(program), builder(program), prefix(std::move(prefix)) {}
 
-  LogicalResult split();
+  /// What is to be known of the programs that are made.
+  FailureOr<DictionaryAttr> split();
 
 private:
   LogicalResult findSearch();
-  LogicalResult checkGrowth(unsigned carry);
+  void replaceAppend(unsigned carry);
   void findBehind();
   void findSegments();
   LogicalResult refuse(Operation *op, const Twine &text);
@@ -101,7 +101,7 @@ private:
   Attribute describeChoice(unsigned number);
   ArrayAttr describeMarks();
   ArrayAttr describeOutputs();
-  LogicalResult describe();
+  FailureOr<DictionaryAttr> describe();
   Attribute text(StringRef value) { return builder.getStringAttr(value); }
   NamedAttribute entry(StringRef name, Attribute value) {
     return builder.getNamedAttr(name, value);
@@ -111,9 +111,9 @@ private:
     return name && openLengths.contains(name.getValue());
   }
 
-  ModuleOp module;
   ProgramOp program;
   OpBuilder builder;
+  std::string prefix;
   SearchOp search;
   SmallVector<ChoiceOp> choices;
   llvm::StringSet<> openLengths;
@@ -149,19 +149,15 @@ LogicalResult Splitter::findSearch() {
     if (open)
       openLengths.insert(length.getLength());
   }
-  for (auto op : program.getOps<SearchOp>()) {
-    if (search)
-      return refuse(op, "a second search follows the first");
+  for (auto op : program.getOps<SearchOp>())
     search = op;
-  }
   Block &block = search ? search.getBody().front() : program.getBody().front();
   WalkResult walk = program.walk([&](ChoiceOp op) {
     if (!isMade(op) || op->getBlock() == &block)
       return WalkResult::advance();
-    bool isNested = search && search->isProperAncestor(op);
-    (void)refuse(op, "'" + op.getTarget() + "' is chosen " +
-                         (isNested ? "in a loop inside a step"
-                                   : "outside of the search"));
+    (void)refuse(op, "'" + op.getTarget() +
+                         "' is chosen in a loop inside a step that has no "
+                         "fixed number of at most 64 places");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())
@@ -180,8 +176,7 @@ LogicalResult Splitter::findSearch() {
   if (!search)
     return success();
   for (unsigned i = 0; i < search.getNumCarries(); ++i)
-    if (failed(checkGrowth(i)))
-      return failure();
+    replaceAppend(i);
   return success();
 }
 
@@ -196,21 +191,16 @@ static AppendOp appendOf(SearchOp search, unsigned carry) {
   return isOwn ? append : AppendOp();
 }
 
-/// An array that grows has to keep its elements where they are.
-LogicalResult Splitter::checkGrowth(unsigned carry) {
+/// An array that keeps its elements where they are grows in place. Any other
+/// one is a state that each step computes anew, with one place more.
+void Splitter::replaceAppend(unsigned carry) {
   AppendOp append = appendOf(search, carry);
   auto type = cast<ArrayType>(search.getCarry(carry).getType());
-  StringRef name = cast<DictionaryAttr>(search.getStates()[carry])
-                       .getAs<StringAttr>("name")
-                       .getValue();
+  bool isInPlace = true;
   for (auto [axis, extent] : llvm::enumerate(type.getShape()))
-    if (isOpen(extent) && (axis != 0 || extent != search.getExtent()))
-      return refuse(search,
-                    "'" + name + "' grows along an axis that is not its first");
-  bool grows = type.getRank() != 0 && isOpen(type.getExtent(0));
-  if (grows && !append)
-    return refuse(search, "'" + name + "' is carried and changes its length");
-  return success();
+    isInPlace &= !isOpen(extent) || (axis == 0 && extent == search.getExtent());
+  if (append && !isInPlace)
+    replaceByEquation(append);
 }
 
 /// What depends on the search, or on how long it becomes.
@@ -264,7 +254,8 @@ void Splitter::findSegments() {
 Part Splitter::makePart(StringRef name, bool withOpen) {
   Part part;
   OpBuilder before(program);
-  part.program = ProgramOp::create(before, program.getLoc(), name);
+  part.program =
+      ProgramOp::create(before, program.getLoc(), prefix + name.str());
   part.program.getBody().emplaceBlock();
   for (auto length : program.getOps<LengthOp>())
     if (withOpen || !openLengths.contains(length.getLength()))
@@ -380,8 +371,10 @@ Attribute Splitter::describeState(unsigned carry) {
   auto state = cast<DictionaryAttr>(search.getStates()[carry]);
   Value argument = search.getCarry(carry), next = search.getNext(carry);
   AppendOp append = appendOf(search, carry);
+  // What has no places before the first step begins with none.
   bool isOpenState =
-      append && isOpen(append.getArray().getType().getExtent(append.getAxis()));
+      llvm::any_of(cast<ArrayType>(argument.getType()).getShape(),
+                   [&](Attribute extent) { return isOpen(extent); });
   Value value = append ? append.getRow() : next;
   SmallVector<NamedAttribute> entries = {
       entry("name", state.get("name")),
@@ -488,8 +481,9 @@ ArrayAttr Splitter::describeOutputs() {
   return builder.getArrayAttr(outputs);
 }
 
-LogicalResult Splitter::describe() {
-  SmallVector<NamedAttribute> entries;
+FailureOr<DictionaryAttr> Splitter::describe() {
+  SmallVector<NamedAttribute> entries = {
+      entry("encode", text(encode.program.getSymName()))};
   SmallVector<Attribute> states, made, stacks;
   for (unsigned i = 0; i < choices.size(); ++i)
     made.push_back(describeChoice(i));
@@ -525,16 +519,15 @@ LogicalResult Splitter::describe() {
         text(part.outputs.empty() ? StringRef() : part.program.getSymName()));
   entries.push_back(entry("segments", builder.getArrayAttr(programs)));
   if (!finish.outputs.empty())
-    entries.push_back(entry("finish", text("finish")));
-  module->setAttr(decoderName, builder.getDictionaryAttr(entries));
-  return success();
+    entries.push_back(entry("finish", text(finish.program.getSymName())));
+  return builder.getDictionaryAttr(entries);
 }
 
 //===----------------------------------------------------------------------===//
 // The whole of it
 //===----------------------------------------------------------------------===//
 
-LogicalResult Splitter::split() {
+FailureOr<DictionaryAttr> Splitter::split() {
   // Nothing is dropped in decoding.
   program.walk([](DropoutOp op) {
     op.getResult().replaceAllUsesWith(op.getOperand());
@@ -559,7 +552,8 @@ LogicalResult Splitter::split() {
     if (auto append = dyn_cast<AppendOp>(op);
         !append || carryOf(append) < 0 || !isLeftToSearch(append))
       take(parts[segment], op);
-  if (failed(describe()))
+  FailureOr<DictionaryAttr> description = describe();
+  if (failed(description))
     return failure();
   for (Part &part : parts)
     if (part.outputs.empty())
@@ -567,7 +561,7 @@ LogicalResult Splitter::split() {
   if (finish.outputs.empty())
     finish.program.erase();
   program.erase();
-  return success();
+  return description;
 }
 
 namespace {
@@ -576,9 +570,24 @@ struct SplitDecoder : fovea::attn::impl::SplitDecoderBase<SplitDecoder> {
     auto program = getOperation().lookupSymbol<ProgramOp>("decode");
     if (!program)
       return;
-    if (failed(verifyBatched(getOperation())) ||
-        failed(Splitter(getOperation(), program).split()))
-      signalPassFailure();
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    unrollChoices(program);
+    SmallVector<Attribute> descriptions;
+    for (auto [number, part] : llvm::enumerate(cutSearches(program))) {
+      std::string prefix =
+          number == 0 ? "" : "later." + std::to_string(number) + ".";
+      FailureOr<DictionaryAttr> description = Splitter(part, prefix).split();
+      if (failed(description))
+        return signalPassFailure();
+      descriptions.push_back(*description);
+    }
+    Builder builder(&getContext());
+    NamedAttrList first(cast<DictionaryAttr>(descriptions.front()));
+    if (descriptions.size() > 1)
+      first.set("later",
+                builder.getArrayAttr(ArrayRef(descriptions).drop_front()));
+    getOperation()->setAttr(decoderName, first.getDictionary(&getContext()));
   }
 };
 } // namespace

@@ -20,6 +20,11 @@
 //
 // A decoder without a search makes its choices once, each by itself.
 //
+// A model may make several searches, or choices beside them, one behind the
+// other. Each is a decoder; what it is given by those before it is an output
+// `given/K` of theirs and data of its own, and a length that they have found is
+// given, too.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_RUNTIME_DECODER_H
@@ -32,7 +37,9 @@ namespace fovea::runtime {
 struct Decoder {
   struct State {
     std::string name; // what the model calls it
-    /// The output of `encode` that it begins with; empty: it begins empty.
+    /// The output of `encode` that it begins with; empty: it begins empty. Of
+    /// what is replaced it then gets a place more in each step, along each axis
+    /// of the length that the search finds.
     std::string initial;
     /// The value that it has behind the step; of what grows, its new row.
     std::string next;
@@ -119,6 +126,9 @@ struct Decoder {
   std::vector<Mark> marks;
   std::vector<Stack> stacks;
   std::vector<Output> outputs;
+
+  /// What is generated behind this; they speak of the programs of the first.
+  std::vector<Decoder> later;
 };
 
 } // namespace fovea::runtime

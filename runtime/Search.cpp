@@ -18,6 +18,9 @@ Search::Search(const Decoder &decoder, std::vector<ProgramCode> functions,
     : decoder(decoder), code(std::move(functions)), pool(pool) {
   if (decoder.isSearch && !decoder.known && decoder.extent < 0)
     openLength = decoder.lengths[-1 - decoder.extent];
+  std::vector<OwnedMemory> laterParameters;
+  if (!decoder.later.empty())
+    laterParameters = parameters;
   for (OwnedMemory &memory : parameters) {
     auto &member = members.emplace_back(std::make_unique<Member>(
         decoder.programs[decoder.encode], std::move(memory)));
@@ -27,9 +30,25 @@ Search::Search(const Decoder &decoder, std::vector<ProgramCode> functions,
                      : std::make_unique<StepMemory>(decoder.programs[number],
                                                     code[number], openLength));
   }
+  std::vector<std::string> found;
+  for (const Decoder &next : decoder.later) {
+    if (const auto &name = (later.empty() ? *this : *later.back()).openLength;
+        !name.empty())
+      found.push_back(name);
+    Decoder &own = laterDecoders.emplace_back(next);
+    own.programs = decoder.programs;
+    later.push_back(std::make_unique<Search>(own, code, laterParameters, pool));
+    later.back()->foundLengths = found;
+  }
 }
 
 Search::~Search() = default;
+
+Status Search::hasNoPrefix(const std::string &name) {
+  return Status::error(fmt::format(
+      "'{}' is not generated symbol by symbol, so that it has no prefix",
+      name));
+}
 
 Status Search::encode(Member &member, const Batch &examples) {
   Binding binding;
@@ -75,12 +94,24 @@ Status Search::generate(const Batch &examples, const SearchOptions &options,
 
 Status Search::decode(const Batch &examples, const SearchOptions &options,
                       std::vector<std::vector<Generated>> &results) {
+  return later.empty() ? decodeOne(examples, {}, options, results)
+                       : decodeChain(examples, options, results);
+}
+
+Status Search::decodeOne(const Batch &examples,
+                         const std::vector<SearchStart> &starts,
+                         const SearchOptions &options,
+                         std::vector<std::vector<Generated>> &results) {
   // Places count from the end of each example: they cannot step together.
   if (decoder.reverse && examples.size() > 1) {
     results.clear();
-    for (const Example *example : examples) {
+    for (size_t i = 0; i < examples.size(); ++i) {
       std::vector<std::vector<Generated>> own;
-      if (Status status = decode({example}, options, own); status.failed())
+      std::vector<SearchStart> start;
+      if (!starts.empty())
+        start = {starts[i]};
+      if (Status status = decodeOne({examples[i]}, start, options, own);
+          status.failed())
         return status;
       results.push_back(std::move(own.front()));
     }
@@ -88,7 +119,7 @@ Status Search::decode(const Batch &examples, const SearchOptions &options,
   }
   if (Status status = encode(examples); status.failed())
     return status;
-  return generate(examples, options, results);
+  return SearchRun(*this, examples, options, starts).run(results);
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,11 +222,14 @@ Status SearchRun::checkPrefixes() const {
       auto choice = std::find_if(
           decoder.choices.begin(), decoder.choices.end(),
           [&](const Decoder::Choice &own) { return own.name == name; });
-      if (choice == decoder.choices.end() || !choice->shape.empty() ||
-          !decoder.isSearch || !Distribution(choice->distribution).isDiscrete())
-        return Status::error(fmt::format(
-            "'{}' is not generated symbol by symbol, so that it has no prefix",
-            name));
+      // A name of several choices has several values in a step.
+      bool isOne = std::count_if(decoder.choices.begin(), decoder.choices.end(),
+                                 [&](const Decoder::Choice &own) {
+                                   return own.name == name;
+                                 }) == 1;
+      if (!isOne || !choice->shape.empty() || !decoder.isSearch ||
+          !Distribution(choice->distribution).isDiscrete())
+        return Search::hasNoPrefix(name);
       int64_t count = values.size();
       if (decoder.known && count > lengthAt(decoder.extent, example))
         return Status::error(fmt::format(
@@ -220,7 +254,9 @@ Status SearchRun::begin() {
   for (size_t example = 0; example < examples.size(); ++example) {
     int64_t largest = 0;
     for (const Program::Length &length : declared)
-      if (length.formula.empty())
+      if (length.formula.empty() &&
+          std::find(search.foundLengths.begin(), search.foundLengths.end(),
+                    length.name) == search.foundLengths.end())
         largest = std::max(largest,
                            encoded.lengthNamed(length.name)->extents[example]);
     longest.push_back(options.longest.value_or(2 * largest + 50));
@@ -239,17 +275,21 @@ Status SearchRun::begin() {
     for (int64_t draw = 0; draw < draws; ++draw) {
       Group &group = groups.emplace_back();
       group.example = example;
-      group.draw = draw;
+      SearchStart start = startOf(example);
+      group.draw = start.draw + draw;
       // Nothing is generated where the length is known to be 0.
       if (decoder.known && lengthAt(decoder.extent, example) == 0) {
         Finished &finished = group.finished.emplace_back();
-        finished.score = scoreOf(0, 0, std::nullopt);
+        finished.logp = start.logp;
+        finished.score = scoreOf(start.logp, 0, std::nullopt);
         continue;
       }
       Hypothesis &hypothesis = live.emplace_back();
       hypothesis.group = groups.size() - 1;
       hypothesis.example = example;
       hypothesis.state = live.size() - 1;
+      hypothesis.logp = start.logp;
+      hypothesis.numChoices = start.numChoices;
     }
   }
   beginStates();
@@ -273,7 +313,8 @@ Status SearchRun::run(std::vector<std::vector<Generated>> &results) {
     for (Hypothesis &hypothesis : live) {
       Finished &finished = groups[hypothesis.group].finished.emplace_back();
       finished.logp = hypothesis.logp;
-      finished.score = scoreOf(hypothesis.logp, 0, hypothesis.score);
+      finished.score = scoreOf(
+          hypothesis.logp, startOf(hypothesis.example).steps, hypothesis.score);
       finished.last = std::move(hypothesis);
     }
   }

@@ -26,6 +26,8 @@
 #include "runtime/SearchOptions.h"
 #include "runtime/StepMemory.h"
 
+#include <deque>
+
 namespace fovea::runtime {
 
 /// What one hypothesis gives.
@@ -38,6 +40,13 @@ struct Generated {
   std::vector<double> stepLogp; // log p of each choice, in order
   bool ended = true;            // false: cut at the largest number of steps
   bool hasEnd = false;          // whether a symbol that ends it stands last
+};
+
+/// Where a search goes on from others.
+struct SearchStart {
+  uint64_t draw = 0; // the number of the draw
+  int64_t numChoices = 0, steps = 0;
+  double logp = 0;
 };
 
 class Search {
@@ -79,12 +88,25 @@ private:
     std::vector<std::unique_ptr<StepMemory>> segments;
   };
   Status encode(Member &member, const Batch &examples);
+  Status decodeOne(const Batch &examples,
+                   const std::vector<SearchStart> &starts,
+                   const SearchOptions &options,
+                   std::vector<std::vector<Generated>> &results);
+  Status decodeChain(const Batch &examples, const SearchOptions &options,
+                     std::vector<std::vector<Generated>> &results);
+  Status checkChain(const Batch &examples);
+  static Status hasNoPrefix(const std::string &name);
+  std::vector<Search *> chain();
 
   const Decoder &decoder;
   std::vector<ProgramCode> code;
   void *pool;
   std::vector<std::unique_ptr<Member>> members;
   std::string openLength;
+  /// The searches behind this one, and the lengths that those before found.
+  std::deque<Decoder> laterDecoders;
+  std::vector<std::unique_ptr<Search>> later;
+  std::vector<std::string> foundLengths;
 };
 
 } // namespace fovea::runtime

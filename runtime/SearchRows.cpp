@@ -320,6 +320,14 @@ void SearchRun::beginStates() {
   for (MemberRows &own : members)
     for (size_t number = 0; number < decoder.states.size(); ++number) {
       const State &state = decoder.states[number];
+      if (state.initial.empty() && state.written == State::replaced) {
+        RowArray &rows = own.states[number];
+        rows = {int64_t(sizeOf(state.element)), {0}, {}};
+        for (const Hypothesis &hypothesis : live)
+          rows.starts.push_back(rows.starts.back() +
+                                countOf(state.shape, hypothesis.example));
+        rows.bytes.assign(rows.starts.back() * rows.elementBytes, {});
+      }
       if (state.initial.empty())
         continue;
       const ValueSource &source = sources.at(state.initial);
@@ -336,16 +344,58 @@ void SearchRun::beginStates() {
     }
 }
 
+/// Gives the rows of a state that changes its length their places of the next
+/// step; the new ones are 0.
+void SearchRun::lengthen(const State &state,
+                         const std::vector<Hypothesis> &from,
+                         RowArray &rows) const {
+  RowArray longer;
+  longer.elementBytes = rows.elementBytes;
+  longer.starts = {0};
+  for (size_t i = 0; i < from.size(); ++i) {
+    std::vector<int64_t> old, wanted;
+    int64_t count = 1;
+    for (int64_t extent : state.shape) {
+      old.push_back(lengthAt(extent, from[i].example));
+      bool isOpen = extent < 0 && -1 - extent == openLength;
+      wanted.push_back(old.back() + (isOpen ? 1 : 0));
+      count *= wanted.back();
+    }
+    longer.starts.push_back(longer.starts.back() + count);
+    longer.bytes.resize(longer.starts.back() * longer.elementBytes);
+    std::vector<int64_t> at(old.size());
+    for (int64_t source = rows.starts[i]; source < rows.starts[i + 1];
+         ++source) {
+      int64_t target = 0;
+      for (size_t axis = 0; axis < at.size(); ++axis)
+        target = target * wanted[axis] + at[axis];
+      std::memcpy(longer.row(i) + target * longer.elementBytes,
+                  rows.bytes.data() + source * rows.elementBytes,
+                  rows.elementBytes);
+      for (size_t axis = at.size(); axis-- > 0;) {
+        if (++at[axis] != old[axis])
+          break;
+        at[axis] = 0;
+      }
+    }
+  }
+  rows = std::move(longer);
+}
+
 /// The states behind the step; `from` go on, in this order.
 void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   bool writes = false;
   for (size_t number = 0; number < decoder.states.size(); ++number) {
     const State &state = decoder.states[number];
     writes |= state.written == State::bySearch;
-    if (state.written == State::replaced)
-      for (MemberRows &own : members)
-        gather(own, sources.at(state.next), from, sizeOf(state.element),
-               own.nextStates[number]);
+    if (state.written != State::replaced)
+      continue;
+    for (MemberRows &own : members) {
+      RowArray &rows = own.nextStates[number];
+      gather(own, sources.at(state.next), from, sizeOf(state.element), rows);
+      if (state.initial.empty())
+        lengthen(state, from, rows);
+    }
   }
   live = from;
   if (writes) {

@@ -81,8 +81,9 @@ struct MemberRows {
 
 class SearchRun {
 public:
-  SearchRun(Search &search, const Batch &examples, const SearchOptions &options)
-      : search(search), decoder(search.decoder),
+  SearchRun(Search &search, const Batch &examples, const SearchOptions &options,
+            const std::vector<SearchStart> &starts = {})
+      : search(search), starts(starts), decoder(search.decoder),
         encoded(search.members.front()->encoded), examples(examples),
         options(options) {
     for (const auto &member : search.members)
@@ -113,6 +114,9 @@ private:
                         Distribution &distribution);
   Status distributionOf(const MemberRows &own, int number, int64_t element,
                         const Hypothesis &from, Distribution &distribution);
+  SearchStart startOf(int64_t example) const {
+    return starts.empty() ? SearchStart() : starts[example];
+  }
   Status checkEnsemble() const;
   Status checkPrefixes() const;
   /// The value that a choice of this step has to take; null: any.
@@ -161,6 +165,8 @@ private:
     return read(members.front(), source, from);
   }
   void beginStates();
+  void lengthen(const Decoder::State &state,
+                const std::vector<Hypothesis> &from, RowArray &rows) const;
   void moveStates(const std::vector<Hypothesis> &from);
   Status runSegment(int number, std::vector<Hypothesis> &hypotheses,
                     bool keepsParents);
@@ -186,6 +192,8 @@ private:
   bool needsStates() const;
 
   Search &search;
+  /// By example; none: each begins here.
+  std::vector<SearchStart> starts;
   const Decoder &decoder;
   const Workspace &encoded;
   const Batch &examples;

@@ -148,27 +148,22 @@ void Reader::read() {
   decoder.longest = textOf(description, "longest");
 }
 
-LogicalResult fovea::codegen::emitDecoder(ModuleOp source, ModuleOp module,
-                                          const EmitOptions &options,
-                                          Decoder &decoder) {
-  auto description = source->getAttrOfType<DictionaryAttr>(decoderName);
-  assert(description && "the phase 'batch' has split a decoder");
-  if (auto model = source->getAttrOfType<StringAttr>("attn.model"))
-    decoder.model = model.str();
-  Reader(description, options.real, decoder).read();
-  EmitOptions own = options;
-  own.prepares = true;
+/// One search of a decoder; its programs join `programs`.
+static LogicalResult emitSearch(DictionaryAttr description, ModuleOp source,
+                                ModuleOp module, const EmitOptions &own,
+                                Decoder &decoder,
+                                std::vector<Program> &programs) {
+  Reader(description, own.real, decoder).read();
   auto emit = [&](StringRef name) -> FailureOr<int> {
     auto program =
         name.empty() ? ProgramOp() : source.lookupSymbol<ProgramOp>(name);
     if (!program)
       return -1;
-    if (failed(
-            emitProgram(program, module, own, decoder.programs.emplace_back())))
+    if (failed(emitProgram(program, module, own, programs.emplace_back())))
       return failure();
-    return decoder.programs.size() - 1;
+    return programs.size() - 1;
   };
-  FailureOr<int> encode = emit("encode");
+  FailureOr<int> encode = emit(textOf(description, "encode"));
   if (failed(encode))
     return failure();
   decoder.encode = *encode;
@@ -183,5 +178,28 @@ LogicalResult fovea::codegen::emitDecoder(ModuleOp source, ModuleOp module,
   if (failed(finish))
     return failure();
   decoder.finish = *finish;
+  return success();
+}
+
+LogicalResult fovea::codegen::emitDecoder(ModuleOp source, ModuleOp module,
+                                          const EmitOptions &options,
+                                          Decoder &decoder) {
+  auto description = source->getAttrOfType<DictionaryAttr>(decoderName);
+  assert(description && "the phase 'batch' has split a decoder");
+  if (auto model = source->getAttrOfType<StringAttr>("attn.model"))
+    decoder.model = model.str();
+  EmitOptions own = options;
+  own.prepares = true;
+  if (failed(emitSearch(description, source, module, own, decoder,
+                        decoder.programs)))
+    return failure();
+  if (auto later = description.getAs<ArrayAttr>("later"))
+    for (auto next : later.getAsRange<DictionaryAttr>()) {
+      Decoder &search = decoder.later.emplace_back();
+      search.model = decoder.model;
+      if (failed(
+              emitSearch(next, source, module, own, search, decoder.programs)))
+        return failure();
+    }
   return success();
 }

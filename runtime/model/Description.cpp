@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 3;
+static constexpr int formatVersion = 4;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -86,7 +86,7 @@ template <typename A> static void fields(A &a, Decoder &x) {
   a(x.model), a(x.programs), a(x.encode), a(x.segments), a(x.finish);
   a(x.lengths), a(x.isSearch), a(x.reverse), a(x.extent), a(x.known);
   a(x.longest), a(x.states), a(x.choices), a(x.marks), a(x.stacks);
-  a(x.outputs);
+  a(x.outputs), a(x.later);
 }
 
 /// The defaults of a spec: what else a search is asked for stands in flags.
@@ -318,10 +318,10 @@ static bool isWhole(const Program &program) {
   return good;
 }
 
-static bool isWhole(const Decoder &decoder) {
+static bool isWhole(const Decoder &decoder, size_t numPrograms) {
   auto isProgram = [&](int number, bool mayMiss) {
     return (mayMiss && number == -1) ||
-           (number >= 0 && number < static_cast<int>(decoder.programs.size()));
+           (number >= 0 && number < static_cast<int>(numPrograms));
   };
   auto isExtent = [&](int64_t extent) {
     return extent <= largestExtent &&
@@ -337,6 +337,9 @@ static bool isWhole(const Decoder &decoder) {
               segments == static_cast<int>(decoder.choices.size()) + 1;
   for (const Program &program : decoder.programs)
     good &= isWhole(program);
+  for (const Decoder &next : decoder.later)
+    good &= next.programs.empty() && next.later.empty() &&
+            isWhole(next, numPrograms);
   for (int segment : decoder.segments)
     good &= isProgram(segment, /*mayMiss=*/true);
   for (const Decoder::State &state : decoder.states)
@@ -356,7 +359,8 @@ static bool isWhole(const Decoder &decoder) {
 }
 
 static bool isWhole(const Description &description) {
-  bool good = !description.hasDecoder || isWhole(description.decoder);
+  bool good = !description.hasDecoder ||
+              isWhole(description.decoder, description.decoder.programs.size());
   for (const Program &program : description.programs)
     good &= isWhole(program);
   for (const ParameterDescription &parameter : description.parameters) {

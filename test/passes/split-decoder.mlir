@@ -193,3 +193,37 @@ module {
     attn.output "x" %x : !attn.array<[4], f64>
   }
 }
+
+// -----
+
+// A choice behind a search has programs of its own, and gets what it reads as
+// data; the length is known by then.
+
+// CHECK:       later = [{choices = [{distribution = "categorical", name = "good"
+// CHECK-SAME:  encode = "later.1.encode"
+// CHECK-SAME:  outputs = [{name = "y", value = "stack/0"}, {name = "given/0", value = ""}]
+module {
+  // CHECK-LABEL: attn.program @finish
+  // CHECK:         attn.output "given/0"
+  // CHECK-LABEL: attn.program @later.1.encode
+  // CHECK-NOT:     open
+  // CHECK:         %[[G:.*]] = attn.data "given/0" {attn.batch = "each"} : !attn.array<[2], f64>
+  // CHECK:         attn.output "encode/0" %[[G]]
+  // CHECK-LABEL: attn.program @later.1.step
+  attn.program @decode {
+    attn.length "T" open
+    %w = attn.param "w" : !attn.array<[2], f64>
+    %y = attn.search "T" states [] (%t) carries () axes [0] {
+      %0 = attn.choice "y" categorical ["logits"] (%w : !attn.array<[2], f64>) end 1 : i64 -> !attn.array<[], i64>
+      attn.yield %0 : !attn.array<[], i64>
+    } : !attn.array<["T"], i64>
+    %sum = attn.compute (%k: 2) sum (%t: "T") {
+      %0 = attn.read %y[%t] : !attn.array<["T"], i64>
+      %1 = arith.sitofp %0 : i64 to f64
+      attn.yield %1 : f64
+    } : !attn.array<[2], f64>
+    %good = attn.choice "good" categorical ["logits"] (%sum : !attn.array<[2], f64>) -> !attn.array<[], i64>
+    attn.output "y" %y : !attn.array<["T"], i64>
+    attn.output "good" %good : !attn.array<[], i64>
+  }
+}

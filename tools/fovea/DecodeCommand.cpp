@@ -45,12 +45,14 @@ private:
 std::string Printer::lineOf(const runtime::Example &example,
                             const reference::Hypothesis &hypothesis) const {
   std::string line;
+  bool isFirst = true;
   for (const DataInfo &data : execution.model->data) {
     auto found = hypothesis.outputs.find(data.name);
     if (!data.isChosen || found == hypothesis.outputs.end())
       continue;
-    if (!line.empty())
+    if (!isFirst)
       line += '\t';
+    isFirst = false;
     runtime::Replacement replacement;
     if (data.name == unknown.generated)
       replacement = [&](size_t place) {
