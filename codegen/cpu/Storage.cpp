@@ -463,8 +463,11 @@ void StorageMap::addBlock(Block &block, int position) {
   for (Operation *each : opsOf(block)) {
     Operation &op = *each;
     if (auto kernel = dyn_cast<KernelOp>(op)) {
-      for (OpResult result : kernel->getResults())
-        storage[result] = of(kernel.getYielded(result));
+      for (OpResult result : kernel->getResults()) {
+        // A copy: the table that it lies in may grow.
+        Storage yielded = of(kernel.getYielded(result));
+        storage[result] = yielded;
+      }
       continue;
     }
     // A group, an epilogue and twins are one step: their ops run together.
