@@ -54,12 +54,6 @@ static bool isComputed(Operation *op) {
   return !isa<DataOp, ParamOp, OutputOp>(op);
 }
 
-/// Axes of a value that the equations do not name are d0, d1, ...
-static bool isValueAxis(StringRef index) {
-  return index.consume_front("d") && !index.empty() &&
-         llvm::all_of(index, llvm::isDigit);
-}
-
 Explanation::Names Explanation::namesOf(ArrayRef<Operation *> ops) const {
   Names names;
   for (Operation *op : ops)
@@ -175,11 +169,12 @@ void Explanation::printCycle(const Loop &loop, unsigned depth) {
       }
       if (!from.contains(edge.reader))
         continue;
-      std::string text = readText(graph, edge, loop.getTime(edge.target));
+      std::string text = readText(graph, edge, loop.getTime(edge.target),
+                                  /*asWritten=*/false);
       Names names;
       for (Operation *at = edge.reader; at; at = from.lookup(at))
         if (names.insert(graph.getName(at)))
-          text += " -> " + nameAndLine(graph, at);
+          text += " -> " + nameAndLine(graph, at, /*asWritten=*/false);
       if (!best || names.size() < bestLength) {
         best = text;
         bestLength = names.size();
@@ -200,7 +195,7 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
     StringRef separator = " over ";
     for (auto [index, extent] : loopIndices(op)) {
       std::string name = indexName(op, index);
-      if (!isa<ComputeOp>(op) || isValueAxis(name))
+      if (!isa<ComputeOp>(op) || isMadeUp(name))
         continue;
       text += separator.str() + name;
       separator = ", ";

@@ -174,12 +174,17 @@ void Checker::disagreements() {
     std::string stated = use.var->name + " < " + use.var->extent->text();
     if (owner != owners.end())
       stated = owner->second->text + "[" + stated + "]";
+    std::string meant = exchanged(*use.read, use.var, *use.var->extent);
+    for (const IndexUse &other : model.uses)
+      if (meant.empty() && other.var == use.var && other.shift == 0)
+        meant = exchanged(*other.read, use.var, *extent);
     error(use.loc,
           "index '" + use.var->name + "' has two ranges: " +
               use.var->extent->text() + " from " + use.var->origin + " (" +
               diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
-              extent->text() + " from " + termText(*use.read) +
-              " here; state one: " + stated,
+              extent->text() + " from " + termText(*use.read) + " here; " +
+              (meant.empty() ? "state one: " + stated
+                             : "did you mean " + meant + "?"),
           {{use.var->originLoc, "the other range comes from here"}});
   }
 }

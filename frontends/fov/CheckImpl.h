@@ -54,8 +54,11 @@ private:
   bool checkTerm(Term &term);
   bool checkIndices(ArrayRef<Term *> indices);
   bool checkRead(Term &term);
+  static std::string exchanged(const Term &read, const IndexVar *var,
+                               const Extent &extent);
   bool checkFallback(Term &term);
   bool checkMap(Term &term);
+  bool checkGuess(Term &term);
   bool checkShapes(Term &term);
   bool checkBranches(Term &term);
   bool checkJoin(Term &term);

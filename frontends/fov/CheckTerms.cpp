@@ -116,6 +116,37 @@ bool Checker::checkRead(Term &term) {
   return checkIndices(term.args) && checkFallback(term);
 }
 
+/// `w[i,j]` for a read `w[j,i]` of which `var` is an index that has to have
+/// `extent`, where only that fits; or nothing.
+std::string Checker::exchanged(const Term &read, const IndexVar *var,
+                               const Extent &extent) {
+  if (read.kind != TermKind::Read)
+    return "";
+  auto plain = [&](size_t k) -> const IndexVar * {
+    const Term &arg = *read.args[k];
+    return arg.kind == TermKind::Index ? arg.index : nullptr;
+  };
+  for (size_t k = 0; k < read.args.size(); ++k)
+    for (size_t m = 0; plain(k) == var && m < read.args.size(); ++m) {
+      const IndexVar *other = m == k ? nullptr : plain(m);
+      std::optional<Extent> here = read.array->axis(k),
+                            there = read.array->axis(m);
+      if (!other || !here || !there || *here == *there || *there != extent)
+        continue;
+      // Of the other index nothing else may be known.
+      if (!other->extent ||
+          (*other->extent != *here && other->origin != termText(read)))
+        continue;
+      std::string text = read.array->text;
+      for (size_t at = 0; at < read.args.size(); ++at)
+        text += (at == 0 ? "[" : ",") + termText(*read.args[at == k   ? m
+                                                            : at == m ? k
+                                                                      : at]);
+      return text + "]";
+    }
+  return "";
+}
+
 //===----------------------------------------------------------------------===//
 // Elementwise
 //===----------------------------------------------------------------------===//
@@ -195,7 +226,34 @@ bool Checker::checkMap(Term &term) {
                             " is not");
         return false;
       }
-  return term.args.size() < 2 || checkShapes(term);
+  return (term.args.size() < 2 || checkShapes(term)) && checkGuess(term);
+}
+
+/// The shape of an equation that reads itself was guessed from what stands
+/// beside that read, and the read may turn out to be another one: a whole array
+/// where one of its elements was meant.
+bool Checker::checkGuess(Term &term) {
+  for (const Term *arg : term.args) {
+    if (!term.shape || !arg->shape || arg->shape->empty() ||
+        sameShape(*arg->shape, *term.shape))
+      continue;
+    std::string text = typed(*arg) + ", but this has to be " +
+                       (term.shape->empty() ? std::string("a number")
+                                            : shapeText(*term.shape));
+    const Array *array = arg->kind == TermKind::Read ? arg->array : nullptr;
+    const Piece *piece = array ? array->general() : nullptr;
+    bool isWhole = piece && arg->args.size() < array->numPlaces;
+    if (isWhole) {
+      std::string places;
+      for (const PiecePlace &place : piece->places)
+        places += (places.empty() ? "" : ",") + place.var->name;
+      text += ": it follows from itself; did you mean " + array->text + "[" +
+              places + "]?";
+    }
+    error(arg->loc, text);
+    return false;
+  }
+  return true;
 }
 
 bool Checker::checkBranches(Term &term) {
@@ -261,9 +319,15 @@ bool Checker::checkContract(Term &term) {
   bool ranks = !term.isDot || (a.shape->size() == 1 && b.shape->size() == 1);
   if (ranks && sameShape({a.shape->back()}, {b.shape->front()}))
     return true;
+  // A matrix on the wrong side contracts its other axis.
+  bool isTurned = !term.isDot && a.shape->size() + b.shape->size() == 3 &&
+                  sameShape({b.shape->back()}, {a.shape->front()});
   error(term.loc,
         (term.isDot ? "cannot take the dot product of " : "cannot multiply ") +
-            typed(a) + " and " + typed(b));
+            typed(a) + " and " + typed(b) +
+            (isTurned
+                 ? "; did you mean " + termText(b) + " @ " + termText(a) + "?"
+                 : ""));
   return false;
 }
 

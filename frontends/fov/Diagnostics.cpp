@@ -26,6 +26,9 @@ static constexpr unsigned shownRight = 36;
 static constexpr size_t longestMessage = 2000;
 static constexpr size_t longestQuote = 48;
 
+/// Further places of one error that are shown.
+static constexpr unsigned mostRepeats = 2;
+
 namespace {
 /// One character as it is shown: the bytes that it stands for, its text and
 /// the columns that this takes.
@@ -105,19 +108,50 @@ void Diagnostics::error(SMLoc loc, const std::string &text,
 
 void Diagnostics::warning(SMLoc loc, const std::string &text,
                           std::vector<Note> notes) {
-  report(SourceMgr::DK_Warning, warnings, loc, text, notes);
+  if (!isMeant(loc))
+    report(SourceMgr::DK_Warning, warnings, loc, text, notes);
+}
+
+/// Whether the author says on the line that a warning is not wanted.
+bool Diagnostics::isMeant(SMLoc loc) const {
+  unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
+  if (!id)
+    return false;
+  const char *end = manager.getMemoryBuffer(id)->getBufferEnd();
+  StringRef line =
+      StringRef(loc.getPointer(), end - loc.getPointer()).split('\n').first;
+  // A string may hold the sign of a comment.
+  bool inString = false;
+  for (size_t at = 0; at < line.size(); ++at) {
+    inString ^= line[at] == '"';
+    if (line[at] == '#' && !inString)
+      return line.drop_front(at + 1).ltrim().starts_with("as meant");
+  }
+  return false;
 }
 
 void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, SMLoc loc,
                          const std::string &text,
                          const std::vector<Note> &notes) {
-  if (!seen.insert({loc.getPointer(), xxh3_64bits(text)}).second)
+  uint64_t key = xxh3_64bits(text);
+  if (!seen.insert({loc.getPointer(), key}).second)
     return;
+  // The same words about the same names: `h[t-1] reads h[-1], ..`.
+  bool hasName = StringRef(text).find_first_of("'[") != StringRef::npos;
+  if (kind == SourceMgr::DK_Error && joinsRepeated && hasName && loc.isValid())
+    if (unsigned before = repeats[key]++) {
+      if (before <= mostRepeats && errors <= limit)
+        print(SourceMgr::DK_Note, loc, "the same holds here");
+      return;
+    }
   if (++count > limit)
     return;
   print(kind, loc, text);
   for (const Note &note : notes)
     print(SourceMgr::DK_Note, note.loc, note.text);
+  auto origin = origins.find(loc.getPointer());
+  if (origin != origins.end())
+    print(SourceMgr::DK_Note, origin->second.loc, origin->second.text);
 }
 
 void Diagnostics::finish() {
@@ -224,10 +258,24 @@ static bool isSwapped(StringRef left, StringRef right) {
          left.drop_front(i + 2) == right.drop_front(i + 2);
 }
 
+/// Whether `word` is `longer` with letters left out, the first one kept.
+static bool isShortFor(StringRef word, StringRef longer) {
+  if (word.size() < 3 || word.size() >= longer.size() ||
+      word.front() != longer.front())
+    return false;
+  for (char letter : longer)
+    if (!word.empty() && word.front() == letter)
+      word = word.drop_front();
+  return word.empty();
+}
+
 StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   // Longer words allow for more slips; nothing near a word of 1 or 2 letters.
   if (name.size() < 3 || name.size() > 64)
     return {};
+  for (StringRef candidate : candidates)
+    if (candidate != name && candidate.equals_insensitive(name))
+      return candidate;
   unsigned allowed = name.size() < 5 ? 1 : name.size() < 9 ? 2 : 3;
   StringRef best;
   for (StringRef candidate : candidates) {
@@ -243,6 +291,15 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
     if (allowed == 0)
       break;
   }
+  if (!best.empty())
+    return best;
+  // `source` for `src`, when it is short for nothing else.
+  for (StringRef candidate : candidates)
+    if (isShortFor(candidate, name)) {
+      if (!best.empty() && best != candidate)
+        return {};
+      best = candidate;
+    }
   return best;
 }
 

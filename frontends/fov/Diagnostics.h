@@ -9,6 +9,7 @@
 #ifndef FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
 #define FOVEA_FRONTENDS_FOV_DIAGNOSTICS_H
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
@@ -41,8 +42,21 @@ public:
   /// same place with the same text are one.
   void error(llvm::SMLoc loc, const std::string &text,
              std::vector<Note> notes = {});
+  /// Not printed where the line ends with a comment that begins with
+  /// `as meant`.
   void warning(llvm::SMLoc loc, const std::string &text,
                std::vector<Note> notes = {});
+
+  /// From now on an error that has been reported elsewhere in the same words
+  /// about the same names is a note, and nothing from the fourth place on: most
+  /// follow from one mistake.
+  void joinRepeated() { joinsRepeated = true; }
+
+  /// What is reported at `loc` is in fact written elsewhere, as the body of a
+  /// called def is: errors there get this note.
+  void addOrigin(llvm::SMLoc loc, Note note) {
+    origins.try_emplace(loc.getPointer(), std::move(note));
+  }
 
   /// Prints what is left to say ("3 more errors").
   void finish();
@@ -63,6 +77,7 @@ public:
 private:
   void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
              const std::string &text);
+  bool isMeant(llvm::SMLoc loc) const;
   void report(llvm::SourceMgr::DiagKind kind, unsigned &count, llvm::SMLoc loc,
               const std::string &text, const std::vector<Note> &notes);
   /// The line around a place, and a caret under it.
@@ -74,6 +89,9 @@ private:
   unsigned errors = 0;
   unsigned warnings = 0;
   llvm::DenseSet<std::pair<const char *, uint64_t>> seen;
+  llvm::DenseMap<const char *, Note> origins;
+  bool joinsRepeated = false;
+  llvm::DenseMap<uint64_t, unsigned> repeats; // of a text
 };
 
 /// `text` in single quotes, cut when it is longer than a name should be.

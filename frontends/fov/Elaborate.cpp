@@ -67,8 +67,13 @@ static std::string wayInto(const Statement &def, StringRef name,
   return text + "(" + llvm::join(arguments, ", ") + ")";
 }
 
+/// With more names than these a list of all helps nobody.
+static constexpr size_t mostListed = 8;
+
 void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
-                           const Bindings *bindings) {
+                           const Bindings *bindings, WordPlace place) {
+  if (!missing.insert({&scope, name.str()}).second)
+    return;
   std::string text = "'" + name.str() + "' is not defined";
   if (diagnostics.isFull())
     return error(loc, text);
@@ -87,26 +92,44 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
     names.push_back(b->name.str());
     locs.push_back({});
   }
+  size_t numOwn = 0;
   for (Scope *s = &scope; s; s = s->parent)
     for (auto &entry : s->symbols) {
       if (s != &scope && entry.second.kind != Symbol::Def)
         continue;
+      numOwn += s == &scope;
       names.push_back(entry.first().str());
       locs.push_back(s == preludeScope ? SMLoc() : entry.second.loc);
     }
   std::vector<StringRef> candidates(names.begin(), names.end());
   llvm::append_range(candidates, builtinNames());
   StringRef near = nearest(name, candidates);
+  std::string ours = ourWord(name, place);
   std::vector<Diagnostics::Note> notes;
-  if (!near.empty()) {
+  // A name of the model that is near is meant before a word of others.
+  auto it = llvm::find(names, near);
+  SMLoc found =
+      near.empty() || it == names.end() ? SMLoc() : locs[it - names.begin()];
+  if (!ours.empty() && !found.isValid()) {
+    text += ours;
+  } else if (!near.empty()) {
     text += "; did you mean '" + near.str() + "'";
-    auto it = llvm::find(names, near);
-    SMLoc place = it == names.end() ? SMLoc() : locs[it - names.begin()];
-    if (place.isValid()) {
-      text += " (" + diagnostics.lineText(place, loc) + ")";
-      notes.push_back({place, "'" + near.str() + "' is defined here"});
+    if (found.isValid()) {
+      text += " (" + diagnostics.lineText(found, loc) + ")";
+      notes.push_back({found, "'" + near.str() + "' is defined here"});
     }
     text += "?";
+  } else if (place == WordPlace::Module) {
+    text +=
+        "; there are linear, embedding, gru, lstm, rnn, layer_norm, conv1d, "
+        "conv2d, .. and what 'def' defines";
+  } else if (numOwn > 0 && numOwn <= mostListed) {
+    std::vector<std::string> own;
+    for (auto &entry : scope.symbols)
+      own.push_back(entry.first().str());
+    llvm::sort(own);
+    text += "; there " + std::string(numOwn == 1 ? "is " : "are ") +
+            llvm::join(own, ", ");
   }
   error(loc, text, std::move(notes));
 }

@@ -18,6 +18,7 @@
 #define FOVEA_FRONTENDS_FOV_ELABORATE_H
 
 #include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/ForeignWords.h"
 #include "frontends/fov/Terms.h"
 
 #include <set>
@@ -35,6 +36,7 @@ struct Program {
     const ast::Statement *statement;
     std::unique_ptr<Program> program;
   };
+  StringRef source;
   std::unique_ptr<ast::File> file;
   std::vector<Import> imports; // in the order of `use` statements
 };
@@ -161,7 +163,8 @@ private:
   void checkLatents();
   void checkOverrides();
   void undefined(StringRef name, SMLoc loc, Scope &scope,
-                 const Bindings *bindings);
+                 const Bindings *bindings,
+                 WordPlace place = WordPlace::Expression);
   void indexNamed(StringRef name, SMLoc loc, const Symbol &symbol, Scope &scope,
                   const Bindings *bindings);
   StringRef freeLetter(Scope &scope, const Bindings *bindings);
@@ -302,7 +305,7 @@ private:
   Terms call(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
   Terms callDef(const ast::Statement &def, Instance *instance,
                 ArrayRef<Term *> arguments,
-                const llvm::StringMap<Symbol> &sizes, SMLoc loc,
+                const llvm::StringMap<Symbol> &sizes, const ast::Expr &expr,
                 StringRef shownName);
   Symbol *knownDef(const ast::Expr &callee, Scope &scope,
                    const Bindings *bindings);
@@ -338,10 +341,8 @@ private:
 
   /// A second mistake at a place is the same one in another member of a family.
   void error(SMLoc loc, const std::string &text,
-             std::vector<Diagnostics::Note> notes = {}) {
-    if (!loc.isValid() || reported.insert(loc.getPointer()).second)
-      diagnostics.error(loc, text, std::move(notes));
-  }
+             std::vector<Diagnostics::Note> notes = {});
+  bool isInPrelude(SMLoc loc) const;
 
   /// Reports once when writing out the model would take too much memory, and
   /// is true from then on.
@@ -351,6 +352,8 @@ private:
 
   Diagnostics &diagnostics;
   std::set<const char *> reported;
+  /// Names that were said to be undefined: once for each scope.
+  std::set<std::pair<const Scope *, std::string>> missing;
   const Program &prelude;
   const Overrides &overrides;
   std::set<std::string> keys; // that --set may name
@@ -360,6 +363,8 @@ private:
   std::deque<Instance> instances;
   std::deque<Bindings> bindingStorage;
   Scope *preludeScope = nullptr;
+  /// The calls of defs of the prelude that are being written out, and where.
+  SmallVector<std::pair<SMLoc, const ast::Statement *>, 2> preludeCalls;
   int64_t nextOrdinal = 0;
   struct Root {
     SMLoc loc;

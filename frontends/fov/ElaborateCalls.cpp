@@ -8,6 +8,7 @@
 
 #include "frontends/fov/Elaborate.h"
 #include "frontends/fov/Options.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
@@ -20,6 +21,29 @@ using ast::StatementKind;
 //===----------------------------------------------------------------------===//
 // Defs
 //===----------------------------------------------------------------------===//
+
+bool Elaborator::isInPrelude(SMLoc loc) const {
+  const char *at = loc.getPointer();
+  StringRef text = prelude.source;
+  return at >= text.begin() && at < text.end();
+}
+
+/// A mistake that shows in the prelude is one of whoever calls it.
+void Elaborator::error(SMLoc loc, const std::string &text,
+                       std::vector<Diagnostics::Note> notes) {
+  if (isInPrelude(loc) && !preludeCalls.empty()) {
+    auto call = llvm::find_if(llvm::reverse(preludeCalls), [&](auto &each) {
+      return !isInPrelude(each.first);
+    });
+    if (call != preludeCalls.rend()) {
+      notes.push_back(
+          {loc, "in '" + call->second->name.str() + "' of the prelude"});
+      loc = call->first;
+    }
+  }
+  if (!loc.isValid() || reported.insert(loc.getPointer()).second)
+    diagnostics.error(loc, text, std::move(notes));
+}
 
 Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
   const Statement *s = symbol.statement;
@@ -44,7 +68,8 @@ Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
 Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
                                       ArrayRef<Term *> arguments,
                                       const llvm::StringMap<Symbol> &sizes,
-                                      SMLoc loc, StringRef shownName) {
+                                      const Expr &expr, StringRef shownName) {
+  SMLoc loc = expr.loc, callee = expr.range.Start;
   if (arguments.size() != def.parameters.size()) {
     error(loc,
           "'" + shownName.str() + "' takes " +
@@ -57,7 +82,15 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   if (isTooDeep(loc) || isTooMuch(loc))
     return {};
   size_t firstTerm = model->terms.size(), firstIndex = model->indices.size(),
-         firstArray = model->storage.size(), firstUse = model->uses.size();
+         firstBinding = model->bindings.size(), firstUse = model->uses.size(),
+         firstArray = model->storage.size();
+  bool isPrelude = isInPrelude(def.nameLoc);
+  if (isPrelude)
+    preludeCalls.push_back({callee, &def});
+  llvm::scope_exit popCall([&] {
+    if (isPrelude)
+      preludeCalls.pop_back();
+  });
   Scope *own = &scopes.emplace_back();
   own->isCall = true;
   own->instance = instance;
@@ -161,21 +194,36 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     if (!returned)
       error(def.nameLoc, "'" + def.name.str() + "' returns nothing");
   }
+  if (!isPrelude)
+    return results;
   // What the prelude computes is said to stand where it is called.
-  auto known = preludeScope->symbols.find(def.name);
-  if (known != preludeScope->symbols.end() && known->second.statement == &def) {
-    for (size_t k = firstTerm; k < model->terms.size(); ++k)
-      model->terms[k].loc = loc;
-    for (size_t k = firstIndex; k < model->indices.size(); ++k)
-      model->indices[k].loc = model->indices[k].originLoc = loc;
-    for (size_t k = firstUse; k < model->uses.size(); ++k)
-      model->uses[k].loc = loc;
-    for (size_t k = firstArray; k < model->storage.size(); ++k) {
-      model->storage[k].loc = loc;
-      for (Piece &piece : model->storage[k].pieces)
-        piece.loc = loc;
+  diagnostics.addOrigin(callee, {def.nameLoc, "'" + def.name.str() +
+                                                  "' of the prelude is "
+                                                  "defined here"});
+  for (Term &term : llvm::drop_begin(model->terms, firstTerm))
+    term.loc = callee;
+  for (IndexVar &var : llvm::drop_begin(model->indices, firstIndex))
+    var.loc = var.originLoc = callee;
+  for (SizeBinding &binding : llvm::drop_begin(model->bindings, firstBinding))
+    if (isInPrelude(binding.loc))
+      binding.loc = callee;
+  for (IndexUse &use : llvm::drop_begin(model->uses, firstUse))
+    use.loc = callee;
+  for (Array &array : llvm::drop_begin(model->storage, firstArray)) {
+    array.loc = callee;
+    if (array.firstRead.isValid())
+      array.firstRead = callee;
+    for (Piece &piece : array.pieces) {
+      piece.loc = callee;
+      for (PiecePlace &place : piece.places)
+        place.loc = callee;
     }
   }
+  for (Term *result : results)
+    if (isInPrelude(result->range.Start) || !result->range.isValid()) {
+      result->loc = loc;
+      result->range = expr.range;
+    }
   return results;
 }
 
@@ -259,7 +307,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
         return {};
       sizes[size] = *argument;
     }
-    return callDef(def, nullptr, args, sizes, expr.loc, def.name);
+    return callDef(def, nullptr, args, sizes, expr, def.name);
   }
 
   // A module: name, family member, or a part of an import.
@@ -294,7 +342,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
     return {};
   }
   return callDef(*member.instance->def, member.instance, args,
-                 member.instance->sizes, expr.loc, shown);
+                 member.instance->sizes, expr, shown);
 }
 
 /// A def with parameters is instantiated by `param`, never called directly.

@@ -211,9 +211,12 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
                  "expected a distribution, for example categorical(...)");
   std::vector<StringRef> known;
   const Distribution *distribution = findDistribution(name, known);
-  if (!distribution)
-    return error(right.loc, "'" + name.str() + "' is no distribution" +
-                                suggestion(name, known));
+  if (!distribution) {
+    std::string ours = ourWord(name, WordPlace::Distribution);
+    return error(right.loc,
+                 "'" + name.str() + "' is no distribution" +
+                     (ours.empty() ? suggestion(name, known) : ours));
+  }
   choice.distribution = name.str();
   if (!choice.latent)
     for (const PiecePlace &place : places)

@@ -74,19 +74,23 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
   SMLoc loc = expr.loc;
   size_t given = expr.items.size();
   auto [low, high] = arity(name);
+  // softmax(x, 1), max(x, dim = 1): which axis is said by an index.
+  std::string byIndex =
+      reductionNamed(name) ? "; over an index it is " + name.str() + "[i](x[i])"
+                           : "";
   if (given < low || given > high) {
     error(loc, "'" + name.str() + "' takes " +
                    (low == high
                         ? std::to_string(low)
                         : std::to_string(low) + " to " + std::to_string(high)) +
                    (high == 1 ? " value" : " values") + " but gets " +
-                   std::to_string(given));
+                   std::to_string(given) + byIndex);
     return {};
   }
   for (const ast::Item &item : expr.items)
     if (!item.name.empty()) {
-      error(item.loc,
-            "'" + name.str() + "' has no argument '" + item.name.str() + "'");
+      error(item.loc, "'" + name.str() + "' has no argument '" +
+                          item.name.str() + "'" + byIndex);
       return {};
     }
   // Shapes: zeros(H), zeros(R, C).

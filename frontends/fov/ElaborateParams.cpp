@@ -22,7 +22,10 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   ArrayRef<ast::Item> items =
       call.kind == ExprKind::Call ? call.items : ArrayRef<ast::Item>();
   if (callee->kind != ExprKind::Name) {
-    error(callee->loc, "expected the name of a module");
+    std::string written(callee->range.Start.getPointer(),
+                        callee->range.End.getPointer());
+    error(callee->loc, "expected the name of a module" +
+                           ourWord(written, WordPlace::Module));
     return nullptr;
   }
   std::string name = callee->name.str();
@@ -56,7 +59,7 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     return nullptr;
   }
   if (!symbol) {
-    undefined(name, callee->loc, scope, bindings);
+    undefined(name, callee->loc, scope, bindings, WordPlace::Module);
     return nullptr;
   }
   if (symbol->kind == Symbol::Mistake)
@@ -140,8 +143,14 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     own->symbols[entry.first()] = {Symbol::Size, call.loc,
                                    Extent(entry.second)};
   instance->parameters = own;
+  // What is wrong with a size of them is said of the call.
+  bool isPrelude = isInPrelude(def->nameLoc);
+  if (isPrelude)
+    preludeCalls.push_back({callee->loc, def});
   for (const Statement *s : instance->params)
     declareParam(*s, *own);
+  if (isPrelude)
+    preludeCalls.pop_back();
   return instance;
 }
 

@@ -13,6 +13,7 @@
 #include "frontends/fov/Options.h"
 #include "frontends/fov/Parser.h"
 #include "frontends/fov/SourceFile.h"
+#include "frontends/fov/Warnings.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
@@ -41,6 +42,7 @@ public:
   std::unique_ptr<Program> load(llvm::StringRef text) {
     ++numFiles;
     auto program = std::make_unique<Program>();
+    program->source = text;
     program->file = parse(text, diagnostics);
     if (!program->file)
       return nullptr;
@@ -391,13 +393,14 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
   context.loadDialect<attn::AttnDialect>();
   unsigned before = diagnostics.numErrors();
   Program prelude;
-  prelude.file = parse(
-      diagnostics.addSource("prelude.fov", preludeText().str()), diagnostics);
+  prelude.source = diagnostics.addSource("prelude.fov", preludeText().str());
+  prelude.file = parse(prelude.source, diagnostics);
   std::unique_ptr<Program> program =
       Loader(options.includeDir, diagnostics)
           .load(diagnostics.addSource(name, text.str()));
   if (!program || diagnostics.numErrors() != before)
     return nullptr;
+  diagnostics.joinRepeated();
   checkMetrics(*program, diagnostics);
 
   auto result = std::make_unique<Model>();
@@ -410,6 +413,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
         !llvm::StringRef(set.first).starts_with("decode."))
       overrides.push_back(set);
   bool drawsLatents = false;
+  std::unique_ptr<Elaborated> training;
   for (bool decoding : {false, true}) {
     Elaborator elaborator(diagnostics, prelude, overrides, decoding);
     std::unique_ptr<Elaborated> model = elaborator.run(*program);
@@ -442,21 +446,27 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
       for (const std::string &refusal : model->refusals)
         if (!llvm::is_contained(result->refusals, refusal))
           result->refusals.push_back(refusal);
-    if (draws)
-      continue;
-    builder.setInsertionPointToEnd(module.getBody());
-    Lowering(*model, diagnostics, builder)
-        .run(decoding ? "decoding" : "training");
-    if (diagnostics.numErrors() != before)
-      return nullptr;
+    if (!draws) {
+      builder.setInsertionPointToEnd(module.getBody());
+      Lowering(*model, diagnostics, builder)
+          .run(decoding ? "decoding" : "training");
+      if (diagnostics.numErrors() != before)
+        return nullptr;
+    }
+    if (!decoding)
+      training = std::move(model);
   }
   module->setAttr("attn.model", builder.getStringAttr(result->name));
-  module->setAttr("attn.train",
-                  optionsOf(*program, "train", options, diagnostics, builder));
+  mlir::DictionaryAttr train =
+      optionsOf(*program, "train", options, diagnostics, builder);
+  module->setAttr("attn.train", train);
   module->setAttr("attn.decode",
                   optionsOf(*program, "decode", options, diagnostics, builder));
   if (diagnostics.numErrors() != before)
     return nullptr;
+  auto init = train.getAs<mlir::StringAttr>("init");
+  warnOfMistakes(*training, init ? init.getValue() : "", diagnostics);
+  warnOfUnused(*program, diagnostics);
   if (drawsLatents)
     result->module = nullptr;
   return result;

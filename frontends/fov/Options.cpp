@@ -2,6 +2,7 @@
 
 #include "frontends/fov/Options.h"
 #include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/ForeignWords.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -57,9 +58,12 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
                                          "valid",     "score"};
   ArrayRef<StringRef> options =
       block == "train" ? ArrayRef(train) : ArrayRef(decode);
-  if (!llvm::is_contained(options, name))
+  if (!llvm::is_contained(options, name)) {
+    std::string ours =
+        ourWord(name, block == "train" ? WordPlace::Train : WordPlace::Decode);
     return "'" + name.str() + "' is no option of " + block.str() +
-           suggestion(name, options);
+           (ours.empty() ? suggestion(name, options) : ours);
+  }
   // Words that some options have for their values.
   static const std::map<StringRef, std::vector<StringRef>> words = {
       {"average", {"token", "example"}},

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontends/fov/ForeignWords.h"
 #include "frontends/fov/ParserImpl.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -143,10 +144,12 @@ bool Parser::parseAxis(Axis &axis) {
 bool Parser::parseType(Type &type) {
   if (at(Token::Name) && !is_contained(typeWords, token.text)) {
     StringRef meant = nearest(token.text, typeWords);
+    std::string ours = fov::ourWord(token.text, fov::WordPlace::Type);
     fail(token.loc(),
          quoted(token.text) + " is no type of data" +
-             (meant.empty() ? " (" + join(ArrayRef(typeWords), ", ") + ")"
-                            : "; did you mean '" + meant.str() + "'?"));
+             (!ours.empty()   ? ours
+              : meant.empty() ? " (" + join(ArrayRef(typeWords), ", ") + ")"
+                              : "; did you mean '" + meant.str() + "'?"));
     return false;
   }
   if (!name(type.name, type.loc, "a type of data"))

@@ -1,7 +1,8 @@
 //===- Cycles.cpp - why no loop computes a cycle --------------------------===//
 //
 // The diagnostics of recurrences that have no order: a past and a future, an
-// equation that needs itself at the same place, a read of the whole.
+// equation that needs itself at the same place, a read of the whole, and one
+// whose gradient alone has no order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,7 +91,7 @@ static void reportSelf(const Graph &graph, ArrayRef<Operation *> ops,
                              << " is defined by itself";
   if (!names.empty())
     error << " through " << enumeration(names);
-  if (!index.empty())
+  if (!index.empty() && !isMadeUp(index))
     error << " at the same " << index;
   for (Operation *op : llvm::drop_begin(through))
     error.attachNote(graph.getPlace(op))
@@ -142,44 +143,67 @@ static bool reportBothWays(const Graph &graph, ArrayRef<Operation *> ops,
   return true;
 }
 
+static bool isComputed(const Access &access) {
+  return llvm::any_of(access.indices, [](const AccessIndex &index) {
+    return index.kind == AccessIndex::Computed;
+  });
+}
+
 /// `'a' reads all of y, which is computed from 'a' itself: a -> y -> c -> a`.
 static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
                         const Edge &edge) {
   SmallVector<Operation *> cycle =
       shortestPath(edges, edge.target, edge.reader);
   cycle.insert(cycle.begin(), edge.reader);
-  std::string text = graph.getName(edge.reader).str();
-  StringRef last = text;
+  std::string reader = graph.getText(edge.reader);
+  std::string text = reader, last = reader;
   for (Operation *op : llvm::drop_begin(cycle))
-    if (StringRef name = graph.getName(op); name != last) {
-      text += " -> " + name.str();
+    if (std::string name = graph.getText(op); name != last) {
+      text += " -> " + name;
       last = name;
     }
-  bool computed = llvm::any_of(edge.access->indices, [](const AccessIndex &i) {
-    return i.kind == AccessIndex::Computed;
-  });
+  bool computed = isComputed(*edge.access);
   InFlightDiagnostic error =
       emitError(graph.getPlace(edge.reader, edge.access->read));
   std::string read = readText(
       graph, edge,
       edge.access->indices.empty() ? 0 : edge.access->indices.size() - 1);
-  StringRef target = graph.getName(edge.target);
-  bool isAdjoint = target.starts_with("d ");
-  error << quotedName(graph, edge.reader) << " reads ";
+  error << "'" << reader << "' reads ";
   if (!computed)
-    error << "all of "
-          << (isAdjoint ? quotedName(graph, edge.target) : target.str());
-  else if (isAdjoint || StringRef(read).contains(".."))
-    error << (isAdjoint ? quotedName(graph, edge.target) : target.str())
-          << " at a computed place";
+    error << "all of " << graph.getText(edge.target);
+  else if (StringRef(read).contains(".."))
+    error << graph.getText(edge.target) << " at a computed place";
   else
     error << read;
-  error << ", which is computed from " << quotedName(graph, edge.reader)
-        << " itself";
-  if (text != graph.getName(edge.reader))
+  error << ", which is computed from '" << reader << "' itself";
+  if (text != reader)
     error << ": " << text;
   error.attachNote(graph.getPlace(edge.target))
-      << quotedName(graph, edge.target) << " is defined here";
+      << "'" << graph.getText(edge.target) << "' is defined here";
+}
+
+/// The equations have an order, and those of their gradient have none:
+/// `'a' has no gradient: ..`. What flows back runs against the reads.
+static void reportGradient(const Graph &graph, ArrayRef<Operation *> ops,
+                           const std::optional<Edge> &conflict) {
+  Operation *op = conflict ? conflict->target : spokesman(ops);
+  std::string name = graph.getText(op);
+  InFlightDiagnostic error = emitError(graph.getPlace(op));
+  error << "'" << name << "' has no gradient: ";
+  if (!conflict) {
+    error << "no order of its places computes what flows back through it";
+    return;
+  }
+  std::string read = graph.getText(conflict->reader);
+  error << "it reads " << (name == read ? "itself" : read)
+        << (isComputed(*conflict->access) ? " at a computed place"
+                                          : " at more than one place")
+        << ", and no order computes what flows back; read it at an index of "
+           "its own, with a condition, for example "
+        << read << "[u] where u < t";
+  if (name != read)
+    error.attachNote(graph.getPlace(conflict->reader))
+        << "'" << read << "' is defined here";
 }
 
 void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
@@ -200,7 +224,8 @@ void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
     Loop loop;
     loop.extent = extent;
     bool possible = axes.find(loop, {});
-    if (!possible && reportBothWays(graph, ops, edges, extent))
+    if (!possible && !isOfGradient(graph.getName(first)) &&
+        reportBothWays(graph, ops, edges, extent))
       return;
     if (conflict || sameIndex)
       continue;
@@ -209,6 +234,8 @@ void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
     else
       conflict = axes.conflict;
   }
+  if (isOfGradient(graph.getName(first)))
+    return reportGradient(graph, ops, conflict);
   if (conflict)
     return reportWhole(graph, edges, *conflict);
   // Some op of the cycle has no index at all to run along: it reads the whole.

@@ -387,10 +387,41 @@ schedule::loopIndices(Operation *op) {
 // Text
 //===----------------------------------------------------------------------===//
 
+bool schedule::isOfGradient(StringRef name) { return name.starts_with("d "); }
+
+std::string schedule::writtenName(StringRef name) {
+  name.consume_front("d ");
+  std::string text;
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  for (StringRef part : parts) {
+    // Calls of one def are numbered.
+    part = part.split('#').first;
+    bool isMember =
+        !text.empty() && !part.empty() && llvm::all_of(part, llvm::isDigit);
+    if (isMember && text.back() == ']')
+      text.back() = ',';
+    else if (!text.empty())
+      text += isMember ? "[" : ".";
+    text += part.str() + (isMember ? "]" : "");
+  }
+  return text;
+}
+
+bool schedule::isMadeUp(StringRef index) {
+  return index.size() > 1 && StringRef("dp").contains(index.front()) &&
+         llvm::all_of(index.drop_front(), llvm::isDigit);
+}
+
 std::string schedule::indexName(Operation *op, unsigned index) {
   if (auto compute = dyn_cast<ComputeOp>(op))
     return cast<StringAttr>(compute.getIndices()[index]).getValue().str();
-  return "i" + std::to_string(index);
+  // A letter for the range: t for T.
+  for (auto [number, extent] : loopIndices(op))
+    if (auto name = dyn_cast<StringAttr>(extent);
+        number == index && name && name.size() == 1)
+      return name.getValue().lower();
+  return "i";
 }
 
 /// `t-d-1`, or `..` where it is no such sum.
@@ -419,8 +450,10 @@ static std::string sumText(Operation *reader, Value index) {
 }
 
 std::string schedule::readText(const Graph &graph, const Edge &edge,
-                               unsigned axis) {
-  std::string text = graph.getName(edge.target).str() + "[";
+                               unsigned axis, bool asWritten) {
+  std::string text = (asWritten ? graph.getText(edge.target)
+                                : graph.getName(edge.target).str()) +
+                     "[";
   llvm::raw_string_ostream out(text);
   for (unsigned i = 0; i <= axis && i < edge.access->indices.size(); ++i) {
     const AccessIndex &index = edge.access->indices[i];
@@ -455,13 +488,13 @@ unsigned schedule::lineOf(Location place) {
 }
 
 std::string schedule::quotedName(const Graph &graph, Operation *op) {
-  StringRef name = graph.getName(op);
-  bool isAdjoint = name.consume_front("d ");
-  return (isAdjoint ? "the gradient of '" : "'") + name.str() + "'";
+  return (isOfGradient(graph.getName(op)) ? "the gradient of '" : "'") +
+         graph.getText(op) + "'";
 }
 
-std::string schedule::nameAndLine(const Graph &graph, Operation *op) {
-  std::string text = graph.getName(op).str();
+std::string schedule::nameAndLine(const Graph &graph, Operation *op,
+                                  bool asWritten) {
+  std::string text = asWritten ? graph.getText(op) : graph.getName(op).str();
   if (unsigned line = lineOf(graph.getPlace(op)))
     text += " (line " + std::to_string(line) + ")";
   return text;

@@ -40,6 +40,10 @@ struct Edge {
 llvm::SmallVector<llvm::SmallVector<unsigned>>
 orderedComponents(llvm::ArrayRef<llvm::SmallVector<unsigned>> reads);
 
+/// A name in the IR as the spec writes it: `y[0]` for `y.0`, and `y` for what
+/// the gradient says of it.
+std::string writtenName(llvm::StringRef name);
+
 class Graph {
 public:
   explicit Graph(SystemOp system);
@@ -84,6 +88,10 @@ public:
   /// The name of the equation that an op belongs to: its label, what
   /// `attn.part` says, or the label of the op that it was made for.
   llvm::StringRef getName(mlir::Operation *op) const;
+  /// That name as the spec writes it, for messages.
+  std::string getText(mlir::Operation *op) const {
+    return writtenName(getName(op));
+  }
   /// Where that equation stands in the source.
   mlir::Location getPlace(mlir::Operation *op) const;
   /// Where `inner`, a part of `op`, stands in the file of the equation; where
@@ -126,14 +134,22 @@ int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);
-/// A read up to and with axis `axis`, as people write it: `s[t-1]`.
-std::string readText(const Graph &graph, const Edge &edge, unsigned axis);
+/// Whether an index has a name that no spec has written: that of an axis of a
+/// value, d0, or one that a pass made up.
+bool isMadeUp(llvm::StringRef index);
+/// Whether an equation is one of the gradient.
+bool isOfGradient(llvm::StringRef name);
+/// A read up to and with axis `axis`, as people write it: `s[t-1]`. Unless
+/// `asWritten`, names are those of the IR.
+std::string readText(const Graph &graph, const Edge &edge, unsigned axis,
+                     bool asWritten = true);
 /// The line of a place; 0 when unknown.
 unsigned lineOf(mlir::Location place);
 /// `'b'`; of what differentiation has made for it, `the gradient of 'b'`.
 std::string quotedName(const Graph &graph, mlir::Operation *op);
 /// `b (line 12)`, or `b`.
-std::string nameAndLine(const Graph &graph, mlir::Operation *op);
+std::string nameAndLine(const Graph &graph, mlir::Operation *op,
+                        bool asWritten = true);
 
 } // namespace fovea::attn::schedule
 

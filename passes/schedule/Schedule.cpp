@@ -25,16 +25,25 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
   void runOnOperation() override {
     if (explain)
       explainSchedule(getOperation(), {}, llvm::outs());
-    bool failedOnce = false, lossFailed = false;
+    // One mistake is one error, though several systems have the equation.
+    llvm::DenseSet<Location> reported;
+    ScopedDiagnosticHandler once(
+        &getContext(), [&](Diagnostic &diagnostic) -> LogicalResult {
+          Location place = diagnostic.getLocation();
+          bool isKnown = !isa<UnknownLoc>(place) &&
+                         diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          return success(isKnown && !reported.insert(place).second);
+        });
+    bool failedOnce = false, noLoss = false;
     for (auto system :
          llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
-      // The gradient repeats the equations of the loss, and their mistakes.
-      if (lossFailed && system.getSymName() == "grad")
+      // The gradient holds the equations of the loss.
+      if (noLoss && system.getSymName() == "grad")
         continue;
       auto planned = schedule::planSystem(system);
       if (failed(planned)) {
         failedOnce = true;
-        lossFailed |= system.getSymName() == "loss";
+        noLoss |= system.getSymName() == "loss";
         continue;
       }
       auto &[graph, plan] = *planned;

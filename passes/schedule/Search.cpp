@@ -158,7 +158,7 @@ static StringRef verbOf(Operation *op) {
 
 /// `'tgt' (line 18)`.
 static std::string quoted(const Graph &graph, Operation *op) {
-  std::string text = "'" + graph.getName(op).str() + "'";
+  std::string text = "'" + graph.getText(op) + "'";
   if (unsigned line = lineOf(graph.getPlace(op)))
     text += " (line " + std::to_string(line) + ")";
   return text;
@@ -180,7 +180,7 @@ void DecoderPlanner::reportMutual(const Group &first, const Group &second,
         << ", need each other, so that neither can be generated first";
   if (between != a && between != b)
     error.attachNote(graph.getPlace(between, between))
-        << "'" << graph.getName(between) << "' depends on both, and both on it";
+        << "'" << graph.getText(between) << "' depends on both, and both on it";
 }
 
 void DecoderPlanner::reportLength(const Group &group, Operation *op,
@@ -225,10 +225,10 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
   });
   if (group.open && !hasTime)
     return reportLength(group, edge.reader,
-                        verbOf(edge.reader) + " all of " + name);
+                        verbOf(edge.reader) + " all of " + writtenName(name));
   decodingError(graph, edge.reader)
-      << " reads all of " << name << ", which is not generated yet at step "
-      << time;
+      << " reads all of " << writtenName(name)
+      << ", which is not generated yet at step " << time;
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,8 +390,10 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
     for (Operation *op : group.step)
       if (axes.candidates(op, group.extent).empty()) {
         reportLength(group, op, verbOf(op) + " every place");
-        break;
+        return failure();
       }
+    decodingError(graph, group.choices.front())
+        << " needs at a step what is known only behind it";
     return failure();
   }
   if (group.open && failed(checkOpenIndices(group, *loop)))

@@ -6,6 +6,8 @@
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include "mlir/IR/Verifier.h"
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::cli;
@@ -35,7 +37,21 @@ llvm::SMLoc Session::placeOf(Location location) {
   return {};
 }
 
+/// Whether a message is that of a verifier, `'attn.read' op has 0 indices`:
+/// the compiler has made something wrong, and the words help nobody who has
+/// only written a model.
+static bool isInternal(StringRef text) {
+  auto [name, rest] = text.drop_front(text.starts_with("'")).split('\'');
+  return rest.starts_with(" op ") && name.contains('.') && !name.contains(' ');
+}
+
 void Session::report(Diagnostic &diagnostic) {
+  if (isInternal(diagnostic.str())) {
+    errors.error(placeOf(diagnostic.getLocation()),
+                 "an internal error of the compiler, not one of this line; "
+                 "please report it with this file");
+    return;
+  }
   std::vector<Diagnostics::Note> notes;
   for (Diagnostic &note : diagnostic.getNotes())
     notes.push_back({placeOf(note.getLocation()), note.str()});
@@ -85,6 +101,9 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
     parts.push_back(value);
   }
   modelIdentity = codegen::ObjectCache::keyOf(parts);
+  // The passes rely on it; the handler has said what is wrong.
+  if (model && model->module && failed(verify(*model->module)))
+    return nullptr;
   return model;
 }
 

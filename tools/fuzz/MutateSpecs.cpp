@@ -33,6 +33,10 @@ static cl::opt<unsigned> seconds("seconds", cl::init(10), cl::cat(category),
                                  cl::desc("that one text may take"));
 static cl::opt<bool> compile("compile", cl::cat(category),
                              cl::desc("go beyond parsing, through every pass"));
+static cl::opt<std::string>
+    messageFile("messages", cl::cat(category),
+                cl::desc("where all that is said is written, whatever it says; "
+                         "each text's messages stand below its number"));
 static cl::opt<std::string> includeDir("include", cl::cat(category),
                                        cl::desc("where `use` looks"));
 static cl::opt<std::string> keep("keep", cl::init("fovea-mutate.fov"),
@@ -288,12 +292,32 @@ int main(int argc, char **argv) {
   std::optional<mlir::MLIRContext> context;
   unsigned tried = 0;
   unsigned counts[4] = {};
+  unsigned numTexts = 0;
+  std::unique_ptr<raw_fd_ostream> said;
+  if (!messageFile.empty()) {
+    std::error_code failure;
+    said = std::make_unique<raw_fd_ostream>(messageFile, failure);
+    if (failure) {
+      errs() << "error: '" << messageFile
+             << "' cannot be written: " << failure.message() << '\n';
+      return 1;
+    }
+  }
   auto attempt = [&](StringRef text) {
     current = text;
     if (compile && tried++ % textsPerContext == 0)
       context.emplace(mlir::MLIRContext::Threading::DISABLED);
     alarm(seconds);
-    return fuzz::tryText(text, context ? &*context : nullptr, includeDir);
+    if (!said)
+      return fuzz::tryText(text, context ? &*context : nullptr, includeDir);
+    std::string messages;
+    fuzz::Outcome outcome = fuzz::tryText(text, context ? &*context : nullptr,
+                                          includeDir, &messages);
+    std::string mistake = fuzz::wordingMistake(messages);
+    *said << "== " << numTexts++ << '\n' << messages;
+    if (!mistake.empty())
+      *said << "!! " << mistake << '\n';
+    return outcome;
   };
   // As they are: with `--number 0` a text that was kept shows what is wrong
   // with it.

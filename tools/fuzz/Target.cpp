@@ -13,6 +13,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Regex.h"
+
+#include <set>
 
 using namespace fovea;
 using namespace llvm;
@@ -70,15 +73,43 @@ static void checkLayout(StringRef text, const ast::File &file) {
           "a layout is laid out once more");
 }
 
+std::string fuzz::wordingMistake(StringRef printed) {
+  // Made-up indices, ops, adjoints `d x`, and verifiers.
+  static const Regex inside(
+      "(^|[^A-Za-z0-9_.])[dp][0-9]+([^A-Za-z0-9_.]|$)|adjoint|attn\\.|scf\\.|"
+      "arith\\.|'d |[ (]d [a-z_]+[],.0-9)']|' op |internal error");
+  std::set<StringRef> said;
+  for (StringRef line : split(printed, '\n')) {
+    // `file:line:col: error: text`, or no place.
+    SmallVector<StringRef> parts;
+    static const Regex message(
+        "^([^ ]+:[0-9]+:[0-9]+: )?(error|warning|note): (.*)$");
+    if (!message.match(line, &parts))
+      continue;
+    if (inside.match(parts[3]))
+      return "a message speaks of the inside: " + line.str();
+    if (parts[2] == "note")
+      continue;
+    if (parts[1].starts_with("prelude.fov"))
+      return "an error stands in the prelude: " + line.str();
+    bool hasName = parts[3].find_first_of("'[") != StringRef::npos;
+    if (hasName && !said.insert(parts[3]).second)
+      return "an error is said twice: " + line.str();
+  }
+  return "";
+}
+
 /// (F5)
-static bool runPasses(mlir::ModuleOp module) {
+static bool runPasses(mlir::ModuleOp module, std::string &refusal) {
   mlir::MLIRContext &context = *module.getContext();
-  std::string refusal;
   raw_string_ostream out(refusal);
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-          out << "error: " << diagnostic << '\n';
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+          return;
+        out << "error: " << diagnostic << '\n';
+        for (mlir::Diagnostic &note : diagnostic.getNotes())
+          out << "note: " << note << '\n';
       });
   mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());
   attn::buildPipeline(manager, attn::PipelineOptions());
@@ -90,8 +121,18 @@ static bool runPasses(mlir::ModuleOp module) {
   return good;
 }
 
+/// (F6)
+static void checkWording(StringRef printed, std::string *messages) {
+  if (messages) {
+    messages->append(printed.begin(), printed.end());
+    return;
+  }
+  std::string mistake = fuzz::wordingMistake(printed);
+  require(mistake.empty(), mistake.c_str());
+}
+
 fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
-                            StringRef includeDir) {
+                            StringRef includeDir, std::string *messages) {
   std::string printed;
   raw_string_ostream out(printed);
   Diagnostics diagnostics(out);
@@ -113,6 +154,7 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
       compileText(text, "fuzz.fov", options, *context, meaning);
   meaning.finish();
   checkPrinted(printed, !model);
+  checkWording(printed, messages);
   require(!model || !meaning.failed(), "a model compiles in spite of an error");
   if (!model)
     return Outcome::Parsed;
@@ -120,5 +162,8 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
           "a model compiles to IR that is not verified");
   if (!model->module || !model->refusals.empty())
     return Outcome::Compiled;
-  return runPasses(*model->module) ? Outcome::Scheduled : Outcome::Compiled;
+  std::string refusal;
+  bool good = runPasses(*model->module, refusal);
+  checkWording(refusal, messages);
+  return good ? Outcome::Scheduled : Outcome::Compiled;
 }

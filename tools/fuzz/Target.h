@@ -26,10 +26,17 @@ enum class Outcome { Refused, Parsed, Compiled, Scheduled };
 /// * (F2) a layout means what the text meant, with the same comments;
 /// * (F3) a layout is laid out already;
 /// * (F4) what compiles is verified IR;
-/// * (F5) what no pass refuses with an error is verified IR behind each.
-/// `includeDir` is where `use` looks.
+/// * (F5) what no pass refuses with an error is verified IR behind each;
+/// * (F6) no message has a word of the compiler's inside, an error stands in a
+///   file of the user, and none is said twice of the same names.
+/// `includeDir` is where `use` looks. What is printed is added to `messages`,
+/// and then (F6) is for the caller to judge.
 Outcome tryText(llvm::StringRef text, mlir::MLIRContext *context = nullptr,
-                llvm::StringRef includeDir = {});
+                llvm::StringRef includeDir = {},
+                std::string *messages = nullptr);
+
+/// What breaks (F6) in what was printed, or nothing.
+std::string wordingMistake(llvm::StringRef printed);
 
 } // namespace fovea::fuzz
 
