@@ -10,7 +10,7 @@ file, copy, part = sys.argv[1:]
 data = bytearray(open(file, "rb").read())
 if part == "weights":
     # A safetensors file: eight bytes of size, a header, the values.
-    found = re.search(rb'\{"[^{}]*":\{"[^{}]*"data_offsets"', data)
+    found = re.search(rb'\{"__metadata__":\{"fovea.checksum"', data)
     at = found.start() + int.from_bytes(data[found.start() - 8 : found.start()], "little")
 elif part == "code":
     # The middle of the largest part of the file that is run.
