@@ -65,9 +65,13 @@ void Templates::behindGuards(Place place, const string &data,
     say(gi + " = if " + guard + " then " + value + " else " + smooth(context));
     return penalty(gi);
   case 1:
-    // The equation is infinite, and nobody looks.
-    say(gi + " = " + value);
-    return say("penalty 0.2 * sum[" + i + " where " + guard + "](" + gi + ")");
+    // The equation is infinite, and nobody looks. It may be asked for, so that
+    // it is never less than a number.
+    value = smooth(context);
+    say(gi + " = " +
+        (random.chance(0.5) ? "(1.5 + " + value + "^2) / " + x
+                            : "log(" + x + "^2 * (0.5 + " + value + "^2))"));
+    return say("penalty 0.2 * sum[" + i + " where " + x + " != 0](" + gi + ")");
   case 2: {
     string ok = fresh("ok"), oki = ok + "[" + i + "]";
     say(oki + " = " + guard);
