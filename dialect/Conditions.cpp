@@ -22,6 +22,21 @@ bool fovea::attn::readsArrays(Region &region) {
       .wasInterrupted();
 }
 
+Value fovea::attn::openCondition(ComputeOp op) {
+  Region &region = op.getCondition();
+  if (region.empty()) {
+    SmallVector<Type> types(op.getNumIndices(),
+                            IndexType::get(op.getContext()));
+    SmallVector<Location> locs(op.getNumIndices(), op.getLoc());
+    region.emplaceBlock().addArguments(types, locs);
+    return {};
+  }
+  Operation *yield = region.front().getTerminator();
+  Value before = yield->getOperand(0);
+  yield->erase();
+  return before;
+}
+
 void Conjunction::require(Value condition) {
   current = current ? arith::AndIOp::create(builder, loc, current, condition)
                     : condition;

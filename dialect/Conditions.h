@@ -22,6 +22,11 @@ mlir::Value inlineRegion(mlir::OpBuilder &builder, mlir::Region &region,
 /// for something.
 bool readsArrays(mlir::Region &region);
 
+/// Takes the condition of `op` apart, so that a new one can be built at the end
+/// of its block, which is made where there was none. Returns what the condition
+/// was, or null.
+mlir::Value openCondition(ComputeOp op);
+
 /// A conjunction whose later parts are evaluated only where the earlier ones
 /// hold.
 class Conjunction {

@@ -344,13 +344,3 @@ void fovea::attn::explainSchedule(ModuleOp module,
     Explanation(*planned->first, planned->second, own, out).print();
   }
 }
-
-LogicalResult fovea::attn::checkOrder(ModuleOp module) {
-  bool failedOnce = false;
-  for (auto system : module.getOps<SystemOp>()) {
-    OwningOpRef<SystemOp> copy = system.clone();
-    alignRanges(*copy);
-    failedOnce |= failed(makePlan(Graph(*copy)));
-  }
-  return failure(failedOnce);
-}

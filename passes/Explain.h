@@ -30,11 +30,6 @@ void explainSchedule(mlir::ModuleOp module,
                      llvm::ArrayRef<UnreadEquation> unread,
                      llvm::raw_ostream &out);
 
-/// Reports every recurrence that no order computes and every generated name
-/// that needs what is not generated yet, without scheduling anything: what
-/// `attn-schedule` would say of the systems as they are.
-mlir::LogicalResult checkOrder(mlir::ModuleOp module);
-
 } // namespace fovea::attn
 
 #endif // FOVEA_PASSES_EXPLAIN_H

@@ -244,17 +244,7 @@ static bool dependsOn(Value array, Operation *source) {
 /// Requires `bits`, over the parallel indices, of all that `op` evaluates.
 static void require(ComputeOp op, Value bits) {
   Region &region = op.getCondition();
-  Value before;
-  if (region.empty()) {
-    SmallVector<Type> types(op.getNumIndices(),
-                            IndexType::get(op.getContext()));
-    SmallVector<Location> locs(op.getNumIndices(), op.getLoc());
-    region.emplaceBlock().addArguments(types, locs);
-  } else {
-    Operation *yield = region.front().getTerminator();
-    before = yield->getOperand(0);
-    yield->erase();
-  }
+  Value before = openCondition(op);
   OpBuilder builder = OpBuilder::atBlockEnd(&region.front());
   Conjunction all(builder, op.getLoc());
   if (before) {

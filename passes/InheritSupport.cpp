@@ -118,17 +118,7 @@ static SmallVector<Value> affineParts(Region &condition) {
 static void require(ComputeOp op, ComputeOp weights, ArrayRef<Value> parts,
                     ArrayRef<unsigned> indices) {
   Region &region = op.getCondition();
-  Value before;
-  if (region.empty()) {
-    SmallVector<Type> types(op.getNumIndices(),
-                            IndexType::get(op.getContext()));
-    SmallVector<Location> locs(op.getNumIndices(), op.getLoc());
-    region.emplaceBlock().addArguments(types, locs);
-  } else {
-    Operation *yield = region.front().getTerminator();
-    before = yield->getOperand(0);
-    yield->erase();
-  }
+  Value before = openCondition(op);
   OpBuilder builder = OpBuilder::atBlockEnd(&region.front());
   Conjunction all(builder, op.getLoc());
   IRMapping values;
