@@ -19,11 +19,17 @@ MachineAttr fovea::codegen::machineOf(const Target &target, Type real) {
 
 LogicalResult fovea::codegen::formKernels(ProgramOp program,
                                           const Target &target, Type real) {
+  MachineAttr machine = machineOf(target, real);
   WalkResult hasKernels =
       program.walk([](KernelOp) { return WalkResult::interrupt(); });
-  if (hasKernels.wasInterrupted())
-    return success();
-  program->setAttr("attn.machine", machineOf(target, real));
+  if (hasKernels.wasInterrupted()) {
+    if (MachineAttr::of(program) == machine)
+      return success();
+    return program.emitOpError()
+           << "has kernels of " << MachineAttr::of(program)
+           << " but is compiled for " << machine;
+  }
+  program->setAttr("attn.machine", machine);
   PassManager manager(program.getContext(), ProgramOp::getOperationName());
   attn::formKernels(manager);
   return manager.run(program);

@@ -12,7 +12,8 @@ namespace fovea::codegen {
 attn::MachineAttr machineOf(const Target &target, mlir::Type real);
 
 /// Brings a program that is behind the phase `fuse` through the phase `kernels`
-/// for this machine; one that has kernels stays as it is.
+/// for this machine. One that has kernels of it stays as it is; kernels of
+/// another machine are an error.
 mlir::LogicalResult formKernels(attn::ProgramOp program, const Target &target,
                                 mlir::Type real);
 

@@ -398,7 +398,10 @@ CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
   how.optimisation = how.codegen = 0;
   how.isCached = false;
   std::unique_ptr<CompiledProgram> program;
-  Status status = CompiledProgram::create(*batched, entry, how, program);
+  // A program gets the kernels of one machine, so each has its own copy.
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::cast<mlir::ModuleOp>((*batched)->clone());
+  Status status = CompiledProgram::create(*module, entry, how, program);
   if (status.failed())
     fail(what + ": " + status.text());
   else
