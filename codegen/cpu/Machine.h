@@ -12,8 +12,8 @@ namespace fovea::codegen {
 attn::MachineAttr machineOf(const Target &target, mlir::Type real);
 
 /// Brings a program that is behind the phase `fuse` through the phase `kernels`
-/// for this machine. One that has kernels of it stays as it is; kernels of
-/// another machine are an error.
+/// for this machine. One that has kernels stays as it is: they have to be
+/// of the same machine.
 mlir::LogicalResult formKernels(attn::ProgramOp program, const Target &target,
                                 mlir::Type real);
 
