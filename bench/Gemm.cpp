@@ -7,13 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Gemm.h"
+#include "codegen/cpu/products/Gemm.h"
 #include "bench/Measure.h"
 #include "bench/Options.h"
-#include "codegen/Jit.h"
-#include "codegen/Lower.h"
-#include "codegen/Target.h"
-#include "codegen/cpu/Peak.h"
+#include "codegen/cpu/products/Peak.h"
+#include "codegen/native/Jit.h"
+#include "codegen/native/Lower.h"
+#include "codegen/native/Target.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 

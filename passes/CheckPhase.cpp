@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Batch.h"
-#include "passes/ExposeContractions.h"
 #include "passes/Passes.h"
+#include "passes/batch/Batch.h"
+#include "passes/fuse/ExposeProducts.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace fovea::attn {

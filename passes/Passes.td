@@ -524,7 +524,7 @@ def PadWindows : Pass<"attn-pad-windows", "::mlir::ModuleOp"> {
   }];
 }
 
-def FactorContractions : Pass<"attn-factor-contractions", "::mlir::ModuleOp"> {
+def FactorProducts : Pass<"attn-factor-products", "::mlir::ModuleOp"> {
   let summary = "the matrix product inside a sum over shifted places";
   let description = [{
     * In: batched programs.
@@ -660,7 +660,7 @@ def NarrowScans : Pass<"attn-narrow-scans", "::mlir::ModuleOp"> {
   }];
 }
 
-def ExposeContractions : Pass<"attn-expose-contractions", "::mlir::ModuleOp"> {
+def ExposeProducts : Pass<"attn-expose-products", "::mlir::ModuleOp"> {
   let summary = "factors that are shifted or have boundary places become arrays";
   let description = [{
     * In: batched programs.

@@ -72,7 +72,7 @@ static void batch(OpPassManager &manager, const PipelineOptions &options) {
 static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createTakeBranches());
   manager.addPass(createPadWindows());
-  manager.addPass(createFactorContractions());
+  manager.addPass(createFactorProducts());
   manager.addPass(createFuseElementwise());
   // Behind fusion, and before what is no longer read is trimmed.
   manager.addPass(createCarrySums());
@@ -85,7 +85,7 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createTrimScans());
   // Rows that are not kept any more had kept their equations apart.
   manager.addPass(createFuseElementwise());
-  manager.addPass(createExposeContractions());
+  manager.addPass(createExposeProducts());
   // Behind all that changes the bodies of sums.
   manager.addPass(createJoinSums());
   // What the equations are from here on.

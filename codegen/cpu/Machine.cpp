@@ -1,7 +1,7 @@
 //===- Machine.cpp - what passes know of a CPU ----------------------------===//
 
 #include "codegen/cpu/Machine.h"
-#include "codegen/cpu/Gemm.h"
+#include "codegen/cpu/products/Gemm.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipeline.h"
 

@@ -3,7 +3,7 @@
 #ifndef FOVEA_CODEGEN_CPU_MACHINE_H
 #define FOVEA_CODEGEN_CPU_MACHINE_H
 
-#include "codegen/Target.h"
+#include "codegen/native/Target.h"
 #include "dialect/AttnDialect.h"
 
 namespace fovea::codegen {

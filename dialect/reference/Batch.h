@@ -9,7 +9,7 @@
 #define FOVEA_DIALECT_REFERENCE_BATCH_H
 
 #include "dialect/reference/Interpreter.h"
-#include "runtime/Batch.h"
+#include "runtime/data/Batch.h"
 
 namespace fovea::reference {
 

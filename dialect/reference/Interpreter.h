@@ -17,7 +17,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Array.h"
-#include "runtime/Batch.h"
+#include "runtime/data/Batch.h"
 
 namespace fovea::reference {
 

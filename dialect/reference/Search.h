@@ -17,7 +17,7 @@
 #define FOVEA_DIALECT_REFERENCE_SEARCH_H
 
 #include "dialect/reference/Interpreter.h"
-#include "runtime/SearchOptions.h"
+#include "runtime/search/SearchOptions.h"
 
 namespace fovea::reference {
 

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Frontend.h"
-#include "frontends/fov/Elaborate.h"
-#include "frontends/fov/Infer.h"
-#include "frontends/fov/Lower.h"
 #include "frontends/fov/Options.h"
-#include "frontends/fov/Parser.h"
-#include "frontends/fov/SourceFile.h"
-#include "frontends/fov/Warnings.h"
+#include "frontends/fov/check/Infer.h"
+#include "frontends/fov/check/Warnings.h"
+#include "frontends/fov/elaborate/Elaborate.h"
+#include "frontends/fov/lower/Lower.h"
+#include "frontends/fov/syntax/Parser.h"
+#include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
@@ -95,7 +95,7 @@ private:
 
 /// What is wrong with the value of an option that shapes the objective; empty:
 /// nothing. Those that steer updates are read by the training
-/// (runtime/TrainOptions.h).
+/// (runtime/train/TrainOptions.h).
 static std::string valueMistake(llvm::StringRef name, mlir::Attribute value) {
   if (name != "smooth")
     return "";

@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Batch.h"
 #include "passes/Passes.h"
-#include "passes/Product.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 #include "passes/kernels/VectorIndex.h"
 

@@ -15,9 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Batch.h"
 #include "passes/Passes.h"
-#include "passes/Product.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
 #include "llvm/ADT/SetVector.h"

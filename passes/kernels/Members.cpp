@@ -1,7 +1,7 @@
 //===- Members.cpp - equations become the members of a kernel -------------===//
 
 #include "passes/kernels/Members.h"
-#include "passes/Batch.h"
+#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -1,7 +1,7 @@
 //===- VectorIndex.cpp - along which index there are vectors --------------===//
 
 #include "passes/kernels/VectorIndex.h"
-#include "passes/Access.h"
+#include "passes/analysis/Access.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -9,7 +9,7 @@
 #ifndef FOVEA_PASSES_SCHEDULE_GRAPH_H
 #define FOVEA_PASSES_SCHEDULE_GRAPH_H
 
-#include "passes/Access.h"
+#include "passes/analysis/Access.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 

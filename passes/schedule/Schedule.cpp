@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Explain.h"
 #include "passes/Passes.h"
 #include "passes/schedule/Emit.h"
+#include "passes/schedule/Explain.h"
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_SCHEDULE

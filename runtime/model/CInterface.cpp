@@ -26,7 +26,7 @@ int fovea::runtime::fail(FoveaCode code, std::string_view text) {
 void fovea::runtime::beginCall() { lastMessage[0] = '\0'; }
 
 /// What compiled code has on the stack at most: the pieces of a product that
-/// are packed (codegen/cpu/Product.cpp, Gemm.cpp), and its own frames.
+/// are packed (codegen/cpu/products/Product.cpp, Gemm.cpp), and its own frames.
 static constexpr size_t stackNeeded = size_t(1) << 20;
 
 bool fovea::runtime::hasStack() {

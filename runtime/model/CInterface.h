@@ -3,8 +3,8 @@
 // The header of a compiled model declares `NAME_loss` and so on; each of them
 // is a jump to one of these functions, so that several models in one program
 // do not share names. What they promise is written down in that header
-// (codegen/Header.cpp). Nothing here ends the process: what is thrown below is
-// caught, and becomes a code and a message.
+// (codegen/native/Header.cpp). Nothing here ends the process: what is thrown
+// below is caught, and becomes a code and a message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result);
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
 /// `hypothesis` is a struct of words of 8 bytes: log p, score, steps, ended,
-/// and the address and size of each generated name (codegen/Header.cpp).
+/// and the address and size of each generated name (codegen/native/Header.cpp).
 int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                        void *hypothesis);
 void fovea_c_result_destroy(FoveaResult *result);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/model/Description.h"
-#include "runtime/Checksum.h"
+#include "runtime/data/Checksum.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -10,8 +10,8 @@
 #define FOVEA_RUNTIME_MODEL_DESCRIPTION_H
 
 #include "runtime/Decoder.h"
-#include "runtime/SearchOptions.h"
-#include "runtime/UnknownWords.h"
+#include "runtime/data/UnknownWords.h"
+#include "runtime/search/SearchOptions.h"
 
 namespace fovea::runtime {
 

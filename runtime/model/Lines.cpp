@@ -1,7 +1,7 @@
 //===- Lines.cpp - lines of a file as they come ---------------------------===//
 
 #include "runtime/model/Lines.h"
-#include "runtime/Text.h"
+#include "runtime/data/Text.h"
 
 #include <cerrno>
 #include <poll.h>

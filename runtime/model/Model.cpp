@@ -1,7 +1,7 @@
 //===- Model.cpp - a compiled model with its weights ----------------------===//
 
 #include "runtime/model/Model.h"
-#include "runtime/Checksum.h"
+#include "runtime/data/Checksum.h"
 #include "runtime/model/Cpu.h"
 
 #include <algorithm>

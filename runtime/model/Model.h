@@ -9,9 +9,9 @@
 #ifndef FOVEA_RUNTIME_MODEL_MODEL_H
 #define FOVEA_RUNTIME_MODEL_MODEL_H
 
-#include "runtime/Learner.h"
-#include "runtime/SearchSteps.h"
 #include "runtime/model/Description.h"
+#include "runtime/search/SearchSteps.h"
+#include "runtime/train/Learner.h"
 
 /// What the object of a model holds, as the compiler lays it out.
 extern "C" struct FoveaImage {
@@ -20,7 +20,7 @@ extern "C" struct FoveaImage {
   /// A safetensors file, or null.
   const char *weights;
   int64_t weightsSize;
-  /// Of the weights (runtime/Checksum.h).
+  /// Of the weights (runtime/data/Checksum.h).
   uint64_t weightsChecksum;
   /// Of each program of the description, and then of the decoder, the function
   /// that runs it and the one that prepares it, or null.
@@ -62,8 +62,9 @@ public:
   Status decode(const std::vector<Example> &examples,
                 const SearchOptions &options,
                 std::vector<std::vector<Generated>> &results);
-  /// The steps of a search that the caller makes (runtime/SearchSteps.h), from
-  /// `encode` to the next call of `decode` or `trainStep`.
+  /// The steps of a search that the caller makes
+  /// (runtime/search/SearchSteps.h), from `encode` to the next call of `decode`
+  /// or `trainStep`.
   Status encode(std::vector<Example> examples, double *logps);
   Status step(const std::vector<int64_t> &parents,
               const std::vector<int64_t> &symbols, double *logps);

@@ -3,13 +3,13 @@
 // A file that is cut has no bytes for some of its pages: the first that is
 // touched ends the process by a signal. So its size is looked at before
 // anything else of it runs, by a function that the compiler has put among the
-// first pages (codegen/Seal.cpp). That function uses nothing that lies
-// elsewhere: no library, and no constants of the compiler of this file.
+// first pages (codegen/native/SealProgram.cpp). That function uses nothing that
+// lies elsewhere: no library, and no constants of the compiler of this file.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/model/OwnFile.h"
-#include "runtime/model/Seal.h"
+#include "runtime/model/ProgramSeal.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -7,8 +7,8 @@
 #ifndef FOVEA_RUNTIME_MODEL_SEARCHFLAGS_H
 #define FOVEA_RUNTIME_MODEL_SEARCHFLAGS_H
 
-#include "runtime/SearchOptions.h"
 #include "runtime/Status.h"
+#include "runtime/search/SearchOptions.h"
 
 #include <vector>
 

@@ -2,10 +2,10 @@
 
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-decoder
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-pad-windows
-// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-factor-contractions
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-factor-products
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-fuse-elementwise
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-narrow-scans
-// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-expose-contractions
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-expose-products
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-join-sums
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-name-products
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-strips))"

@@ -6,7 +6,7 @@
 
 #include "test/random/Checks.h"
 #include "dialect/reference/Compare.h"
-#include "frontends/fov/Parser.h"
+#include "frontends/fov/syntax/Parser.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "test/random/Data.h"

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/Compiled.h"
+#include "driver/model/Compiled.h"
 #include "dialect/reference/Compare.h"
 #include "passes/Pipeline.h"
-#include "passes/Product.h"
+#include "passes/analysis/Product.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 

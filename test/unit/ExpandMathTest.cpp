@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/ExpandMath.h"
-#include "codegen/Jit.h"
-#include "codegen/Lower.h"
+#include "codegen/math/ExpandMath.h"
+#include "codegen/native/Jit.h"
+#include "codegen/native/Lower.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Gemm.h"
-#include "codegen/Jit.h"
-#include "codegen/Lower.h"
+#include "codegen/cpu/products/Gemm.h"
+#include "codegen/native/Jit.h"
+#include "codegen/native/Lower.h"
 #include "gtest/gtest.h"
 
 #include <cmath>

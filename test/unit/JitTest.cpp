@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Jit.h"
-#include "codegen/Lower.h"
-#include "codegen/ObjectCache.h"
+#include "codegen/native/Jit.h"
+#include "codegen/native/Lower.h"
+#include "codegen/native/ObjectCache.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

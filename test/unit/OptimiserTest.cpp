@@ -1,12 +1,12 @@
 //===- OptimiserTest.cpp - updates against values by hand -----------------===//
 //
 // Two updates of each rule from w = 1 with the gradients 0.5 and -0.25, worked
-// out from the formulas of the papers (runtime/TrainOptions.h).
+// out from the formulas of the papers (runtime/train/TrainOptions.h).
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/DataOrder.h"
-#include "runtime/Learner.h"
+#include "runtime/data/DataOrder.h"
+#include "runtime/train/Learner.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

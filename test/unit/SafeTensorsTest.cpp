@@ -1,7 +1,7 @@
 //===- SafeTensorsTest.cpp - good files, and hostile ones -----------------===//
 
-#include "runtime/SafeTensors.h"
-#include "runtime/Seal.h"
+#include "runtime/data/SafeTensors.h"
+#include "runtime/data/TensorSeal.h"
 
 #include <cstring>
 #include <filesystem>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/SentencePieces.h"
+#include "driver/data/SentencePieces.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@
 
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Search.h"
+#include "driver/model/CompiledDecoder.h"
 #include "passes/Passes.h"
-#include "tools/fovea/CompiledDecoder.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

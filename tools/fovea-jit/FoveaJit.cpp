@@ -7,14 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Compile.h"
-#include "codegen/Emit.h"
-#include "codegen/Jit.h"
-#include "codegen/Link.h"
-#include "codegen/Lower.h"
-#include "codegen/ObjectCache.h"
-#include "codegen/Split.h"
-#include "codegen/Target.h"
+#include "codegen/native/Compile.h"
+#include "codegen/native/Emit.h"
+#include "codegen/native/Jit.h"
+#include "codegen/native/Link.h"
+#include "codegen/native/Lower.h"
+#include "codegen/native/ObjectCache.h"
+#include "codegen/native/Split.h"
+#include "codegen/native/Target.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/IR/LLVMContext.h"

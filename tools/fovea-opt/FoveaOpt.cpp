@@ -1,8 +1,8 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
-#include "codegen/Lower.h"
-#include "codegen/cpu/ExpandMath.h"
-#include "codegen/cpu/ShareKernels.h"
+#include "codegen/cpu/program/ShareKernels.h"
+#include "codegen/math/ExpandMath.h"
+#include "codegen/native/Lower.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"

@@ -9,14 +9,14 @@
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "runtime/Learner.h"
+#include "driver/data/Files.h"
+#include "driver/model/BenchMemory.h"
+#include "driver/model/KernelProfile.h"
+#include "driver/model/Programs.h"
+#include "driver/train/TrainBlock.h"
 #include "runtime/Philox.h"
 #include "runtime/ThreadPool.h"
-#include "tools/fovea/BenchMemory.h"
-#include "tools/fovea/Files.h"
-#include "tools/fovea/KernelProfile.h"
-#include "tools/fovea/Programs.h"
-#include "tools/fovea/TrainBlock.h"
+#include "runtime/train/Learner.h"
 
 #include <algorithm>
 #include <chrono>

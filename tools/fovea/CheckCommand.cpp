@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/AttnDialect.h"
-#include "frontends/fov/Parser.h"
-#include "frontends/fov/SourceFile.h"
-#include "tools/fovea/Files.h"
-#include "tools/fovea/Session.h"
+#include "driver/data/Files.h"
+#include "driver/model/Session.h"
+#include "frontends/fov/syntax/Parser.h"
+#include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <fmt/format.h>

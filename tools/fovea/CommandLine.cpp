@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "driver/Arguments.h"
+#include "driver/data/Inputs.h"
+#include "driver/show/Pictures.h"
 #include "frontends/fov/Diagnostics.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Advice.h"
-#include "tools/fovea/Arguments.h"
-#include "tools/fovea/Inputs.h"
-#include "tools/fovea/Pictures.h"
 
 #include <cstdio>
 

@@ -1,14 +1,14 @@
 //===- CompileCommand.cpp - fovea compile ---------------------------------===//
 
-#include "codegen/Emit.h"
-#include "codegen/Lower.h"
-#include "codegen/cpu/EmitDecoder.h"
-#include "frontends/fov/Parser.h"
-#include "frontends/fov/SourceFile.h"
-#include "passes/Explain.h"
-#include "tools/fovea/Files.h"
-#include "tools/fovea/Package.h"
-#include "tools/fovea/Session.h"
+#include "codegen/cpu/program/EmitDecoder.h"
+#include "codegen/native/Emit.h"
+#include "codegen/native/Lower.h"
+#include "driver/data/Files.h"
+#include "driver/model/Package.h"
+#include "driver/model/Session.h"
+#include "frontends/fov/syntax/Parser.h"
+#include "frontends/fov/syntax/SourceFile.h"
+#include "passes/schedule/Explain.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"

@@ -1,17 +1,18 @@
 //===- DecodeCommand.cpp - fovea decode -----------------------------------===//
 //
 // The options of the search, the lines that it prints and the equations that
-// it stores. The search itself is runtime/Search.cpp, or the interpreter's.
+// it stores. The search itself is runtime/search/Search.cpp, or the
+// interpreter's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "tools/fovea/Execution.h"
-#include "tools/fovea/Prefixes.h"
-#include "tools/fovea/Programs.h"
-#include "tools/fovea/Shows.h"
-#include "tools/fovea/Unknown.h"
+#include "driver/data/Prefixes.h"
+#include "driver/data/Unknown.h"
+#include "driver/model/Execution.h"
+#include "driver/model/Programs.h"
+#include "driver/show/Shows.h"
 
 #include <fmt/format.h>
 

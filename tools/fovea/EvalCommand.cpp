@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/Metrics.h"
-#include "tools/fovea/TextData.h"
+#include "driver/data/TextData.h"
+#include "driver/show/Metrics.h"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 //===- FmtCommand.cpp - fovea fmt -----------------------------------------===//
 //
 // Which files are printed, rewritten or named. The layout itself is
-// frontends/fov/Format.cpp.
+// frontends/fov/syntax/Format.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/fov/Parser.h"
-#include "frontends/fov/SourceFile.h"
-#include "tools/fovea/Arguments.h"
-#include "tools/fovea/Files.h"
+#include "driver/Arguments.h"
+#include "driver/data/Files.h"
+#include "frontends/fov/syntax/Parser.h"
+#include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace fovea;

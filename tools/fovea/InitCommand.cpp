@@ -1,7 +1,7 @@
 //===- InitCommand.cpp - fovea init ---------------------------------------===//
 
-#include "tools/fovea/Files.h"
-#include "tools/fovea/Inputs.h"
+#include "driver/data/Files.h"
+#include "driver/data/Inputs.h"
 
 using namespace fovea;
 using namespace fovea::cli;

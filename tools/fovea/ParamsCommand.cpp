@@ -1,6 +1,6 @@
 //===- ParamsCommand.cpp - fovea params -----------------------------------===//
 
-#include "tools/fovea/Session.h"
+#include "driver/model/Session.h"
 #include "llvm/Support/InterleavedRange.h"
 
 using namespace fovea;

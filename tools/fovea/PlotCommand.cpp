@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/SafeTensors.h"
-#include "tools/fovea/Pictures.h"
-#include "tools/fovea/TextData.h"
+#include "driver/data/TextData.h"
+#include "driver/show/Pictures.h"
+#include "runtime/data/SafeTensors.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <fmt/format.h>

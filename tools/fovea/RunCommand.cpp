@@ -1,9 +1,9 @@
 //===- RunCommand.cpp - fovea run -----------------------------------------===//
 
 #include "dialect/reference/Batch.h"
-#include "tools/fovea/Compiled.h"
-#include "tools/fovea/Execution.h"
-#include "tools/fovea/Files.h"
+#include "driver/data/Files.h"
+#include "driver/model/Compiled.h"
+#include "driver/model/Execution.h"
 
 using namespace fovea;
 using namespace fovea::cli;

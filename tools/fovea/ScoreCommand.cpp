@@ -1,9 +1,9 @@
 //===- ScoreCommand.cpp - fovea score -------------------------------------===//
 
 #include "dialect/reference/Batch.h"
-#include "runtime/Distribution.h"
-#include "tools/fovea/Compiled.h"
-#include "tools/fovea/Execution.h"
+#include "driver/model/Compiled.h"
+#include "driver/model/Execution.h"
+#include "runtime/search/Distribution.h"
 
 #include <fmt/format.h>
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/fovea/Identity.h"
-#include "tools/fovea/Metrics.h"
-#include "tools/fovea/Programs.h"
-#include "tools/fovea/TrainBlock.h"
-#include "tools/fovea/Trainer.h"
+#include "driver/model/Programs.h"
+#include "driver/show/Metrics.h"
+#include "driver/train/Identity.h"
+#include "driver/train/TrainBlock.h"
+#include "driver/train/Trainer.h"
 
 #include <fmt/format.h>
 

@@ -102,7 +102,7 @@ public:
 #define NORMALISER(word) #word,
 #define SIGN(name, text) text,
          {
-#include "frontends/fov/Tokens.def"
+#include "frontends/fov/syntax/Tokens.def"
              "0",
              "-1",
              "9223372036854775807",

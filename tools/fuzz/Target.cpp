@@ -3,8 +3,8 @@
 #include "tools/fuzz/Target.h"
 
 #include "frontends/fov/Frontend.h"
-#include "frontends/fov/Lexer.h"
-#include "frontends/fov/Parser.h"
+#include "frontends/fov/syntax/Lexer.h"
+#include "frontends/fov/syntax/Parser.h"
 #include "passes/Pipeline.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -8,7 +8,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-tokens = (root / "frontends/fov/Tokens.def").read_text()
+tokens = (root / "frontends/fov/syntax/Tokens.def").read_text()
 page = (root / "docs/LANGUAGE.md").read_text()
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-tokens = (root / "frontends/fov/Tokens.def").read_text()
+tokens = (root / "frontends/fov/syntax/Tokens.def").read_text()
 editor = root / "editors/vscode"
 grammar = json.loads((editor / "syntaxes/fovea.tmLanguage.json").read_text())
 json.loads((editor / "language-configuration.json").read_text())
@@ -36,7 +36,7 @@ for macro, group in [("STATEMENT", "statement"), ("KEYWORD", "word"),
     check(group, re.findall(rf"^{macro}\((\w+)\)", tokens, re.M),
           listed[1].split("|"))
 
-declarations = (root / "frontends/fov/ParseDeclarations.cpp").read_text()
+declarations = (root / "frontends/fov/syntax/ParseDeclarations.cpp").read_text()
 types = re.search(r"typeWords\[\] = \{(.*?)\}", declarations, re.S)[1]
 listed = re.search(r"\(([a-z|]+)\)", grammar["repository"]["type"]["match"])
 check("type", re.findall(r'"(\w+)"', types), listed[1].split("|"))

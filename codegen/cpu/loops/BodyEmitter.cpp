@@ -1,0 +1,577 @@
+//===- BodyEmitter.cpp - the scalars of a body as scalars or vectors ------===//
+
+#include "codegen/cpu/loops/BodyEmitter.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+Index BodyEmitter::indexOf(Value value) {
+  if (auto known = indexValues.find(value); known != indexValues.end())
+    return known->second;
+  // The index of a loop around.
+  auto step = place.steps.find(value);
+  assert(step != place.steps.end() && "an index of the op or of a loop");
+  return {step->second};
+}
+
+Value BodyEmitter::materialise(const Index &index) {
+  if (index.step == 0)
+    return index.base;
+  Value lane = builder.lane(lanes);
+  if (index.step != 1)
+    lane = builder.create<arith::MulIOp>(
+        lane, builder.splat(builder.number(index.step), lanes));
+  return builder.create<arith::AddIOp>(builder.splat(index.base, lanes), lane);
+}
+
+Value BodyEmitter::valueOf(Value value) {
+  if (value.getType().isIndex())
+    return materialise(indexOf(value));
+  auto found = values.find(value);
+  assert(found != values.end() && "a body is emitted in order");
+  return found->second;
+}
+
+/// Index arithmetic keeps what is known of the lanes. Returns false for what
+/// has to be computed lane by lane.
+bool BodyEmitter::emitIndexArithmetic(Operation &op) {
+  if (op.getNumResults() != 1 || !op.getResult(0).getType().isIndex())
+    return false;
+  Value result = op.getResult(0);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    indexValues[result] = {
+        builder.number(cast<IntegerAttr>(constant.getValue()).getInt())};
+    return true;
+  }
+  if (auto extentOp = dyn_cast<ExtentOp>(op)) {
+    StringAttr name = extentOp.getLengthAttr();
+    if (extentOp.getLargest()) {
+      indexValues[result] = {extent(name)};
+      return true;
+    }
+    Value parent;
+    if (extentOp.getParent()) {
+      parent = valueOf(extentOp.getParent());
+      if (lanesOf(parent)) {
+        indexValues[result] = {nestedLengths(
+            storage.length(extentOp.getLength()), parent, nullptr)};
+        return true;
+      }
+    }
+    indexValues[result] = {extent(builder.getStringAttr(extentOp.getLength()),
+                                  [&](StringRef) { return parent; })};
+    return true;
+  }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    indexValues[result] = {valueOf(op.getOperand(0))};
+    return true;
+  }
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op)) {
+    Index a = indexOf(op.getOperand(0)), b = indexOf(op.getOperand(1));
+    bool isVector = lanesOf(a.base) || lanesOf(b.base);
+    if (!isVector && isa<arith::AddIOp>(op)) {
+      indexValues[result] = {builder.add(a.base, b.base), a.step + b.step};
+      return true;
+    }
+    if (!isVector && isa<arith::SubIOp>(op)) {
+      indexValues[result] = {builder.sub(a.base, b.base), a.step - b.step};
+      return true;
+    }
+    if (a.isUniform() && b.isUniform()) {
+      indexValues[result] = {builder.mul(a.base, b.base)};
+      return true;
+    }
+    auto number = [](Index index) -> std::optional<int64_t> {
+      auto op = index.base.getDefiningOp<arith::ConstantOp>();
+      auto value = op ? dyn_cast<IntegerAttr>(op.getValue()) : IntegerAttr();
+      return index.isUniform() && value ? std::optional(value.getInt())
+                                        : std::nullopt;
+    };
+    for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+      if (std::optional<int64_t> factor = number(y);
+          factor && !isVector && isa<arith::MulIOp>(op)) {
+        indexValues[result] = {builder.mul(x.base, y.base), x.step * *factor};
+        return true;
+      }
+  }
+  // Any other op, on whole numbers instead of indices.
+  emitScalar(op);
+  indexValues[result] = {values.lookup(result)};
+  values.erase(result);
+  return true;
+}
+
+Value BodyEmitter::parentStep(StringRef length) {
+  Value result;
+  size_t depth = 0;
+  for (auto [argument, step] : place.steps) {
+    Operation *loop = argument.getDefiningOp();
+    if (!loop)
+      loop = cast<BlockArgument>(argument).getOwner()->getParentOp();
+    auto name = loop->getAttrOfType<StringAttr>("extent");
+    size_t own = storage.around(loop).size() + 1;
+    if (name && name.getValue() == length && own > depth) {
+      result = step;
+      depth = own;
+    }
+  }
+  return result;
+}
+
+/// The values of a nested length at a parent in each lane, where `active`
+/// holds: a table like any other.
+Value BodyEmitter::nestedLengths(const runtime::Program::Length &length,
+                                 Value parent, Value active) {
+  auto type = cast<VectorType>(withLanes(builder.getI64Type(), lanes));
+  Value table = builder.at(builder.getI64Type(),
+                           builder.pointerSlot(place.frame, length.valuesSlot),
+                           startOfParent(length));
+  active = builder.both(active, builder.both(tail, guard));
+  return builder.gather(type, table, parent,
+                        active ? builder.splat(active, lanes) : Value());
+}
+
+/// Where the values of a nested length begin, of the example at hand.
+Value BodyEmitter::startOfParent(const runtime::Program::Length &length) {
+  if (length.parentLayout < 0)
+    return builder.mul(place.example, builder.number(length.parentExtent));
+  return builder.entry(place.frame, storage.slotOfLayout(length.parentLayout),
+                       place.example);
+}
+
+Value BodyEmitter::extent(Attribute extent,
+                          llvm::function_ref<Value(StringRef)> parentOf) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return builder.number(number.getInt());
+  const auto &length = storage.length(cast<StringAttr>(extent).getValue());
+  if (!length.parent.empty() && parentOf) {
+    Value parent = parentOf(length.parent);
+    if (!parent)
+      parent = parentStep(length.parent);
+    if (parent)
+      return builder.entry(place.frame, length.valuesSlot,
+                           builder.add(startOfParent(length), parent));
+  }
+  return builder.entry(place.frame, length.slot, place.example);
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+Value BodyEmitter::readElement(const Storage &array, ArrayRef<Index> indices,
+                               bool alwaysInside) {
+  Type element = storage.elementOf(array.type.getElementType());
+  Value start = base(array);
+  Index where = offset(array, indices);
+  Value active = alwaysInside ? tail : builder.both(tail, guard);
+  if (where.isUniform() && (alwaysInside || !guard))
+    return builder.load(element, builder.at(element, start, where.base));
+  active = active ? builder.splat(active, lanes) : active;
+  if (where.step == 1)
+    return builder.load(withLanes(element, lanes),
+                        builder.at(element, start, where.base), active);
+  return builder.gather(cast<VectorType>(withLanes(element, lanes)), start,
+                        builder.splat(materialise(where), lanes), active);
+}
+
+/// Whether the array has an element at `indices`, in each lane.
+Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
+  Value inside;
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    Value at = materialise(index);
+    Value inner;
+    Value bound = extent(array.type.getExtent(axis), [&](StringRef parent) {
+      for (size_t before = axis; before-- > 0;)
+        if (extentText(array.type.getExtent(before)) == parent) {
+          inner = materialise(indices[before]);
+          // Where it is outside itself, any place will do.
+          if (inside && !lanesOf(inner) && !lanesOf(inside))
+            inner = builder.select(inside, inner, builder.number(0));
+          break;
+        }
+      return inner && !lanesOf(inner) ? inner : Value();
+    });
+    if (inner && lanesOf(inner))
+      bound = nestedLengths(
+          storage.length(
+              cast<StringAttr>(array.type.getExtent(axis)).getValue()),
+          inner, inside);
+    // One comparison: below 0 is very large without a sign.
+    Value part = builder.compare(CmpIPredicate::ult, at,
+                                 builder.splat(bound, lanesOf(at)));
+    inside = builder.both(inside, part);
+  }
+  return inside ? inside : builder.truth(true);
+}
+
+/// Whether every index of a read is an index of the op or of a loop over the
+/// very axis, or a number inside it.
+bool BodyEmitter::isAlwaysInside(ReadOp op) {
+  auto compute = op->getParentOfType<ComputeOp>();
+  for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
+    Attribute extent = op.getArrayType().getExtent(axis);
+    // A nested length is that of another parent, maybe.
+    auto name = dyn_cast<StringAttr>(extent);
+    if (op.getOtherwise() && name &&
+        !storage.length(name.getValue()).parent.empty())
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(index)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      Attribute own = parent == compute
+                          ? compute.getExtents()[argument.getArgNumber()]
+                          : parent->getAttr("extent");
+      if (own == extent)
+        continue;
+      auto a = dyn_cast_or_null<IntegerAttr>(own);
+      auto b = dyn_cast<IntegerAttr>(extent);
+      if (a && b && a.getInt() <= b.getInt())
+        continue;
+      return false;
+    }
+    if (auto step = index.getDefiningOp<StepOp>();
+        step && step.getExtent() == extent)
+      continue;
+    auto constant = index.getDefiningOp<arith::ConstantOp>();
+    auto bound = dyn_cast<IntegerAttr>(extent);
+    if (!constant || !bound)
+      return false;
+    int64_t place = cast<IntegerAttr>(constant.getValue()).getInt();
+    if (place < 0 || place >= bound.getInt())
+      return false;
+  }
+  return true;
+}
+
+/// What case number `number` and those behind it give where the array itself
+/// has no element.
+Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
+                            Value otherwise) {
+  if (number == op.getAlternatives().size())
+    return otherwise;
+  Value alternative = op.getAlternatives()[number];
+  const Storage &array = storage.of(alternative);
+  auto places = cast<ArrayAttr>((*op.getPlaces())[number]);
+  Value matches;
+  SmallVector<bool> placed(indices.size());
+  for (Attribute pair : places) {
+    auto entry = cast<ArrayAttr>(pair);
+    int64_t axis = cast<IntegerAttr>(entry[0]).getInt();
+    placed[axis] = true;
+    Value at = materialise(indices[axis]);
+    Value wanted;
+    if (auto at = dyn_cast<IntegerAttr>(entry[1]))
+      wanted = builder.number(at.getInt());
+    else
+      wanted = extent(entry[1], [](StringRef) { return Value(); });
+    matches = builder.both(matches,
+                           builder.compare(CmpIPredicate::eq, at,
+                                           builder.splat(wanted, lanesOf(at))));
+  }
+  SmallVector<Index> rest;
+  for (auto [axis, index] : llvm::enumerate(indices))
+    if (!placed[axis])
+      rest.push_back(index);
+  Type element = storage.elementOf(array.type.getElementType());
+  auto readHere = [&]() -> Value {
+    Value zero = otherwise ? otherwise : builder.constant(element, 0);
+    Value inside = isInside(array, rest);
+    if (!lanesOf(inside) && !guard)
+      return builder.choose(
+          inside, [&] { return readElement(array, rest, true); },
+          [&] { return zero; });
+    llvm::SaveAndRestore guarded(guard, builder.both(guard, inside));
+    return builder.select(inside, readElement(array, rest, false), zero);
+  };
+  auto readLater = [&] {
+    return readCase(op, number + 1, indices,
+                    otherwise ? otherwise : builder.constant(element, 0));
+  };
+  if (!matches)
+    return readHere();
+  if (!lanesOf(matches) && !guard)
+    return builder.choose(matches, readHere, readLater);
+  Value later = readLater();
+  llvm::SaveAndRestore guarded(guard, builder.both(guard, matches));
+  return builder.select(matches, readHere(), later);
+}
+
+/// Whether a sum computes functions of an array that it runs through, as the
+/// scores of additive attention do of the keys: more than the caches near the
+/// core hold, and slowly enough for the next values to come in the meantime.
+static bool isStreamed(ReadOp op) {
+  auto compute = op->getParentOfType<ComputeOp>();
+  if (!compute || compute.getReducer() == Reducer::none ||
+      !isPerExample(op.getArray()))
+    return false;
+  auto isOfCompute = [&](Value index) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    return argument && argument.getOwner()->getParentOp() == compute;
+  };
+  return llvm::count_if(op.getIndices(), isOfCompute) > 1 &&
+         llvm::any_of(compute.getBody().getOps(), [](Operation &each) {
+           return each.getDialect()->getNamespace() == "math" ||
+                  isa<SigmoidOp>(each);
+         });
+}
+
+/// Prefetches what this read finds a few rows on.
+void BodyEmitter::prefetchAhead(const Storage &array, ArrayRef<Index> indices) {
+  constexpr int64_t distance = 4096; // bytes
+  Index where = offset(array, indices);
+  if (where.step != 1)
+    return;
+  Type element = storage.elementOf(array.type.getElementType());
+  Value address = builder.at(element, base(array), where.base);
+  builder.prefetch(builder.at(builder.getI8Type(), address, distance),
+                   /*forWriting=*/false);
+}
+
+void BodyEmitter::emitRead(ReadOp op) {
+  const Storage &array = storage.of(op.getArray());
+  SmallVector<Index> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(indexOf(index));
+  bool always = isAlwaysInside(op);
+  if (always || (op.getAlternatives().empty() && !op.getOtherwise())) {
+    if (isStreamed(op))
+      prefetchAhead(array, indices);
+    values[op.getResult()] = readElement(array, indices, always);
+    return;
+  }
+  Type element = storage.elementOf(op.getResult().getType());
+  Value otherwise = op.getOtherwise() ? valueOf(op.getOtherwise())
+                                      : builder.constant(element, 0);
+  Value inside = isInside(array, indices);
+  if (!lanesOf(inside) && !guard) {
+    values[op.getResult()] = builder.choose(
+        inside, [&] { return readElement(array, indices, true); },
+        [&] { return readCase(op, 0, indices, otherwise); });
+    return;
+  }
+  Value outside = builder.create<arith::XOrIOp>(
+      inside, builder.splat(builder.truth(true), lanesOf(inside)));
+  Value elsewhere, here;
+  {
+    llvm::SaveAndRestore guarded(guard, builder.both(guard, outside));
+    elsewhere = readCase(op, 0, indices, otherwise);
+  }
+  llvm::SaveAndRestore guarded(guard, builder.both(guard, inside));
+  here = readElement(array, indices, false);
+  values[op.getResult()] = builder.select(inside, here, elsewhere);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// 0 where a real number is no whole number of 64 bits when cut.
+static Value insideWhole(KernelBuilder &builder, Value x) {
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  Type type = x.getType();
+  Value above = builder.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x,
+                                              builder.constant(type, -limit));
+  Value below = builder.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x,
+                                              builder.constant(type, limit));
+  return builder.select(builder.both(above, below), x,
+                        builder.constant(type, 0));
+}
+
+/// The op on scalars or vectors, whichever its operands are.
+void BodyEmitter::emitScalar(Operation &op) {
+  SmallVector<Value> operands;
+  unsigned width = 0;
+  for (Value operand : op.getOperands()) {
+    operands.push_back(valueOf(operand));
+    width = std::max(width, lanesOf(operands.back()));
+  }
+  // What processors make of a number outside the whole numbers differs.
+  if (isa<arith::FPToSIOp>(op))
+    operands[0] = insideWhole(builder, operands[0]);
+  bool isSelect = isa<arith::SelectOp>(op);
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (!isSelect || i != 0 || lanesOf(operand))
+      operand = builder.splat(operand, width);
+  Type type = op.getResult(0).getType();
+  if (type.isIndex())
+    type = builder.getI64Type();
+  type = withLanes(storage.elementOf(type), width);
+  OperationState state(builder.getLoc(), op.getName());
+  state.addOperands(operands);
+  state.addTypes(type);
+  state.attributes = op.getDiscardableAttrDictionary();
+  state.propertiesAttr = op.getPropertiesAsAttribute();
+  values[op.getResult(0)] = builder.create(state)->getResult(0);
+}
+
+void BodyEmitter::emitIf(scf::IfOp op) {
+  Value condition = valueOf(op.getCondition());
+  auto emitBranch = [&](Block *block) {
+    emitBlock(*block, block->getTerminator());
+    SmallVector<Value> results;
+    for (Value value : block->getTerminator()->getOperands())
+      results.push_back(valueOf(value));
+    return results;
+  };
+  auto give = [&](unsigned number, Value value) {
+    Value result = op.getResult(number);
+    if (result.getType().isIndex())
+      indexValues[result] = {value};
+    else
+      values[result] = value;
+  };
+  if (!lanesOf(condition) && !guard) {
+    // One branch or the other, for all lanes.
+    SmallVector<Value> results = builder.chooseAll(
+        condition, [&] { return emitBranch(op.thenBlock()); },
+        [&] { return emitBranch(op.elseBlock()); });
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      give(i, results[i]);
+    return;
+  }
+  // Both, each for its own lanes.
+  Value wide = builder.splat(condition, lanes);
+  SmallVector<Value> thenValues, elseValues;
+  {
+    llvm::SaveAndRestore guarded(guard, builder.both(guard, wide));
+    thenValues = emitBranch(op.thenBlock());
+  }
+  Value opposite = builder.create<arith::XOrIOp>(
+      wide, builder.splat(builder.truth(true), lanes));
+  llvm::SaveAndRestore guarded(guard, builder.both(guard, opposite));
+  elseValues = emitBranch(op.elseBlock());
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    give(i, builder.select(wide, thenValues[i], elseValues[i]));
+}
+
+/// Gives the value of an op that was emitted, if this one has the same.
+bool BodyEmitter::takeReused(Operation &op) {
+  Operation *same = reused ? reused->lookup(&op) : nullptr;
+  if (!same)
+    return false;
+  Value result = op.getResult(0), given = same->getResult(0);
+  if (auto index = indexValues.find(given); index != indexValues.end()) {
+    Index known = index->second;
+    indexValues[result] = known;
+    return true;
+  }
+  Value known = values.lookup(given);
+  if (known)
+    values[result] = known;
+  return known != nullptr;
+}
+
+void BodyEmitter::emitOp(Operation &op) {
+  if (takeReused(op))
+    return;
+  if (auto read = dyn_cast<ReadOp>(op))
+    return emitRead(read);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
+  if (emitIndexArithmetic(op))
+    return;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    Type type = storage.elementOf(constant.getType());
+    if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+      values[op.getResult(0)] =
+          builder.constant(type, number.getValueAsDouble());
+    else
+      values[op.getResult(0)] =
+          builder.create<arith::ConstantOp>(constant.getValue());
+    return;
+  }
+  if (isa<SigmoidOp, SoftplusOp>(op)) {
+    Value x = valueOf(op.getOperand(0));
+    Value one = builder.constant(x.getType(), 1);
+    if (isa<SigmoidOp>(op)) {
+      // exp(-x) may be infinite: 1 / inf is the right 0.
+      Value e = builder.create<math::ExpOp>(builder.create<arith::NegFOp>(x));
+      values[op.getResult(0)] = builder.create<arith::DivFOp>(
+          one, builder.create<arith::AddFOp>(one, e));
+      return;
+    }
+    Value e = builder.create<math::ExpOp>(
+        builder.create<arith::NegFOp>(builder.create<math::AbsFOp>(x)));
+    Value positive =
+        builder.create<arith::MaximumFOp>(x, builder.constant(x.getType(), 0));
+    values[op.getResult(0)] = builder.create<arith::AddFOp>(
+        positive, builder.create<math::Log1pOp>(e));
+    return;
+  }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    // From an index to a number.
+    values[op.getResult(0)] = valueOf(op.getOperand(0));
+    return;
+  }
+  emitScalar(op);
+}
+
+void BodyEmitter::emitBlock(Block &block, Operation *last) {
+  for (Operation &op : block) {
+    if (&op == last)
+      return;
+    emitOp(op);
+  }
+}
+
+Value BodyEmitter::emit(Region &region, ArrayRef<Index> indices, Value tailMask,
+                        Value guardMask) {
+  tail = tailMask;
+  guard = guardMask;
+  Block &block = region.front();
+  for (auto [argument, index] : llvm::zip_equal(block.getArguments(), indices))
+    indexValues[argument] = index;
+  emitBlock(block, block.getTerminator());
+  return valueOf(block.getTerminator()->getOperand(0));
+}
+
+SmallVector<Value> BodyEmitter::emitFactors(Region &region,
+                                            ArrayRef<Index> indices,
+                                            Value tailMask, Value guardMask) {
+  tail = tailMask;
+  guard = guardMask;
+  Block &block = region.front();
+  for (auto [argument, index] : llvm::zip_equal(block.getArguments(), indices))
+    indexValues[argument] = index;
+  Operation *yield = block.getTerminator();
+  auto product = yield->getOperand(0).getDefiningOp<arith::MulFOp>();
+  bool isFactored = product && product->getBlock() == &block &&
+                    product->getNextNode() == yield;
+  emitBlock(block, isFactored ? product.getOperation() : yield);
+  if (!isFactored)
+    return {valueOf(yield->getOperand(0))};
+  return {valueOf(product.getLhs()), valueOf(product.getRhs())};
+}
+
+Value BodyEmitter::emitValue(Region &region, Value value,
+                             ArrayRef<Index> indices) {
+  Block &block = region.front();
+  for (auto [argument, index] : llvm::zip_equal(block.getArguments(), indices))
+    if (index.base)
+      indexValues[argument] = index;
+  // In order, and nothing that it does not need.
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  SmallVector<Operation *> list = {value.getDefiningOp()};
+  while (!list.empty()) {
+    Operation *op = list.pop_back_val();
+    if (!op || op->getBlock() != &block || !needed.insert(op).second)
+      continue;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!isa<ArrayType>(operand.getType()))
+          list.push_back(operand.getDefiningOp());
+    });
+  }
+  for (Operation &op : block)
+    if (needed.contains(&op))
+      emitOp(op);
+  return valueOf(value);
+}

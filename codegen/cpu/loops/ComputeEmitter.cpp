@@ -1,0 +1,596 @@
+//===- ComputeEmitter.cpp - one equation as loops -------------------------===//
+
+#include "codegen/cpu/loops/ComputeEmitter.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/CommonFunctions.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+
+/// The parallel index that a condition of a sum finds by the others, if there
+/// is one: `sum[t where token[t] == w](d[t])`.
+static std::optional<Equality> findScattered(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum)
+    return std::nullopt;
+  for (const Equality &equality : equalitiesOf(op))
+    if (equality.index < op.getNumParallel() &&
+        equality.index + 1 < op.getNumParallel() &&
+        (dependence(equality.value) &
+         ((uint64_t(1) << op.getNumParallel()) - 1)) == 0)
+      return equality;
+  return std::nullopt;
+}
+
+/// Whether another index of the op has a length of its own for each place of
+/// index `number`: its loop has one end, so `number` has one place.
+static bool hasNested(ComputeOp op, unsigned number,
+                      const StorageMap &storage) {
+  std::string parent = extentText(op.getExtents()[number]);
+  return llvm::any_of(op.getExtents(), [&](Attribute extent) {
+    auto length = dyn_cast<StringAttr>(extent);
+    return length && storage.length(length.getValue()).parent == parent;
+  });
+}
+
+ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
+                               const StorageMap &storage, ComputeOp op,
+                               unsigned lanes, ArrayRef<unsigned> given)
+    : builder(builder), storage(storage), op(op), lanes(lanes),
+      along(vectorIndex(op,
+                        [&](unsigned number) {
+                          return !llvm::is_contained(given, number) &&
+                                 !hasNested(op, number, storage);
+                        })),
+      scattered(findScattered(op)) {
+  if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
+    along = -1;
+  if (along < 0)
+    this->lanes = 0;
+  else if (!isParallel(along))
+    this->lanes = partialResults;
+  indices.resize(op.getNumIndices());
+}
+
+ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
+                               const StorageMap &storage,
+                               ArrayRef<ComputeOp> ops, unsigned lanes,
+                               ArrayRef<unsigned> given)
+    : ComputeEmitter(builder, storage, ops.front(), lanes, given) {
+  auto same = llvm::to_vector(llvm::seq(op.getNumIndices()));
+  for (ComputeOp twin : ops.drop_front())
+    twins.push_back({twin, commonOps(op, twin, same)});
+}
+
+bool ComputeEmitter::isParallel(int number) {
+  return number >= 0 && number < static_cast<int>(op.getNumParallel());
+}
+
+int ComputeEmitter::rangeIndex() {
+  if (scattered || op.getNumParallel() == 1)
+    return op.getNumParallel() - 1;
+  return -1;
+}
+
+void ComputeEmitter::emit(const Place &at, ArrayRef<Value> places) {
+  place = at;
+  given.assign(places.begin(), places.end());
+  rangeBegin = rangeEnd = nullptr;
+  emitAll();
+}
+
+void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
+  place = at;
+  given.clear();
+  rangeBegin = begin;
+  rangeEnd = end;
+  emitAll();
+}
+
+/// Whether the condition speaks of none of the indices, but of the step and of
+/// lengths of the example only.
+bool ComputeEmitter::isDecidedOnce() {
+  return op.hasCondition() && batchOf(op) != BatchKind::sum &&
+         (op.getReducer() == Reducer::none ||
+          op.getReducer() == Reducer::sum) &&
+         dependence(op.getCondition().front().getTerminator()->getOperand(0)) ==
+             0;
+}
+
+void ComputeEmitter::emitAll() {
+  if (scattered)
+    return emitScatter();
+  if (!isDecidedOnce())
+    return emitParallel(0);
+  SmallVector<Index> none(op.getNumIndices(), Index{builder.number(0)});
+  Value holds = BodyEmitter(builder, storage, place, 0)
+                    .emit(op.getCondition(), none, nullptr, nullptr);
+  llvm::SaveAndRestore known(isDecided, true);
+  builder.branch(holds, [&] { emitParallel(0); }, [&] { emitZeros(0); });
+}
+
+/// Zeros at all places from parallel index `number` on.
+void ComputeEmitter::emitZeros(unsigned number) {
+  SmallVector<Value> results = {op.getResult()};
+  for (const Twin &twin : twins)
+    results.push_back(ComputeOp(twin.op).getResult());
+  auto clear = [&](Value count) {
+    auto at = ArrayRef(indices).take_front(op.getNumParallel());
+    for (Value result : results)
+      builder.clear(storage.elementOf(op.getElementType()),
+                    resultAddress(at, result), count);
+  };
+  if (op.getNumParallel() == 0)
+    return clear(builder.number(1));
+  Value first, last;
+  if (number < given.size() && given[number]) {
+    first = given[number];
+    last = builder.add(first, builder.number(1));
+  } else {
+    std::tie(first, last) = boundsOf(number);
+  }
+  if (number + 1 == op.getNumParallel()) {
+    indices[number] = {first};
+    return clear(builder.sub(last, first));
+  }
+  builder.loop(first, last, builder.number(1), [&](Value index) {
+    indices[number] = {index};
+    emitZeros(number + 1);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Whether one place of the index is at hand.
+bool ComputeEmitter::isFixed(unsigned number) {
+  return indices[number].base && indices[number].isUniform();
+}
+
+/// The part of `first` .. `last`-1 outside of which no condition on the places
+/// at hand lets index `number` be. It does not end before it begins: vectors
+/// count on that.
+std::pair<Value, Value> ComputeEmitter::narrow(unsigned number, Value first,
+                                               Value last) {
+  Value begin = first, end = last;
+  for (const Guard &guard : guardsOf(op)) {
+    if (guard.lhs == number && guard.rhs != number && isFixed(guard.rhs))
+      end = builder.min(end, builder.add(indices[guard.rhs].base,
+                                         builder.number(guard.offset + 1)));
+    if (guard.rhs == number && guard.lhs != number && isFixed(guard.lhs))
+      begin = builder.max(begin, builder.sub(indices[guard.lhs].base,
+                                             builder.number(guard.offset)));
+  }
+  begin = builder.min(begin, last);
+  return {begin, builder.max(begin, end)};
+}
+
+/// Where index `number` runs. Those of a reduction stop where the condition
+/// says that nothing follows.
+std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
+  BodyEmitter values(builder, storage, place, 0);
+  Value last = values.extent(op.getExtents()[number], [&](StringRef parent) {
+    // The nearest one before it is its parent.
+    for (unsigned before = number; before-- > 0;)
+      if (extentText(op.getExtents()[before]) == parent &&
+          indices[before].base && indices[before].isUniform())
+        return indices[before].base;
+    return Value();
+  });
+  if (isParallel(number)) {
+    if (static_cast<int>(number) == rangeIndex() && rangeBegin)
+      return {rangeBegin, rangeEnd};
+    return {builder.number(0), last};
+  }
+  Value first = builder.number(op.getLower()[number]);
+  if (op.isNormaliser())
+    return {first, last};
+  std::tie(first, last) = narrow(number, first, last);
+  for (const Equality &equality : equalitiesOf(op)) {
+    if (equality.index != number)
+      continue;
+    uint64_t needs = dependence(equality.value);
+    bool known = true;
+    for (unsigned other = 0; other < op.getNumIndices(); ++other)
+      if (needs >> other & 1)
+        known &= other != number && isFixed(other);
+    if (!known)
+      continue;
+    Value at = values.emitValue(op.getCondition(), equality.value, indices);
+    first = builder.max(first, at);
+    last = builder.min(last, builder.add(at, builder.number(1)));
+  }
+  // Nothing may be left: vectors count on a range that does not end before it
+  // begins.
+  return {first, builder.max(first, last)};
+}
+
+/// Calls `step` for every element `first` .. `last`-1 of index `number`, in
+/// vectors while there are lanes; the last vector may have a tail.
+ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
+                                                  Value last, Values carried,
+                                                  Step step) {
+  auto stepAt = [&](Value at, Value tail, Values carried) {
+    indices[number] = {at, lanes ? 1 : 0};
+    return step(lanes, tail, carried);
+  };
+  if (!lanes)
+    return builder.loop(first, last, builder.number(1), carried,
+                        [&](Value at, ValueRange carried) {
+                          return stepAt(at, nullptr, Values(carried));
+                        });
+  Value count = builder.sub(last, first);
+  auto constant = count.getDefiningOp<arith::ConstantOp>();
+  int64_t known =
+      constant ? cast<IntegerAttr>(constant.getValue()).getInt() : -1;
+  Value middle = last;
+  if (known < 0)
+    middle = builder.add(
+        first, builder.create<arith::AndIOp>(
+                   count, builder.number(-static_cast<int64_t>(lanes))));
+  else
+    middle = builder.add(first, builder.number(known / lanes * lanes));
+  if (known < 0 || known >= lanes)
+    carried = builder.loop(first, middle, builder.number(lanes), carried,
+                           [&](Value at, ValueRange carried) {
+                             return stepAt(at, nullptr, Values(carried));
+                           });
+  if (known >= 0 && known % lanes == 0)
+    return carried;
+  auto doTail = [&] {
+    Value tail = builder.maskBelow(builder.sub(last, middle), lanes);
+    return stepAt(middle, tail, carried);
+  };
+  if (known >= 0)
+    return doTail();
+  return builder.chooseAll(builder.compare(CmpIPredicate::slt, middle, last),
+                           doTail, [&] { return carried; });
+}
+
+void ComputeEmitter::emitParallel(unsigned number) {
+  if (number == op.getNumParallel())
+    return emitElements();
+  if (number < given.size() && given[number]) {
+    indices[number] = {given[number]};
+    return emitParallel(number + 1);
+  }
+  if (static_cast<int>(number) == along)
+    return emitParallel(number + 1);
+  auto [first, last] = boundsOf(number);
+  builder.loop(first, last, builder.number(1), [&](Value index) {
+    indices[number] = {index};
+    emitParallel(number + 1);
+  });
+}
+
+/// The elements of one place of all parallel indices but the one along which
+/// there are vectors.
+void ComputeEmitter::emitElements() {
+  if (op.getReducer() == Reducer::cumsum)
+    return emitCumulative();
+  if (op.isNormaliser())
+    return emitNormaliser();
+  auto emitAt = [&](unsigned width, Value tail) {
+    storeAll(reduced(width, tail), tail);
+  };
+  if (!isParallel(along))
+    return emitAt(along < 0 ? 0 : lanes, nullptr);
+  auto [first, last] = boundsOf(along);
+  if (op.getReducer() == Reducer::none && op.hasCondition())
+    std::tie(first, last) = narrowResult(along, first, last);
+  if (lanes && readsRows())
+    first = emitBlocks(first, last);
+  forVectors(along, first, last, {}, [&](unsigned width, Value tail, Values) {
+    emitAt(width, tail);
+    return Values();
+  });
+}
+
+/// The same of the last index of a result that is zero elsewhere: writes these
+/// zeros.
+std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
+                                                     Value first, Value last) {
+  auto [begin, end] = narrow(number, first, last);
+  if (begin == first && end == last)
+    return {first, last};
+  Type type = storage.elementOf(op.getElementType());
+  auto clear = [&](Value from, Value to) {
+    if (from == to)
+      return;
+    indices[number] = {from};
+    builder.clear(type, resultAddress(ArrayRef(indices).take_front(number + 1)),
+                  builder.sub(to, from));
+  };
+  clear(first, begin);
+  clear(end, last);
+  return {begin, end};
+}
+
+/// Whether a sum runs over rows of which each vector takes a part.
+bool ComputeEmitter::readsRows() {
+  if (op.getReducer() == Reducer::none)
+    return batchOf(op) == BatchKind::sum;
+  return op.getReducer() == Reducer::sum || op.getReducer() == Reducer::mean;
+}
+
+/// Sums several neighbouring vectors at once, so that each row is read in
+/// whole cache lines, one behind the other. Every element keeps its own chain.
+/// Returns where the elements begin that are left.
+Value ComputeEmitter::emitBlocks(Value first, Value last) {
+  // As many accumulators, whatever they are of.
+  const int64_t vectors = std::max<int64_t>(8 / (1 + twins.size()), 1);
+  Value size = builder.number(vectors * lanes);
+  Value count = builder.div(builder.sub(last, first), size);
+  Value middle = builder.add(first, builder.mul(count, size));
+  builder.loop(first, middle, size,
+               [&](Value at) { emitBlock(at, Values(vectors)); });
+  // What evaluates functions waits for these, and not for its sums.
+  if (hasCostlyFunction(op))
+    return middle;
+  // One vector that is left needs no block.
+  Value rest = builder.sub(last, middle);
+  auto tailOf = [&](int64_t vector) {
+    Value before = builder.number(vector * lanes);
+    return builder.maskBelow(builder.sub(rest, before), lanes);
+  };
+  if (auto constant = rest.getDefiningOp<arith::ConstantOp>()) {
+    int64_t known = cast<IntegerAttr>(constant.getValue()).getInt();
+    if (known <= lanes)
+      return middle;
+    Values tails(llvm::divideCeil(known, lanes));
+    if (known % lanes != 0)
+      tails.back() = tailOf(tails.size() - 1);
+    emitBlock(middle, tails);
+    return last;
+  }
+  Value isBlock = builder.less(builder.number(lanes), rest);
+  builder.branch(isBlock, [&] {
+    Values tails;
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      tails.push_back(tailOf(vector));
+    emitBlock(middle, tails);
+  });
+  return builder.select(isBlock, last, middle);
+}
+
+/// Neighbouring vectors from `at` on, of which the lanes in `tails` exist;
+/// null: all.
+void ComputeEmitter::emitBlock(Value at, ArrayRef<Value> tails) {
+  Reducer reducer =
+      op.getReducer() == Reducer::mean ? Reducer::mean : Reducer::sum;
+  auto select = [&](int64_t vector) {
+    indices[along] = {builder.add(at, builder.number(vector * lanes)), 1};
+  };
+  Values carried;
+  for (size_t vector = 0; vector < tails.size(); ++vector)
+    llvm::append_range(carried, initial(reducer, lanes));
+  size_t each = carried.size() / tails.size();
+  auto element = [&](unsigned, Value, Values carried) {
+    Values next;
+    for (auto [vector, tail] : llvm::enumerate(tails)) {
+      select(vector);
+      Values own(ArrayRef(carried).slice(vector * each, each));
+      llvm::append_range(next, reduce(reducer, lanes, tail, own, nullptr));
+    }
+    return next;
+  };
+  carried = batchOf(op) == BatchKind::sum
+                ? overExamples(carried, element)
+                : overReductions(op.getNumParallel(), carried, element);
+  for (auto [vector, tail] : llvm::enumerate(tails)) {
+    select(vector);
+    Values own(ArrayRef(carried).slice(vector * each, each));
+    storeAll(combineAll(reducer, own), tail);
+  }
+}
+
+Value ComputeEmitter::resultAddress(ArrayRef<Index> at, Value array) {
+  BodyEmitter values(builder, storage, place, lanes);
+  const Storage &result = storage.of(array);
+  Index offset = values.offset(result, at);
+  return builder.at(storage.elementOf(result.type.getElementType()),
+                    values.base(result), offset.base);
+}
+
+/// Stores what the equation, and its twins, have at the present indices.
+void ComputeEmitter::storeAll(ArrayRef<Value> results, Value tail) {
+  auto at = ArrayRef(indices).take_front(op.getNumParallel());
+  builder.store(results[0], resultAddress(at), tail);
+  for (auto [twin, result] : llvm::zip_equal(twins, results.drop_front()))
+    builder.store(result, resultAddress(at, twin.op.getResult()), tail);
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Whether an element counts: a scalar, a vector, or null for always.
+Value ComputeEmitter::condition(unsigned width, Value tail) {
+  Value holds;
+  BodyEmitter values(builder, storage, place, width);
+  for (unsigned i = 0; i < op.getNumParallel(); ++i) {
+    if (op.getLower()[i] == 0)
+      continue;
+    Value at = values.materialise(indices[i]);
+    holds = builder.both(
+        holds, builder.compare(CmpIPredicate::sge, at,
+                               builder.splat(builder.number(op.getLower()[i]),
+                                             lanesOf(at))));
+  }
+  if (!op.hasCondition() || isDecided)
+    return holds;
+  Value given;
+  if (!holds || !lanesOf(holds)) {
+    auto emitCondition = [&](Value guard) {
+      return values.emit(op.getCondition(), indices, tail, guard);
+    };
+    if (!holds)
+      return emitCondition(nullptr);
+    return builder.choose(
+        holds, [&] { return emitCondition(nullptr); },
+        [&] { return builder.truth(false); });
+  }
+  given = values.emit(op.getCondition(), indices, tail, holds);
+  return builder.both(holds, given);
+}
+
+Value ComputeEmitter::body(unsigned width, Value tail, Value guard) {
+  BodyEmitter values(builder, storage, place, width);
+  return values.emit(op.getBody(), indices, tail, guard);
+}
+
+/// The element, or vector of elements, at the present parallel indices, of the
+/// equation and of each twin.
+ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
+  Reducer reducer = op.getReducer();
+  bool isSum = batchOf(op) == BatchKind::sum;
+  if (reducer == Reducer::none && !isSum) {
+    Value holds = condition(width, tail);
+    Type type = storage.elementOf(op.getElementType());
+    if (!holds)
+      return {builder.splat(body(width, tail, nullptr), width)};
+    if (!lanesOf(holds))
+      return {
+          builder.splat(builder.choose(
+                            holds, [&] { return body(width, tail, nullptr); },
+                            [&] { return builder.constant(type, 0); }),
+                        width)};
+    return {builder.select(holds, body(width, tail, holds),
+                           builder.constant(type, 0))};
+  }
+  if (reducer == Reducer::none)
+    reducer = Reducer::sum;
+  auto run = [&](Reducer reducer, Value shift) {
+    auto element = [&](unsigned width, Value tail, Values carried) {
+      return reduce(reducer, width, tail, carried, shift);
+    };
+    // Without a reduction index of its own a vector lies along the result.
+    bool inLanes = along >= 0 && !isParallel(along);
+    if (!inLanes) {
+      auto whole = [&](unsigned, Value, Values carried) {
+        return element(width, tail, carried);
+      };
+      return isSum ? overExamples(initial(reducer, width), whole)
+                   : overReductions(op.getNumParallel(),
+                                    initial(reducer, width), whole);
+    }
+    Values carried = isSum ? overExamples(initial(reducer, width), element)
+                           : overReductions(op.getNumParallel(),
+                                            initial(reducer, width), element);
+    return joinLanes(reducer, carried);
+  };
+  if (reducer != Reducer::logsumexp)
+    return combineAll(reducer, run(reducer, nullptr));
+  Values largest = run(Reducer::max, nullptr);
+  Value shift = largest[0];
+  Values sum = run(Reducer::logsumexp, shift);
+  Value result =
+      builder.create<arith::AddFOp>(shift, builder.create<math::LogOp>(sum[0]));
+  // The difference of two infinities, in the sum, is no number.
+  Value isInfinite = builder.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OEQ, builder.create<math::AbsFOp>(shift),
+      builder.constant(shift.getType(),
+                       std::numeric_limits<double>::infinity()));
+  result = builder.select(isInfinite, shift, result);
+  return {builder.select(largest[1], result,
+                         builder.constant(result.getType(), 0))};
+}
+
+/// Loops over the reduction indices from `number` on; the one along which
+/// there are vectors is the innermost.
+ComputeEmitter::Values
+ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
+  if (number == op.getNumIndices()) {
+    if (along < 0 || isParallel(along))
+      return element(0, nullptr, carried);
+    auto [first, last] = boundsOf(along);
+    return forVectors(along, first, last, carried, element);
+  }
+  if (static_cast<int>(number) == along)
+    return overReductions(number + 1, carried, element);
+  auto [first, last] = boundsOf(number);
+  Values results = builder.loop(first, last, builder.number(1), carried,
+                                [&](Value index, ValueRange carried) {
+                                  indices[number] = {index};
+                                  return overReductions(
+                                      number + 1, Values(carried), element);
+                                });
+  indices[number] = {};
+  return results;
+}
+
+ComputeEmitter::Values ComputeEmitter::overExamples(Values carried,
+                                                    Step element) {
+  Value batch = builder.slot(place.frame, runtime::Program::batchSlot);
+  return builder.loop(builder.number(0), batch, builder.number(1), carried,
+                      [&](Value example, ValueRange carried) {
+                        llvm::SaveAndRestore here(place.example, example);
+                        return overReductions(op.getNumParallel(),
+                                              Values(carried), element);
+                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums whose place a condition finds
+//===----------------------------------------------------------------------===//
+
+/// Zeros, then for every element of the reduction the row that it belongs to
+/// grows. In the order of the examples: the same for every split.
+void ComputeEmitter::emitScatter() {
+  unsigned numParallel = op.getNumParallel();
+  Type type = storage.elementOf(op.getElementType());
+  auto overRest = [&](llvm::function_ref<void(unsigned, Value)> emitAt) {
+    // The other parallel indices, the last one along vectors.
+    std::function<void(unsigned)> rest = [&](unsigned number) {
+      if (number == scattered->index && indices[number].base)
+        return rest(number + 1);
+      auto [first, last] = boundsOf(number);
+      if (number + 1 == numParallel) {
+        forVectors(number, first, last, {},
+                   [&](unsigned width, Value tail, Values) {
+                     emitAt(width, tail);
+                     return Values();
+                   });
+        indices[number] = {};
+        return;
+      }
+      builder.loop(first, last, builder.number(1), [&](Value index) {
+        indices[number] = {index};
+        rest(number + 1);
+      });
+      indices[number] = {};
+    };
+    rest(0);
+  };
+  auto parallel = [&] { return ArrayRef(indices).take_front(numParallel); };
+  overRest([&](unsigned width, Value tail) {
+    builder.store(builder.constant(withLanes(type, width), 0),
+                  resultAddress(parallel()), tail);
+  });
+  auto element = [&](unsigned, Value, Values) {
+    BodyEmitter values(builder, storage, place, 0);
+    Value at = values.emitValue(op.getCondition(), scattered->value, indices);
+    Value bound = values.extent(op.getExtents()[scattered->index]);
+    Value inside = builder.compare(CmpIPredicate::ult, at, bound);
+    builder.branch(inside, [&] {
+      indices[scattered->index] = {at};
+      overRest([&](unsigned width, Value tail) {
+        Value address = resultAddress(parallel());
+        Value sum = builder.load(withLanes(type, width), address, tail);
+        sum = reduce(Reducer::sum, width, tail, {sum}, nullptr)[0];
+        builder.store(sum, address, tail);
+      });
+      indices[scattered->index] = {};
+    });
+    return Values();
+  };
+  llvm::SaveAndRestore alone(along, -1);
+  if (batchOf(op) == BatchKind::sum)
+    overExamples({}, element);
+  else
+    overReductions(numParallel, {}, element);
+}

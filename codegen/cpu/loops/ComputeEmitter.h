@@ -1,0 +1,117 @@
+//===- ComputeEmitter.h - one equation as loops ---------------------------===//
+//
+// The loops of an `attn.compute` inside a kernel: over its parallel indices,
+// over its reduction indices, and along one of them in vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H
+#define FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H
+
+#include "codegen/cpu/loops/BodyEmitter.h"
+#include "passes/kernels/VectorIndex.h"
+
+namespace fovea::codegen {
+
+class ComputeEmitter {
+public:
+  /// `lanes`: of a vector of the program's real numbers, which vectors along
+  /// the result have; those along a reduction have as many on every machine
+  /// (VectorIndex.h). `given`: indices that have one place each, and no
+  /// vectors.
+  ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
+                 attn::ComputeOp op, unsigned lanes,
+                 llvm::ArrayRef<unsigned> given = {});
+  /// Of several sums that one loop computes (Twins.h).
+  ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
+                 llvm::ArrayRef<attn::ComputeOp> twins, unsigned lanes,
+                 llvm::ArrayRef<unsigned> given = {});
+
+  /// Emits what `place` has of the result where the parallel indices, from the
+  /// first, are `given`; those that are null, or not there, are run over.
+  void emit(const Place &place, llvm::ArrayRef<mlir::Value> given);
+  /// The same for the elements `begin` .. `end`-1 along the index of
+  /// `rangeIndex()`.
+  void emitRange(const Place &place, mlir::Value begin, mlir::Value end);
+  /// The parallel index whose elements can be given in ranges, or -1.
+  int rangeIndex();
+  /// Whether elements are added up where a condition finds them: the result
+  /// is then not computed element by element.
+  bool isScatter() const { return scattered.has_value(); }
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// What is done with the vector, or element, at the present indices.
+  using Step = llvm::function_ref<Values(unsigned width, mlir::Value tail,
+                                         Values carried)>;
+
+  bool isParallel(int number);
+  std::pair<mlir::Value, mlir::Value> boundsOf(unsigned number);
+  bool isFixed(unsigned number);
+  std::pair<mlir::Value, mlir::Value> narrow(unsigned number, mlir::Value first,
+                                             mlir::Value last);
+  std::pair<mlir::Value, mlir::Value>
+  narrowResult(unsigned number, mlir::Value first, mlir::Value last);
+  Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
+                    Values carried, Step step);
+  bool isDecidedOnce();
+  void emitAll();
+  void emitZeros(unsigned number);
+  void emitParallel(unsigned number);
+  void emitElements();
+  bool readsRows();
+  mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
+  void emitBlock(mlir::Value at, llvm::ArrayRef<mlir::Value> tails);
+  void emitScatter();
+  void emitNormaliser();
+  void emitZerosBelow(unsigned number);
+  void emitCumulative();
+
+  Values overReductions(unsigned number, Values carried, Step element);
+  Values overExamples(Values carried, Step element);
+  Values reduce(attn::Reducer reducer, unsigned width, mlir::Value tail,
+                Values carried, mlir::Value shift);
+  Values reduceWhere(attn::Reducer reducer, unsigned width, mlir::Value tail,
+                     mlir::Value guard, Values carried, mlir::Value shift);
+  Values addUp(unsigned width, mlir::Value tail, mlir::Value guard,
+               Values carried);
+  mlir::Value combine(attn::Reducer reducer, Values carried);
+  Values combineAll(attn::Reducer reducer, Values carried);
+  Values initial(attn::Reducer reducer, unsigned width);
+  Values joinLanes(attn::Reducer reducer, Values carried);
+  Values reduced(unsigned width, mlir::Value tail);
+
+  mlir::Value condition(unsigned width, mlir::Value tail);
+  mlir::Value body(unsigned width, mlir::Value tail, mlir::Value guard);
+  mlir::Value resultAddress(llvm::ArrayRef<Index> at, mlir::Value result);
+  mlir::Value resultAddress(llvm::ArrayRef<Index> at) {
+    return resultAddress(at, op.getResult());
+  }
+  void storeAll(llvm::ArrayRef<mlir::Value> results, mlir::Value tail);
+  mlir::Type real() { return storage.elementOf(builder.getF64Type()); }
+
+  KernelBuilder &builder;
+  const StorageMap &storage;
+  attn::ComputeOp op;
+  /// A sum that is computed in the same loops, and what it has in common with
+  /// `op`.
+  struct Twin {
+    attn::ComputeOp op;
+    llvm::DenseMap<mlir::Operation *, mlir::Operation *> common;
+  };
+  llvm::SmallVector<Twin, 1> twins;
+  unsigned lanes;
+  /// The index along which neighbours share a vector, or -1.
+  int along;
+  std::optional<attn::Equality> scattered;
+  /// Whether the condition is known to hold.
+  bool isDecided = false;
+  Place place;
+  llvm::SmallVector<mlir::Value> given;
+  llvm::SmallVector<Index> indices;
+  mlir::Value rangeBegin, rangeEnd;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H

@@ -1,0 +1,137 @@
+//===- EmitEpilogue.cpp - equations behind products, column by column -----===//
+//
+// The work units are those of a product (EmitProduct.cpp) whose columns come in
+// places of the equations, as many as are whole panels of every product.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/program/ProgramEmitter.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+/// What a thread has of a product: some rows of sums, and where the rows of
+/// its left side lie.
+struct fovea::codegen::RowsOfProduct {
+  const Epilogue::Product *product;
+  RowsProduct rows;
+  Value sums, list;
+  int64_t stride;
+};
+
+static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
+                                          const StorageMap &storage, Type real,
+                                          Value frame,
+                                          const Epilogue &epilogue) {
+  Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue));
+  SmallVector<RowsOfProduct> rooms;
+  for (const Epilogue::Product &product : epilogue.products) {
+    RowsOfProduct room = {&product, *rowsProductOf(product.op), at, nullptr,
+                          product.stride(epilogue.width)};
+    at = b.at(real, at, epilogueRows * room.stride);
+    if (storage.hasRowList(room.rows))
+      room.list = at;
+    at = b.at(real, at, epilogueRows * listEntry(real));
+    rooms.push_back(room);
+  }
+  return rooms;
+}
+
+void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
+  SmallVector<Operation *> ops;
+  for (const Epilogue::Product &product : epilogue.products)
+    ops.push_back(product.op);
+  ops.append(epilogue.members.begin(), epilogue.members.end());
+  Operation *op = ops.front();
+  main.setLoc(op->getLoc());
+
+  int64_t atOnce = epilogue.placesAtOnce(tile);
+  int64_t columns = llvm::divideCeil(epilogue.width, atOnce);
+  int rowsSlot = storage.description().numSlots++;
+  Value rows = rowsAround(op);
+  main.setSlot(frame, rowsSlot, rows);
+  Units units = unitsOf(main, rows, columns);
+  launch(
+      op, joinedLabels(ops), units.count,
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        SmallVector<RowsOfProduct> rooms =
+            roomsOf(kernel, storage, real, frame, epilogue);
+        Value rows = kernel.slot(frame, rowsSlot);
+        Value width = kernel.number(epilogue.width);
+        forPieces(kernel, first, last, rows, columns, [&](Piece piece) {
+          piece.first = kernel.mul(piece.first, kernel.number(atOnce));
+          piece.last =
+              kernel.min(width, kernel.mul(piece.last, kernel.number(atOnce)));
+          emitPiece(kernel, frame, epilogue, rooms, piece);
+        });
+      },
+      units.atOnce);
+  noteOthers(ops);
+}
+
+/// The places first .. last-1 of the equations for some rows.
+void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
+                               const Epilogue &epilogue,
+                               ArrayRef<RowsOfProduct> rooms,
+                               const Piece &piece) {
+  Operation *op = epilogue.products.front().op;
+  Value zero = kernel.number(0), one = kernel.number(1);
+  auto multiplyRows = [&](const RowsOfProduct &room, Value begin, Value end) {
+    ComputeOp product = room.product->op;
+    kernel.setLoc(product.getLoc());
+    if (room.list)
+      kernel.loop(begin, end, one, [&](Value row) {
+        Value entry =
+            kernel.at(kernel.i64(), room.list, kernel.sub(row, begin));
+        // An example that has ended has no row; the first one is there.
+        kernel.store(zero, entry);
+        forRow(kernel, op, frame, row, [&](const Place &place) {
+          kernel.store(rowOfLeft(kernel, place, product, zero), entry);
+        });
+      });
+    auto panelOf = [&](Value place) {
+      Value parts = kernel.number(room.product->parts);
+      return kernel.divUp(kernel.mul(place, parts),
+                          kernel.number(tile.columns()));
+    };
+    multiply(kernel, frame, product,
+             {begin, end, panelOf(piece.first), panelOf(piece.last)},
+             kernel.number(room.rows.count), room.list, room.sums,
+             kernel.number(room.stride));
+  };
+  auto computeRow = [&](Value number, Place place) {
+    for (const RowsOfProduct &room : rooms) {
+      Value sums = kernel.at(real, room.sums,
+                             kernel.mul(number, kernel.number(room.stride)));
+      if (room.rows.hasRowCondition)
+        kernel.branch(isExcluded(kernel, place, room.product->op), [&] {
+          kernel.clear(real, sums, kernel.number(room.rows.width));
+        });
+      place.strips.push_back({sums, nullptr, nullptr});
+    }
+    for (ComputeOp member : epilogue.members) {
+      kernel.setLoc(member.getLoc());
+      ComputeEmitter(kernel, storage, member, lanes)
+          .emitRange(place, piece.first, piece.last);
+    }
+  };
+  // Blocks of whole tiles and of about the same height.
+  Value ofTile = kernel.number(tile.rows);
+  Value all = kernel.max(kernel.sub(piece.lastRow, piece.firstRow), one);
+  Value height =
+      kernel.divUp(all, kernel.divUp(all, kernel.number(epilogueRows)));
+  height = kernel.mul(kernel.divUp(height, ofTile), ofTile);
+  kernel.loop(piece.firstRow, piece.lastRow, height, [&](Value begin) {
+    Value end = kernel.min(piece.lastRow, kernel.add(begin, height));
+    for (const RowsOfProduct &room : rooms)
+      multiplyRows(room, begin, end);
+    kernel.loop(begin, end, one, [&](Value row) {
+      forRow(kernel, op, frame, row, [&](const Place &place) {
+        computeRow(kernel.sub(row, begin), place);
+      });
+    });
+  });
+}

@@ -1,0 +1,527 @@
+//===- EmitStrips.cpp - equations computed a strip of rows at a time ------===//
+//
+// A work unit is an example at one place of the indices outside of the rows.
+// It packs the right sides of the products that do not depend on the row, and
+// then computes all equations for one strip of rows after the other. Where no
+// equation adds up over the rows, a long example is several units.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/loops/Twins.h"
+#include "codegen/cpu/program/ProgramEmitter.h"
+#include "passes/analysis/Access.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+/// The rows of a unit. Right sides are packed once for as many.
+static constexpr int64_t unitRows = 8 * stripRows;
+/// Terms that are multiplied at a time; fewer where whole pieces are zero.
+static constexpr int64_t deepest = 512, deepestInBand = 128;
+
+/// Of a product with weights, a thread computes so many rows at least: fewer
+/// would read the weights too often.
+static constexpr int64_t rowsAtOnce = 48;
+
+namespace {
+
+/// One kernel of a group.
+class StripEmitter {
+public:
+  StripEmitter(KernelBuilder &b, const StorageMap &storage,
+               const StripGroup &group, Type real, GemmTile tile,
+               unsigned lanes)
+      : b(b), storage(storage), group(group), real(real), tile(tile),
+        lanes(lanes) {}
+
+  /// All rows from `first` to before `last` of the example at `place`, at
+  /// `outer` of the indices outside.
+  void emit(const Place &place, ArrayRef<Value> outer, Value first, Value last);
+  /// The same behind a product with weights, of the rows of all examples.
+  void emitBatch(const Place &place, Value first, Value last);
+
+private:
+  /// What a member multiplies.
+  struct Operands {
+    BodyEmitter::View a, b, c;
+    Value m, n, k;
+  };
+
+  Value roomSize(const Room &room);
+  void findRooms();
+  void setStrips(Value first);
+  SmallVector<Index> indicesOf(const StripMember &member, Value row);
+  Operands operandsOf(const StripMember &member, Value row);
+  void pack(const StripMember &member);
+  void clear(const StripMember &member);
+  void emitMembers(ArrayRef<StripMember> members, Value first, Value count);
+  void emitMember(const StripMember &member, ArrayRef<ComputeOp> twins,
+                  Value first, Value count);
+  void multiplyWeights(Value first, Value count);
+  void multiplyRows(const StripMember &member, Value first, Value count);
+  void sumRows(const StripMember &member, Value first, Value count);
+  std::pair<Value, Value> inBand(const Band &band, Value size, Value first,
+                                 Value last);
+  bool isGuarded(const StripMember &member);
+  void clearOutside(const StripMember &member, Value first, Value count);
+  int64_t depthOf(const StripMember &member) const {
+    return member.product->terms.isWhole() ? deepest : deepestInBand;
+  }
+  Value address(Value base, Value index) { return b.at(real, base, index); }
+
+  KernelBuilder &b;
+  const StorageMap &storage;
+  const StripGroup &group;
+  Type real;
+  GemmTile tile;
+  unsigned lanes;
+  Place place;
+  SmallVector<Value> outer;
+  SmallVector<Value> rooms; // addresses
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The largest extent of the batch.
+static Value largest(KernelBuilder &b, const StorageMap &storage, Value frame,
+                     Attribute extent) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return b.number(number.getInt());
+  StringRef name = cast<StringAttr>(extent).getValue();
+  return b.slot(frame, storage.length(name).maximumSlot);
+}
+
+/// What one factor of a room makes of an extent.
+static Value padded(KernelBuilder &b, const Room::Factor &factor,
+                    Value extent) {
+  Value multiple = b.number(factor.multiple);
+  return b.add(b.mul(b.divUp(extent, multiple), multiple),
+               b.number(factor.extra));
+}
+
+/// The elements that a room has for the largest lengths of the batch, as
+/// StorageMap::addGroup writes them down.
+Value StripEmitter::roomSize(const Room &room) {
+  Value size = b.number(room.fixedCount());
+  for (const Room::Factor &factor : room.factors)
+    if (isa<StringAttr>(factor.extent))
+      size =
+          b.mul(size, padded(b, factor,
+                             largest(b, storage, place.frame, factor.extent)));
+  return size;
+}
+
+Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
+                                   Value frame, StripMemory memory) {
+  Value thread = kernel
+                     .create<func::CallOp>(threadName, TypeRange(kernel.i64()),
+                                           ValueRange())
+                     .getResult(0);
+  Value size = kernel.slot(frame, memory.partSlot);
+  return kernel.at(real, kernel.pointerSlot(frame, memory.slot),
+                   kernel.mul(thread, size));
+}
+
+/// The rooms of this thread.
+void StripEmitter::findRooms() {
+  Value at = threadMemory(b, real, place.frame, storage.memoryOf(group));
+  for (const Room &room : group.rooms) {
+    rooms.push_back(at);
+    at = address(at, roomSize(room));
+  }
+}
+
+/// The strips that begin with row `first`.
+void StripEmitter::setStrips(Value first) {
+  place.strips.clear();
+  BodyEmitter values(b, storage, place, 0);
+  for (const StripGroup::Strip &strip : group.strips) {
+    auto type = cast<ArrayType>(strip.array.getType());
+    const Room::Factor &row = group.rooms[strip.room].factors.back();
+    Value width = values.extent(type.getExtent(type.getRank() - 1));
+    place.strips.push_back({rooms[strip.room], first, padded(b, row, width)});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The indices of a member at a row; those that are run over are 0.
+SmallVector<Index> StripEmitter::indicesOf(const StripMember &member,
+                                           Value row) {
+  ComputeOp op = member.op;
+  SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});
+  for (auto [index, at] : llvm::zip(member.shared, outer))
+    indices[index] = {at};
+  indices[member.shared.back()] = {row};
+  return indices;
+}
+
+StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
+                                                Value row) {
+  BodyEmitter values(b, storage, place, 0);
+  ComputeOp op = member.op;
+  ExampleProduct product = *member.product;
+  SmallVector<Index> indices = indicesOf(member, row);
+  auto resultAxes =
+      llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
+  auto extent = [&](unsigned index) {
+    return values.extent(op.getExtents()[index]);
+  };
+  return {values.view(storage.of(product.left.getArray()), product.leftAxes,
+                      indices),
+          values.view(storage.of(product.right.getArray()), product.rightAxes,
+                      indices),
+          values.view(storage.of(op.getResult()), resultAxes, indices),
+          extent(product.m),
+          extent(product.n),
+          extent(product.k)};
+}
+
+/// The right side in pieces of terms, each as @fovea_pack gives it.
+void StripEmitter::pack(const StripMember &member) {
+  const ExampleProduct &product = *member.product;
+  Operands all = operandsOf(member, b.number(0));
+  Value rowStride = all.b.along[product.k], zero = b.number(0);
+  Value panels = b.divUp(all.n, b.number(tile.columns()));
+  Value depth = b.number(depthOf(member));
+  b.loop(zero, all.k, depth, [&](Value term) {
+    b.call(packName(real),
+           {address(all.b.base, b.mul(term, rowStride)), rowStride,
+            all.b.along[product.n], b.min(depth, b.sub(all.k, term)), all.n,
+            address(rooms[member.packed],
+                    b.mul(term, b.mul(panels, b.number(tile.columns())))),
+            zero, panels});
+  });
+}
+
+/// Whether everyone who reads the product stays inside of its band.
+bool StripEmitter::isGuarded(const StripMember &member) {
+  ComputeOp op = member.op;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    ReadOp read = plainRead(user, op.getResult());
+    auto reader = user->getParentOfType<ComputeOp>();
+    if (!read || !reader)
+      return false;
+    auto other = llvm::find_if(
+        group.members, [&](const auto &each) { return each.op == reader; });
+    if (other == group.members.end() || other->product)
+      return false;
+    SmallVector<Guard> guards = guardsOf(reader);
+    return llvm::all_of(guardsOf(op), [&](const Guard &own) {
+      auto indexOf = [&](unsigned index) {
+        AccessIndex at = classify(read.getIndices()[index], reader);
+        return at.kind == AccessIndex::Iterator && at.offset == 0 ? at.iterator
+                                                                  : ~0U;
+      };
+      unsigned lhs = indexOf(own.lhs), rhs = indexOf(own.rhs);
+      return llvm::any_of(guards, [&](const Guard &guard) {
+        return guard.lhs == lhs && guard.rhs == rhs &&
+               guard.offset <= own.offset;
+      });
+    });
+  });
+}
+
+/// Where an index of `size` places is that a band has beside the rows `first`
+/// .. `last`: from, and to before.
+std::pair<Value, Value> StripEmitter::inBand(const Band &band, Value size,
+                                             Value first, Value last) {
+  Value from = b.number(0), to = size;
+  if (band.from)
+    from = b.max(from, b.min(size, b.add(first, b.number(*band.from))));
+  if (band.to)
+    to = b.max(from, b.min(size, b.add(last, b.number(*band.to + 1))));
+  return {from, to};
+}
+
+/// Zeros where C is outside of its band.
+void StripEmitter::clearOutside(const StripMember &member, Value first,
+                                Value count) {
+  const ExampleProduct &product = *member.product;
+  if (product.columns.isWhole() || isGuarded(member))
+    return;
+  Operands all = operandsOf(member, first);
+  Value zero = b.number(0), one = b.number(1);
+  b.loop(zero, count, one, [&](Value row) {
+    Value at = b.add(first, row);
+    Value base = address(all.c.base, b.mul(row, all.c.along[product.m]));
+    auto [from, to] = inBand(product.columns, all.n, at, at);
+    b.clear(real, base, from);
+    b.clear(real, address(base, to), b.sub(all.n, to));
+  });
+}
+
+/// C[rows, n] = A[rows, k] * B[k, n]
+void StripEmitter::multiplyRows(const StripMember &member, Value first,
+                                Value count) {
+  const ExampleProduct &product = *member.product;
+  Operands all = operandsOf(member, first);
+  Value one = b.number(1);
+  Value width = b.number(tile.columns());
+  Value panels = b.divUp(all.n, width);
+  Value last = b.sub(b.add(first, count), one);
+  // Panels and pieces of terms that these rows touch.
+  auto range = [&](const Band &band, Value size, Value unit) {
+    auto [from, to] = inBand(band, size, first, last);
+    return std::pair(b.mul(b.div(from, unit), unit), to);
+  };
+  auto [firstColumn, lastColumn] = range(product.columns, all.n, width);
+  Value depth = b.number(depthOf(member));
+  auto [firstTerm, lastTerm] = range(product.terms, all.k, depth);
+  // Without terms, one turn writes zeros.
+  lastTerm = b.max(lastTerm, b.add(firstTerm, one));
+  b.loop(firstTerm, lastTerm, depth, [&](Value term) {
+    b.call(gemmName(real),
+           {address(all.a.base, b.mul(term, all.a.along[product.k])),
+            all.a.along[product.m], all.a.along[product.k],
+            address(rooms[member.packed], b.mul(term, b.mul(panels, width))),
+            all.c.base, all.c.along[product.m], count, all.n,
+            b.min(depth, b.sub(all.k, term)), b.div(firstColumn, width),
+            b.divUp(lastColumn, width), b.less(firstTerm, term)});
+  });
+  clearOutside(member, first, count);
+}
+
+/// a - b, where `band` has b - a.
+static Band turned(const Band &band) {
+  auto negated = [](std::optional<int64_t> bound) {
+    return bound ? std::optional(-*bound) : std::nullopt;
+  };
+  return {negated(band.to), negated(band.from)};
+}
+
+/// C[m, n] += A[m, rows] * B[rows, n]
+void StripEmitter::sumRows(const StripMember &member, Value first,
+                           Value count) {
+  const ExampleProduct &product = *member.product;
+  Operands all = operandsOf(member, first);
+  Value zero = b.number(0), one = b.number(1);
+  Value panels = b.divUp(all.n, b.number(tile.columns()));
+  Value room = rooms[member.packed];
+  b.call(packName(real),
+         {all.b.base, all.b.along[product.k], all.b.along[product.n], count,
+          all.n, room, zero, panels});
+  // Rows of C that these terms touch.
+  Value last = b.sub(b.add(first, count), one);
+  auto [from, to] = inBand(turned(product.terms), all.m, first, last);
+  b.call(gemmName(real),
+         {address(all.a.base, b.mul(from, all.a.along[product.m])),
+          all.a.along[product.m], all.a.along[product.k], room,
+          address(all.c.base, b.mul(from, all.c.along[product.m])),
+          all.c.along[product.m], b.sub(to, from), all.n, count, zero, panels,
+          b.truth(true)});
+}
+
+/// What sums over the rows begins with.
+void StripEmitter::clear(const StripMember &member) {
+  const ExampleProduct &product = *member.product;
+  Operands all = operandsOf(member, b.number(0));
+  b.loop(b.number(0), all.m, b.number(1), [&](Value row) {
+    b.clear(real, address(all.c.base, b.mul(row, all.c.along[product.m])),
+            all.n);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// So many rows of each, twins together.
+void StripEmitter::emitMembers(ArrayRef<StripMember> members, Value first,
+                               Value count) {
+  SmallVector<ComputeOp> twins;
+  for (const StripMember &member : members) {
+    if (llvm::is_contained(twins, member.op))
+      continue;
+    twins = twinsFrom(member.op, storage);
+    emitMember(member, twins, first, count);
+  }
+}
+
+void StripEmitter::emitMember(const StripMember &member,
+                              ArrayRef<ComputeOp> twins, Value first,
+                              Value count) {
+  b.setLoc(member.op->getLoc());
+  if (member.sumsRows)
+    return sumRows(member, first, count);
+  if (member.product)
+    return multiplyRows(member, first, count);
+  ComputeOp op = member.op;
+  ComputeEmitter emitter(b, storage, twins, lanes, member.shared);
+  SmallVector<Value> given(op.getNumParallel());
+  for (auto [index, at] : llvm::zip(member.shared, outer))
+    given[index] = at;
+  b.loop(first, b.add(first, count), b.number(1), [&](Value row) {
+    given[member.shared.back()] = row;
+    emitter.emit(place, given);
+  });
+}
+
+void StripEmitter::emit(const Place &at, ArrayRef<Value> outside, Value first,
+                        Value last) {
+  place = at;
+  outer.assign(outside.begin(), outside.end());
+  rooms.clear();
+  findRooms();
+  setStrips(first);
+  for (const StripMember &member : group.members) {
+    if (member.sumsRows)
+      clear(member);
+    else if (member.product)
+      pack(member);
+  }
+  b.loop(first, last, b.number(stripRows), [&](Value row) {
+    setStrips(row);
+    Value count = b.min(b.number(stripRows), b.sub(last, row));
+    emitMembers(group.members, row, count);
+  });
+}
+
+/// How many rows the examples before this one have.
+static Value rowsBefore(KernelBuilder &b, const StorageMap &storage,
+                        Value frame, Attribute extent, Value example) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return b.mul(example, b.number(number.getInt()));
+  int layout = storage.layoutOfLength(cast<StringAttr>(extent));
+  return b.entry(frame, storage.slotOfLayout(layout), example);
+}
+
+/// The rows of the product of the first member, in its strip.
+void StripEmitter::multiplyWeights(Value first, Value count) {
+  RowsProduct product = *group.weights;
+  ComputeOp op = group.members.front().op;
+  const Storage &left = storage.of(product.left.getArray());
+  const Storage &result = storage.of(op.getResult());
+  Value one = b.number(1), leftWidth = b.number(product.leftWidth);
+  Value width = b.number(product.width);
+  Value to;
+  if (result.strip >= 0) {
+    unsigned room = group.strips[result.strip].room;
+    to = rooms[room];
+    width = padded(b, group.rooms[room].factors.back(), width);
+  } else {
+    to = address(b.pointerSlot(place.frame, result.slot), b.mul(first, width));
+  }
+  Value from =
+      address(b.pointerSlot(place.frame, left.slot),
+              b.add(b.mul(first, leftWidth), b.number(product.leftFirst)));
+  Value packed = b.pointerSlot(place.frame, storage.packedOf(op)->slot);
+  b.call(gemmName(real),
+         {from, leftWidth, one, packed, to, width, count,
+          b.number(product.columns()), b.number(product.count), b.number(0),
+          b.number(tile.panels(product.columns())), b.truth(false)});
+}
+
+void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
+  place = at;
+  rooms.clear();
+  findRooms();
+  Value zero = b.number(0), one = b.number(1);
+  Value batch = b.slot(place.frame, Program::batchSlot);
+  // Strips of whole tiles and of about the same height.
+  Value all = b.sub(last, first), ofTile = b.number(tile.rows);
+  Value tallest = b.number(stripRows / tile.rows * tile.rows);
+  Value height = b.divUp(all, b.divUp(all, tallest));
+  height = b.mul(b.divUp(height, ofTile), ofTile);
+  b.loop(first, last, height, [&](Value strip) {
+    Value end = b.min(last, b.add(strip, height));
+    multiplyWeights(strip, b.sub(end, strip));
+    b.loop(zero, batch, one, [&](Value example) {
+      place.example = place.rank = example;
+      Value begin = rowsBefore(b, storage, place.frame, group.rows, example);
+      Value behind =
+          rowsBefore(b, storage, place.frame, group.rows, b.add(example, one));
+      setStrips(b.sub(strip, begin));
+      b.loop(b.max(strip, begin), b.min(end, behind), one, [&](Value row) {
+        emitMembers(ArrayRef(group.members).drop_front(), b.sub(row, begin),
+                    one);
+      });
+    });
+  });
+}
+
+/// A unit is a tile of the product.
+void ProgramEmitter::emitBatchStrips(const StripGroup &group, StringRef name) {
+  ComputeOp op = group.members.front().op;
+  int rowsSlot = storage.description().numSlots++;
+  Value rows = rowsBefore(main, storage, frame, group.rows,
+                          main.slot(frame, Program::batchSlot));
+  main.setSlot(frame, rowsSlot, rows);
+  launch(
+      op, name, main.divUp(rows, main.number(tile.rows)),
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        StripEmitter strips(kernel, storage, group, real, tile, lanes);
+        Value height = kernel.number(tile.rows);
+        strips.emitBatch(
+            placeOf(kernel, op, frame), kernel.mul(first, height),
+            kernel.min(kernel.mul(last, height), kernel.slot(frame, rowsSlot)));
+      },
+      main.number(rowsAtOnce / tile.rows));
+}
+
+void ProgramEmitter::emitStrips(const StripGroup &group) {
+  SmallVector<Operation *> ops;
+  for (const StripMember &member : group.members)
+    ops.push_back(member.op);
+  std::string name = "strips." + joinedLabels(ops);
+  if (group.weights)
+    emitBatchStrips(group, name);
+  else
+    emitExampleStrips(group, name);
+  noteOthers(ops);
+}
+
+void ProgramEmitter::emitExampleStrips(const StripGroup &group,
+                                       StringRef name) {
+  int64_t places = 1;
+  for (Attribute extent : group.outer)
+    places *= cast<IntegerAttr>(extent).getInt();
+  auto partsOf = [&](KernelBuilder &builder, Value frame) {
+    if (!group.isDivisible())
+      return builder.number(1);
+    Value rows = largest(builder, storage, frame, group.rows);
+    return builder.divUp(builder.max(rows, builder.number(1)),
+                         builder.number(unitRows));
+  };
+  Value units = main.mul(main.slot(frame, Program::batchSlot),
+                         main.mul(main.number(places), partsOf(main, frame)));
+  ComputeOp op = group.members.front().op;
+  launch(op, name, units,
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           StripEmitter strips(kernel, storage, group, real, tile, lanes);
+           Value parts = partsOf(kernel, frame);
+           Value each = kernel.mul(kernel.number(places), parts);
+           kernel.loop(first, last, kernel.number(1), [&](Value unit) {
+             Place place = placeOf(kernel, op, frame);
+             place.example = place.rank = kernel.div(unit, each);
+             Value rest = kernel.rem(unit, each);
+             Value part = kernel.rem(rest, parts);
+             rest = kernel.div(rest, parts);
+             SmallVector<Value> outer;
+             for (Attribute extent : llvm::reverse(group.outer)) {
+               Value size = kernel.number(cast<IntegerAttr>(extent).getInt());
+               outer.insert(outer.begin(), kernel.rem(rest, size));
+               rest = kernel.div(rest, size);
+             }
+             BodyEmitter values(kernel, storage, place, 0);
+             Value rows = values.extent(group.rows);
+             if (!group.isDivisible())
+               return strips.emit(place, outer, kernel.number(0), rows);
+             Value begin = kernel.mul(part, kernel.number(unitRows));
+             Value end =
+                 kernel.min(rows, kernel.add(begin, kernel.number(unitRows)));
+             kernel.branch(kernel.less(begin, end),
+                           [&] { strips.emit(place, outer, begin, end); });
+           });
+         });
+}

@@ -1,0 +1,413 @@
+//===- KernelBuilder.cpp - short words for building kernels ---------------===//
+//
+// Each member is an op or two. All index arithmetic is in i64, which scf.for
+// takes as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/loops/KernelBuilder.h"
+
+using namespace mlir;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+
+unsigned fovea::codegen::lanesOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.getNumElements() : 0;
+}
+
+Type fovea::codegen::withLanes(Type scalar, unsigned lanes) {
+  return lanes ? VectorType::get({static_cast<int64_t>(lanes)}, scalar)
+               : scalar;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+KernelBuilder::KernelBuilder(ModuleOp module)
+    : ImplicitLocOpBuilder(UnknownLoc::get(module.getContext()),
+                           module.getContext()) {
+  setInsertionPointToEnd(module.getBody());
+}
+
+static ModuleOp moduleAround(Block *block) {
+  Operation *parent = block->getParentOp();
+  auto module = dyn_cast<ModuleOp>(parent);
+  return module ? module : parent->getParentOfType<ModuleOp>();
+}
+
+void KernelBuilder::function(StringRef name, ArrayRef<Type> arguments,
+                             bool isPrivate,
+                             function_ref<void(ValueRange)> body) {
+  ModuleOp module = moduleAround(getInsertionBlock());
+  if (module.lookupSymbol(name))
+    return;
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToEnd(module.getBody());
+  auto function = func::FuncOp::create(*this, name,
+                                       getFunctionType(arguments, TypeRange()));
+  if (isPrivate) {
+    function.setPrivate();
+    function->setAttr("passthrough", getArrayAttr(getStringAttr("noinline")));
+  }
+  setInsertionPointToStart(function.addEntryBlock());
+  body(function.getArguments());
+  func::ReturnOp::create(*this);
+}
+
+void KernelBuilder::call(StringRef name, ValueRange arguments) {
+  func::CallOp::create(*this, name, TypeRange(), arguments);
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> known(Value value) {
+  IntegerAttr number;
+  if (auto op = value.getDefiningOp<arith::ConstantOp>())
+    number = dyn_cast<IntegerAttr>(op.getValue());
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+Type KernelBuilder::pointer() {
+  return LLVM::LLVMPointerType::get(getContext());
+}
+
+Value KernelBuilder::number(int64_t value) {
+  return arith::ConstantOp::create(*this, getI64IntegerAttr(value));
+}
+Value KernelBuilder::truth(bool value) {
+  return arith::ConstantOp::create(*this, getBoolAttr(value));
+}
+Value KernelBuilder::constant(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr number;
+  if (isa<FloatType>(element))
+    number = getFloatAttr(element, value);
+  else
+    number = getIntegerAttr(element, static_cast<int64_t>(value));
+  if (auto vector = dyn_cast<VectorType>(type))
+    number = DenseElementsAttr::get(vector, Attribute(number));
+  return arith::ConstantOp::create(*this, number);
+}
+
+Value KernelBuilder::add(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left + *right);
+  if (left == 0)
+    return rhs;
+  return right == 0 ? lhs : arith::AddIOp::create(*this, lhs, rhs).getResult();
+}
+Value KernelBuilder::sub(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left - *right);
+  return right == 0 ? lhs : arith::SubIOp::create(*this, lhs, rhs).getResult();
+}
+Value KernelBuilder::mul(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left * *right);
+  if (left == 0 || right == 1)
+    return lhs;
+  return left == 1 || right == 0
+             ? rhs
+             : arith::MulIOp::create(*this, lhs, rhs).getResult();
+}
+Value KernelBuilder::div(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left / *right);
+  return right == 1 ? lhs : arith::DivUIOp::create(*this, lhs, rhs).getResult();
+}
+Value KernelBuilder::divUp(Value lhs, Value rhs) {
+  return div(add(lhs, sub(rhs, number(1))), rhs);
+}
+Value KernelBuilder::rem(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(*left % *right);
+  return arith::RemUIOp::create(*this, lhs, rhs);
+}
+Value KernelBuilder::min(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(std::min(*left, *right));
+  return arith::MinSIOp::create(*this, lhs, rhs);
+}
+Value KernelBuilder::max(Value lhs, Value rhs) {
+  std::optional<int64_t> left = known(lhs), right = known(rhs);
+  if (left && right)
+    return number(std::max(*left, *right));
+  return arith::MaxSIOp::create(*this, lhs, rhs);
+}
+
+Value KernelBuilder::compare(CmpIPredicate predicate, Value lhs, Value rhs) {
+  return arith::CmpIOp::create(*this, predicate, lhs, rhs);
+}
+Value KernelBuilder::less(Value lhs, Value rhs) {
+  return compare(CmpIPredicate::slt, lhs, rhs);
+}
+Value KernelBuilder::atMost(Value lhs, Value rhs) {
+  return compare(CmpIPredicate::sle, lhs, rhs);
+}
+Value KernelBuilder::equal(Value lhs, Value rhs) {
+  return compare(CmpIPredicate::eq, lhs, rhs);
+}
+Value KernelBuilder::both(Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  unsigned lanes = std::max(lanesOf(lhs), lanesOf(rhs));
+  return arith::AndIOp::create(*this, splat(lhs, lanes), splat(rhs, lanes));
+}
+Value KernelBuilder::either(Value lhs, Value rhs) {
+  return arith::OrIOp::create(*this, lhs, rhs);
+}
+Value KernelBuilder::select(Value condition, Value yes, Value no) {
+  unsigned lanes = std::max({lanesOf(condition), lanesOf(yes), lanesOf(no)});
+  return arith::SelectOp::create(*this, condition, splat(yes, lanes),
+                                 splat(no, lanes));
+}
+Value KernelBuilder::fma(Value a, Value b, Value c) {
+  return math::FmaOp::create(*this, a, b, c);
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::splat(Value scalar, unsigned lanes) {
+  if (!lanes || lanesOf(scalar))
+    return scalar;
+  auto type = cast<VectorType>(withLanes(scalar.getType(), lanes));
+  if (auto op = scalar.getDefiningOp<arith::ConstantOp>())
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(type, Attribute(op.getValue())));
+  return vector::BroadcastOp::create(*this, type, scalar);
+}
+
+Value KernelBuilder::lane(unsigned lanes) {
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+  return arith::ConstantOp::create(*this, getI64VectorAttr(numbers));
+}
+
+Value KernelBuilder::maskBelow(Value count, unsigned lanes) {
+  return less(lane(lanes), splat(count, lanes));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Bits are bytes in memory.
+static Type inMemory(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
+                              : element;
+}
+
+/// In bytes.
+static unsigned alignmentOf(Type element) {
+  return isa<LLVM::LLVMPointerType>(element)
+             ? 8
+             : element.getIntOrFloatBitWidth() / 8;
+}
+
+static Value fromMemory(KernelBuilder &builder, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return builder.compare(CmpIPredicate::ne, value,
+                         builder.constant(value.getType(), 0));
+}
+
+Value KernelBuilder::at(Type element, Value base, Value index) {
+  if (known(index) == 0)
+    return base;
+  return LLVM::GEPOp::create(*this, pointer(), inMemory(element), base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+Value KernelBuilder::at(Type element, Value base, int64_t index) {
+  return index == 0 ? base : at(element, base, number(index));
+}
+
+Value KernelBuilder::load(Type type, Value address, Value mask) {
+  Type element = inMemory(getElementTypeOrSelf(type));
+  Type stored = withLanes(element, lanesOf(type));
+  unsigned alignment = alignmentOf(element);
+  Value value;
+  if (mask && lanesOf(type))
+    value = LLVM::MaskedLoadOp::create(*this, stored, address, mask,
+                                       constant(stored, 0), alignment);
+  else
+    value = LLVM::LoadOp::create(*this, stored, address, alignment);
+  return fromMemory(*this, value, type);
+}
+
+void KernelBuilder::clear(Type element, Value address, Value count) {
+  int64_t bytes = std::max(8U, element.getIntOrFloatBitWidth()) / 8;
+  create<LLVM::MemsetOp>(address, constant(getI8Type(), 0),
+                         mul(count, number(bytes)), /*isVolatile=*/false);
+}
+
+void KernelBuilder::store(Value value, Value address, Value mask) {
+  Type element = inMemory(getElementTypeOrSelf(value));
+  if (element != getElementTypeOrSelf(value))
+    value = arith::ExtUIOp::create(*this, withLanes(element, lanesOf(value)),
+                                   value);
+  if (mask && lanesOf(value))
+    LLVM::MaskedStoreOp::create(*this, value, address, mask,
+                                alignmentOf(element));
+  else
+    LLVM::StoreOp::create(*this, value, address, alignmentOf(element));
+}
+
+void KernelBuilder::storePast(Value value, Value address) {
+  auto type = cast<VectorType>(value.getType());
+  unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  LLVM::StoreOp::create(*this, value, address, bytes, /*isVolatile=*/false,
+                        /*isNonTemporal=*/true);
+}
+void KernelBuilder::fence() {
+  create<LLVM::FenceOp>(LLVM::AtomicOrdering::seq_cst);
+}
+
+Value KernelBuilder::gather(VectorType type, Value base, Value offsets,
+                            Value mask) {
+  unsigned lanes = type.getNumElements();
+  Type element = inMemory(type.getElementType());
+  Value pointers =
+      LLVM::GEPOp::create(*this, withLanes(pointer(), lanes), element, base,
+                          ArrayRef<LLVM::GEPArg>{offsets});
+  if (!mask)
+    mask = splat(truth(true), lanes);
+  Type stored = withLanes(element, lanes);
+  Value value = LLVM::masked_gather::create(*this, stored, pointers, mask,
+                                            ValueRange{constant(stored, 0)},
+                                            alignmentOf(element));
+  return fromMemory(*this, value, type);
+}
+
+void KernelBuilder::prefetch(Value address, bool forWriting) {
+  LLVM::Prefetch::create(*this, address, getI32IntegerAttr(forWriting),
+                         getI32IntegerAttr(forWriting ? 3 : 2),
+                         getI32IntegerAttr(1));
+}
+Value KernelBuilder::scratch(Type element, int64_t count) {
+  // Two of them are there at a time, in a product and in what it calls, and
+  // whoever calls compiled code is promised that 1 MB of stack is enough
+  // (runtime/model/CInterface.cpp).
+  assert(count * element.getIntOrFloatBitWidth() / 8 <= 448 << 10 &&
+         "a caller has no stack for that");
+  return LLVM::AllocaOp::create(*this, pointer(), element, number(count),
+                                /*alignment=*/64);
+}
+
+Value KernelBuilder::slot(Value frame, int number) {
+  return load(i64(), at(i64(), frame, number));
+}
+Value KernelBuilder::pointerSlot(Value frame, int number) {
+  return load(pointer(), at(i64(), frame, number));
+}
+void KernelBuilder::setSlot(Value frame, int number, Value value) {
+  store(value, at(i64(), frame, number));
+}
+Value KernelBuilder::entry(Value frame, int number, Value index) {
+  return load(i64(), at(i64(), pointerSlot(frame, number), index));
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::loop(Value from, Value to, Value step,
+                         function_ref<void(Value)> body) {
+  loop(from, to, step, {}, [&](Value i, ValueRange) {
+    body(i);
+    return Values();
+  });
+}
+
+KernelBuilder::Values
+KernelBuilder::loop(Value from, Value to, Value step, ValueRange inits,
+                    function_ref<Values(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      *this, from, to, step, inits,
+      [&](OpBuilder &inner, Location, Value i, ValueRange values) {
+        OpBuilder::InsertionGuard guard(*this);
+        setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        Values next = body(i, values);
+        scf::YieldOp::create(*this, next);
+      });
+  return Values(loop.getResults().begin(), loop.getResults().end());
+}
+
+void KernelBuilder::branch(Value condition, function_ref<void()> yes,
+                           function_ref<void()> no) {
+  auto branch = scf::IfOp::create(*this, condition, bool(no));
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  yes();
+  if (!no)
+    return;
+  setInsertionPointToStart(branch.elseBlock());
+  no();
+}
+
+KernelBuilder::Values KernelBuilder::chooseAll(Value condition,
+                                               function_ref<Values()> yes,
+                                               function_ref<Values()> no) {
+  // Built apart, because the types of the results follow from both.
+  Operation *around = getInsertionBlock()->getParentOp();
+  Region apart(around);
+  Block *yesBlock = &apart.emplaceBlock(), *noBlock = &apart.emplaceBlock();
+  Values yesValues, noValues;
+  {
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPointToEnd(yesBlock);
+    yesValues = yes();
+    setInsertionPointToEnd(noBlock);
+    noValues = no();
+    for (auto [a, b] : llvm::zip_equal(yesValues, noValues))
+      b = splat(b, lanesOf(a));
+    scf::YieldOp::create(*this, noValues);
+    setInsertionPointToEnd(yesBlock);
+    for (auto [a, b] : llvm::zip_equal(yesValues, noValues))
+      a = splat(a, lanesOf(b));
+    scf::YieldOp::create(*this, yesValues);
+  }
+  auto op =
+      scf::IfOp::create(*this, ValueRange(yesValues).getTypes(), condition,
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
+  op.thenBlock()->getOperations().splice(op.thenBlock()->end(),
+                                         yesBlock->getOperations());
+  op.elseBlock()->getOperations().splice(op.elseBlock()->end(),
+                                         noBlock->getOperations());
+  return Values(op.getResults().begin(), op.getResults().end());
+}
+
+Value KernelBuilder::choose(Value condition, function_ref<Value()> yes,
+                            function_ref<Value()> no) {
+  return chooseAll(
+      condition, [&] { return Values{yes()}; },
+      [&] { return Values{no()}; })[0];
+}
+
+void KernelBuilder::dispatch(Value value, int64_t count,
+                             function_ref<void(int64_t)> body) {
+  Value index = arith::IndexCastOp::create(*this, getIndexType(), value);
+  SmallVector<int64_t> cases;
+  for (int64_t n = 1; n <= count; ++n)
+    cases.push_back(n);
+  auto choice =
+      scf::IndexSwitchOp::create(*this, TypeRange(), index, cases, count);
+  OpBuilder::InsertionGuard guard(*this);
+  for (int64_t n = 1; n <= count; ++n) {
+    setInsertionPointToStart(&choice.getCaseRegions()[n - 1].emplaceBlock());
+    body(n);
+    scf::YieldOp::create(*this);
+  }
+  setInsertionPointToStart(&choice.getDefaultRegion().emplaceBlock());
+  scf::YieldOp::create(*this);
+}

@@ -1,0 +1,134 @@
+//===- KernelBuilder.h - short words for building kernels -----*- C++ -*-===//
+//
+// An OpBuilder with the few operations that kernels consist of: whole numbers
+// of 64 bits, addresses (!llvm.ptr), vectors of one dimension, masks, loads and
+// stores, slots of the frame, loops and branches. It decides nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H
+#define FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace fovea::codegen {
+
+class KernelBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  /// Builds at the end of the module, at an unknown location.
+  explicit KernelBuilder(mlir::ModuleOp module);
+
+  /// Adds a function without results to the module that is built in, and
+  /// builds its body; a function whose name the module has already is left as
+  /// it is. `arguments` become the parameter of `body`. Functions are public
+  /// unless `isPrivate`; private ones are never inlined: their registers are
+  /// planned by hand.
+  void function(llvm::StringRef name, llvm::ArrayRef<mlir::Type> arguments,
+                bool isPrivate,
+                llvm::function_ref<void(mlir::ValueRange arguments)> body);
+  void call(llvm::StringRef name, mlir::ValueRange arguments);
+
+  mlir::Type i64() { return getI64Type(); }
+  mlir::Type pointer();
+
+  Value number(int64_t value);
+  Value truth(bool value);
+  /// The number `value` as a scalar or splat of `type`.
+  Value constant(mlir::Type type, double value);
+  /// Known numbers are folded.
+  Value add(Value lhs, Value rhs);
+  Value sub(Value lhs, Value rhs);
+  Value mul(Value lhs, Value rhs);
+  /// Quotients and remainders are of numbers that are not negative, by numbers
+  /// that are not 0.
+  Value div(Value lhs, Value rhs);
+  Value divUp(Value lhs, Value rhs);
+  Value rem(Value lhs, Value rhs);
+  Value min(Value lhs, Value rhs);
+  Value max(Value lhs, Value rhs);
+  /// Comparisons are of signed numbers.
+  Value compare(mlir::arith::CmpIPredicate predicate, Value lhs, Value rhs);
+  Value less(Value lhs, Value rhs);
+  Value atMost(Value lhs, Value rhs);
+  Value equal(Value lhs, Value rhs);
+  /// A scalar beside a vector becomes one; no condition is a true one.
+  Value both(Value lhs, Value rhs);
+  Value either(Value lhs, Value rhs);
+  Value select(Value condition, Value yes, Value no);
+  /// One rounding per lane.
+  Value fma(Value a, Value b, Value c);
+
+  /// `scalar` in every lane; itself for 0 lanes.
+  Value splat(Value scalar, unsigned lanes);
+  /// 0, 1, .. lanes-1, as i64.
+  Value lane(unsigned lanes);
+  /// Lane i holds i < count; any count is right.
+  Value maskBelow(Value count, unsigned lanes);
+
+  /// The address of element `index` of an array of `element`s, inside it or
+  /// not. Bits are bytes in memory.
+  Value at(mlir::Type element, Value base, Value index);
+  Value at(mlir::Type element, Value base, int64_t index);
+  /// Loads and stores are aligned to one element, never to a vector. Lanes
+  /// outside the mask are 0 and are not touched in memory; no mask: all are.
+  Value load(mlir::Type type, Value address, Value mask = nullptr);
+  void store(Value value, Value address, Value mask = nullptr);
+  /// Zeros in `count` elements.
+  void clear(mlir::Type element, Value address, Value count);
+  /// One element per lane, at `offsets` from `base`.
+  Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
+  /// A vector to an address that is aligned to it, past the caches. Another
+  /// thread may read it behind a `fence` of this one.
+  void storePast(Value value, Value address);
+  void fence();
+  /// Brings a cache line nearer; any address is right.
+  void prefetch(Value address, bool forWriting);
+  /// Memory of this call, aligned to a cache line.
+  Value scratch(mlir::Type element, int64_t count);
+
+  /// A slot of the frame.
+  Value slot(Value frame, int number);
+  Value pointerSlot(Value frame, int number);
+  void setSlot(Value frame, int number, Value value);
+  /// Element `index` of a table of int64 whose address stands in a slot.
+  Value entry(Value frame, int number, Value index);
+
+  /// for (i = from; i < to; i += step) body(i)
+  void loop(Value from, Value to, Value step,
+            llvm::function_ref<void(Value i)> body);
+  /// The same with values that each turn replaces; returns the last ones.
+  Values loop(Value from, Value to, Value step, mlir::ValueRange inits,
+              llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
+  void branch(Value condition, llvm::function_ref<void()> yes,
+              llvm::function_ref<void()> no = nullptr);
+  /// The values of the branch that is taken; both give as many. A scalar
+  /// beside a vector becomes one.
+  Values chooseAll(Value condition, llvm::function_ref<Values()> yes,
+                   llvm::function_ref<Values()> no);
+  Value choose(Value condition, llvm::function_ref<Value()> yes,
+               llvm::function_ref<Value()> no);
+  /// Runs body(n) where `value` is n, for n in 1..count; nothing otherwise.
+  void dispatch(Value value, int64_t count,
+                llvm::function_ref<void(int64_t n)> body);
+};
+
+/// The number of lanes; 0 for a scalar.
+unsigned lanesOf(mlir::Type type);
+inline unsigned lanesOf(mlir::Value value) { return lanesOf(value.getType()); }
+
+/// `scalar`, or a vector of it when `lanes` is not 0.
+mlir::Type withLanes(mlir::Type scalar, unsigned lanes);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H

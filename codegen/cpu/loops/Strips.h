@@ -1,0 +1,75 @@
+//===- Strips.h - kernels that compute a strip of rows at a time ----------===//
+//
+// What the emitter has to know of a kernel in strips (`attn-form-strips` makes
+// it), and what each thread needs for it: packed right sides, and room for some
+// rows of every array that the kernel keeps to itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_LOOPS_STRIPS_H
+#define FOVEA_CODEGEN_CPU_LOOPS_STRIPS_H
+
+#include "codegen/cpu/products/Gemm.h"
+#include "passes/analysis/Product.h"
+
+namespace fovea::codegen {
+
+/// The rows of a strip.
+constexpr int64_t stripRows = 64;
+
+/// A part of a thread's memory: so many elements, times every extent, rounded
+/// up to a multiple, and some more.
+struct Room {
+  struct Factor {
+    mlir::Attribute extent;
+    int64_t multiple = 1, extra = 0;
+  };
+  int64_t count = 1;
+  llvm::SmallVector<Factor> factors;
+
+  /// The elements, but for the factors whose extent is a length.
+  int64_t fixedCount() const;
+};
+
+struct StripMember {
+  attn::ComputeOp op;
+  /// Its indices that stand for the shared ones: those outside, then the row.
+  llvm::SmallVector<unsigned> shared;
+  /// Whether it adds up over the rows; otherwise it gives them.
+  bool sumsRows = false;
+  /// The product that it is; of one that sums, the rows are the terms.
+  std::optional<attn::ExampleProduct> product;
+  /// Of a product: where its right side is packed.
+  unsigned packed = 0;
+};
+
+/// The equations of a kernel, in order.
+struct StripGroup {
+  /// The product with weights that the first member is: the rows are then those
+  /// of all examples, and nothing is outside of them.
+  std::optional<attn::RowsProduct> weights;
+  llvm::SmallVector<mlir::Attribute> outer; // the extents outside of the rows
+  mlir::Attribute rows;
+  std::vector<StripMember> members;
+  /// Arrays of which only strips are there, and their rooms.
+  struct Strip {
+    mlir::Value array;
+    unsigned room;
+    unsigned rowAxis;
+  };
+  llvm::SmallVector<Strip> strips;
+  llvm::SmallVector<Room> rooms;
+
+  /// Whether the strips of an example may be computed at the same time.
+  bool isDivisible() const {
+    return llvm::none_of(members,
+                         [](const StripMember &each) { return each.sumsRows; });
+  }
+};
+
+/// The kernels in strips of a program that is behind the phase `kernels`.
+std::vector<StripGroup> stripsOf(attn::ProgramOp program, GemmTile tile);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_LOOPS_STRIPS_H

@@ -1,0 +1,109 @@
+//===- EmitBatchedProduct.cpp - a matrix product per example --------------===//
+//
+// A work unit is an example at one place of the shared indices that are
+// numbers; shared lengths are loops inside it. In a sum over the examples it is
+// such a place, and they follow one another. B is packed where it is used, by
+// the function of the module that multiplies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/program/ProgramEmitter.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
+  bool isSum = batchOf(op) == BatchKind::sum;
+  int64_t places = 1;
+  for (unsigned index : product.outer)
+    if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
+      places *= number.getInt();
+  Value units = main.number(places);
+  if (!isSum)
+    units = main.mul(main.slot(frame, Program::batchSlot), units);
+  auto resultAxes =
+      llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
+
+  auto multiply = [&](KernelBuilder &kernel, const Place &place,
+                      ArrayRef<Index> indices, Value accumulate) {
+    BodyEmitter values(kernel, storage, place, 0);
+    auto of = [&](Value array, ArrayRef<unsigned> axes) {
+      return values.view(storage.of(array), axes, indices);
+    };
+    BodyEmitter::View a = of(product.left.getArray(), product.leftAxes);
+    BodyEmitter::View b = of(product.right.getArray(), product.rightAxes);
+    BodyEmitter::View c = of(op.getResult(), resultAxes);
+    auto extent = [&](unsigned index) {
+      return values.extent(op.getExtents()[index]);
+    };
+    SmallVector<Value> arguments = {a.base,
+                                    a.along[product.m],
+                                    a.along[product.k],
+                                    b.base,
+                                    b.along[product.k],
+                                    b.along[product.n],
+                                    c.base,
+                                    c.along[product.m],
+                                    extent(product.m),
+                                    extent(product.n),
+                                    extent(product.k)};
+    for (const Band &band : {product.terms, product.columns})
+      for (std::optional<int64_t> bound :
+           {band.from ? std::optional(-*band.from) : std::nullopt, band.to})
+        arguments.push_back(kernel.number(bound.value_or(unbounded)));
+    arguments.push_back(accumulate);
+    kernel.call(productName(real), arguments);
+  };
+  std::string name = op.getLabel().value_or("").str() + ".gemm";
+  launch(op, name, units,
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           kernel.loop(first, last, kernel.number(1), [&](Value unit) {
+             Place place = placeOf(kernel, op, frame);
+             Value rest = unit;
+             if (!isSum) {
+               Value each = kernel.number(places);
+               place.example = place.rank = kernel.div(unit, each);
+               rest = kernel.rem(unit, each);
+             }
+             SmallVector<Index> indices(op.getNumIndices(),
+                                        Index{kernel.number(0)});
+             SmallVector<unsigned> lengths;
+             for (unsigned index : llvm::reverse(product.outer)) {
+               auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+               if (!number) {
+                 lengths.push_back(index);
+                 continue;
+               }
+               Value extent = kernel.number(number.getInt());
+               indices[index] = {kernel.rem(rest, extent)};
+               rest = kernel.div(rest, extent);
+             }
+             std::function<void()> overLengths = [&] {
+               if (lengths.empty())
+                 return multiply(kernel, place, indices, kernel.truth(false));
+               unsigned index = lengths.pop_back_val();
+               BodyEmitter values(kernel, storage, place, 0);
+               Value extent = values.extent(op.getExtents()[index]);
+               kernel.loop(kernel.number(0), extent, kernel.number(1),
+                           [&](Value at) {
+                             indices[index] = {at};
+                             overLengths();
+                           });
+             };
+             if (!isSum)
+               return overLengths();
+             Value batch = kernel.slot(frame, Program::batchSlot);
+             kernel.loop(kernel.number(0), batch, kernel.number(1),
+                         [&](Value example) {
+                           place.example = place.rank = example;
+                           multiply(kernel, place, indices,
+                                    kernel.less(kernel.number(0), example));
+                         });
+           });
+         });
+}

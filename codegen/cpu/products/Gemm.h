@@ -1,0 +1,103 @@
+//===- Gemm.h - matrix products of any size -------------------*- C++ -*-===//
+//
+// Functions of a kernel module for C (+)= A * B, written once per element type
+// and target: all sizes and strides are arguments. B is packed beforehand, by
+// a function of the same module: weights once, not at every use.
+//
+// Every element of C is one chain of fused multiply-adds in ascending k,
+//
+//     c = accumulate ? C[m, n] : +0;  for k = 0, 1, ..: c = fma(A[m, k], B[k,
+//     n], c)
+//
+// whatever m, n, the tile that the element lies in, the tails, and the way in
+// which callers split rows and panels among threads. A row computed alone has
+// the bits of the same row in any batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_PRODUCTS_GEMM_H
+#define FOVEA_CODEGEN_CPU_PRODUCTS_GEMM_H
+
+#include "codegen/native/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace fovea::codegen {
+
+/// The part of C that lives in registers.
+struct GemmTile {
+  int64_t rows;    // of A and C
+  int64_t lanes;   // elements of one vector
+  int64_t vectors; // side by side
+
+  /// The width of a panel of packed B.
+  int64_t columns() const { return lanes * vectors; }
+  /// How many panels hold n columns; the last one may be ragged.
+  int64_t panels(int64_t n) const { return (n + columns() - 1) / columns(); }
+  /// How many elements B[k, n] takes when packed.
+  int64_t packedSize(int64_t k, int64_t n) const {
+    return panels(n) * columns() * k;
+  }
+};
+
+/// 8 rows of three vectors where 32 registers hold vectors (8 x 48 in f32 with
+/// AVX-512, 8 x 12 with NEON), otherwise 6 rows of two (6 x 16 with AVX2).
+GemmTile gemmTile(mlir::Type element, const Target &target);
+
+/// Whether `emitGemm` takes an element type: f32 and f64.
+bool isGemmElement(mlir::Type element);
+
+/// Adds the functions below for one element type, `<t>` being f32 or f64, and
+/// the private ones that they call. Adds nothing the second time. Pointers are
+/// to elements and need the alignment of one element; strides count elements;
+/// no function allocates. All numbers are i64 unless said otherwise.
+///
+/// - `@fovea_pack_<t>(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last)`
+///   packs the panels first..last-1 of B[k, n], found at b + k*rs + n*cs, into
+///   %out, where element (k, n) is at
+///   ((n / columns) * K + k) * columns + n % columns. Columns beyond n are 0.
+///   Fast where rs or cs is 1. Distinct panels may be packed by distinct
+///   threads.
+///
+/// - `@fovea_pack_far_<t>` does the same past the caches, for more than they
+///   hold or what is multiplied much later. %out lies at a cache line.
+///
+/// - `@fovea_pack_parts_<t>(.., %first, %last, %parts)` packs B whose columns
+///   are parts of n / %parts columns, a multiple of a vector: one vector of
+///   each part, then the next of each. rs or cs is 1.
+///
+/// - `@fovea_gemm_<t>(%a: ptr, %ars, %acs, %bp: ptr, %c: ptr, %ldc, %m, %n, %k,
+///   %first, %last, %accumulate: i1)` computes the columns of the panels
+///   first..last-1 of C (+)= A * B: A[m, k] at a + m*ars + k*acs, %bp from
+///   `fovea_pack` for the same k and n, C[m, n] at c + m*ldc + n. Neither A nor
+///   the packed B may overlap C. With k = 0, C becomes 0 (or stays). It uses
+///   about 220 KB of the stack in f32 and 430 KB in f64.
+///
+/// - `@fovea_gemm_rows_<t>(%a: ptr, %rows: ptr, %ars, %bp, %c, %ldc, %m, %n,
+/// %k,
+///   %first, %last, %accumulate)` reads row rows[m] (i64) of A in place of row
+///   m; the elements of a row are adjacent.
+///
+/// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
+///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove, %accumulate: i1)` computes
+///   C (+)= A * B from B as it lies: packs it piece by piece. Where m <= k +
+///   kBelow and k <= m + kAbove do not both hold, A is zero, and may be passed
+///   over; where m <= n + nBelow and n <= m + nAbove do not both hold, C
+///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
+void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
+
+/// Far beyond every index.
+constexpr int64_t unbounded = int64_t(1) << 40;
+
+/// The names of these functions.
+std::string packName(mlir::Type element);
+std::string packFarName(mlir::Type element);
+std::string packPartsName(mlir::Type element);
+std::string gemmName(mlir::Type element);
+std::string gemmRowsName(mlir::Type element);
+std::string productName(mlir::Type element);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_PRODUCTS_GEMM_H

@@ -1,0 +1,53 @@
+//===- Image.h - a compiled model as data in an object --------*- C++ -*-===//
+//
+// What an object of a model holds beside its kernels: the description, the
+// weights, the table of its functions (FoveaImage, runtime/model/Model.h), and
+// the functions of its C header, each a jump into the runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_NATIVE_IMAGE_H
+#define FOVEA_CODEGEN_NATIVE_IMAGE_H
+
+#include "codegen/native/Target.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <string>
+#include <vector>
+
+namespace fovea::codegen {
+
+/// One function of the header: `PREFIX_name` calls `fovea_c_name`.
+struct CFunction {
+  llvm::StringLiteral name;
+  /// The result, then the arguments: v void, i int, l int64_t, p an address;
+  /// I stands for the image, which the header's function does not have.
+  llvm::StringLiteral type;
+};
+
+/// All functions that a header can have.
+llvm::ArrayRef<CFunction> cFunctions();
+
+struct Image {
+  /// What the names of the functions begin with.
+  std::string prefix;
+  std::string description;
+  /// A safetensors file; empty: none.
+  std::string weights;
+  /// The names of the functions of the programs, in the order of FoveaImage;
+  /// empty: there is none.
+  std::vector<std::string> functions;
+  /// Which of the functions of the header there are.
+  std::vector<std::string> exports;
+  /// Adds `main`, which calls `fovea_c_main`.
+  bool hasMain = false;
+};
+
+/// The object of an image.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+emitImage(const Image &image, const Target &target);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_NATIVE_IMAGE_H

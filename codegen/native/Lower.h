@@ -1,0 +1,41 @@
+//===- Lower.h - kernel modules become the LLVM dialect -------*- C++ -*-===//
+//
+// A kernel module is a module of `func.func`s in func, scf, cf, arith, math,
+// vector (one-dimensional vectors), ub and the memory ops of the llvm dialect
+// (`llvm.load`, `llvm.getelementptr`, `llvm.intr.masked.*`, on `!llvm.ptr`).
+// It has no memrefs and no tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_NATIVE_LOWER_H
+#define FOVEA_CODEGEN_NATIVE_LOWER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+
+namespace fovea::codegen {
+
+/// Registers every dialect of a kernel module and its translation to LLVM IR.
+void registerKernelDialects(mlir::DialectRegistry &registry);
+
+/// Loads them into a context, which lowering needs and does not do itself.
+void loadKernelDialects(mlir::MLIRContext &context);
+
+/// Rewrites a kernel module into the LLVM dialect, in place.
+///
+/// - `vector.fma` and `math.fma` are one rounding; nothing else becomes an FMA
+///   and no flag of fast-math is added.
+/// - `vector.reduction` of floats is one chain in ascending order.
+/// - `vector.create_mask` is right for every index, also beyond 2^31.
+/// - A private function with a body becomes internal to its object.
+/// - `func.constant @f` with an `unrealized_conversion_cast` to `!llvm.ptr` is
+///   the address of @f.
+///
+/// What has no instruction or intrinsic (`math.exp`) must be expanded before:
+/// it becomes a call into libm that no kernel may make. Fails with a
+/// diagnostic at the op that is none of the above.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_NATIVE_LOWER_H

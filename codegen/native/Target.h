@@ -1,0 +1,66 @@
+//===- Target.h - which CPU code is generated for -------------*- C++ -*-===//
+//
+// A target is a CPU, its features, and the vectors that kernels are written
+// for. What is computed does not depend on it: all targets give equal numbers,
+// bit for bit. What code does on the target is decided elsewhere (Emit.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_NATIVE_TARGET_H
+#define FOVEA_CODEGEN_NATIVE_TARGET_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace fovea::codegen {
+
+struct Target {
+  /// As LLVM writes them; `features` is sorted, so equal CPUs compare equal.
+  std::string triple, cpu, features;
+  /// 512 with AVX-512, 256 with AVX2, 128 with NEON and elsewhere.
+  unsigned vectorBits = 128;
+  /// How many registers hold vectors: 32 with AVX-512 and NEON, otherwise 16.
+  unsigned vectorRegisters = 16;
+
+  /// The CPU of this process.
+  static Target host();
+
+  /// `native`, `x86-64-v3` (AVX2 and FMA), `x86-64-v4` (AVX-512) or `aarch64`
+  /// (64-bit ARM with NEON). Fails for other names, for `native` on an x86 CPU
+  /// without AVX2 and FMA, and for those of x86-64 on another machine.
+  static llvm::Expected<Target> parse(llvm::StringRef name);
+
+  /// How many elements of an integer or float type fill one vector. Indices
+  /// have 64 bits; an element of less than a byte counts as a byte.
+  unsigned lanes(mlir::Type element) const;
+
+  /// Whether it is another architecture than that of this process.
+  bool isForeign() const;
+
+  /// Fails where this process's CPU is another or lacks a feature of the
+  /// target.
+  llvm::Error checkRunsHere() const;
+
+  /// The target as one line, for keys and messages.
+  std::string describe() const;
+
+  /// A code generator for position-independent code without contraction of
+  /// a * b + c. One machine serves one thread at a time.
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(
+      llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default) const;
+
+  bool operator==(const Target &) const = default;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_NATIVE_TARGET_H

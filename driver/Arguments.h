@@ -1,0 +1,126 @@
+//===- Arguments.h - what stands on the command line ----------------------===//
+
+#ifndef FOVEA_DRIVER_ARGUMENTS_H
+#define FOVEA_DRIVER_ARGUMENTS_H
+
+#include "runtime/model/SearchFlags.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fovea::cli {
+
+/// How a command ends.
+enum ExitCode {
+  done = 0,
+  badInput = 1, // spec, data or weights are at fault
+  badUsage = 2,
+  badMachine = 3, // disk full, out of memory
+  interrupted = 130,
+};
+
+/// Every option of every command; a command reads its own. Lists of
+/// NAME=VALUE are split where they are used.
+struct Arguments {
+  std::string command;
+  std::vector<std::string> specs; // several for fmt only
+  std::vector<std::pair<std::string, std::string>> sets;
+
+  std::string weights;
+  std::vector<std::string> moreWeights; // of the other members of an ensemble
+  std::string output;                   // empty: standard output
+  std::vector<std::string> data;
+  std::vector<std::string> vocabularies;
+  std::optional<uint64_t> seed;
+  std::string dtype = "f32";
+  std::string stopAfter;
+  bool reference = false;
+  int threads = 0; // 0: one per CPU
+  bool quiet = false;
+
+  // run
+  std::vector<std::string> gets;
+
+  // train
+  std::string folder;
+  std::vector<std::string> valid;
+  bool resume = false;
+  bool change = false; // what the training that is resumed has otherwise
+  std::optional<int64_t> steps, epochs, batch;
+  std::optional<double> minutes;
+  int64_t reportEvery = 100;
+  std::optional<int64_t> validEvery, saveEvery;
+  std::vector<std::string> metrics; // of validations
+  std::string bestBy;
+  std::optional<int64_t> patience;
+
+  // decode
+  runtime::SearchFlags search;
+  std::vector<std::string> shows;
+  std::vector<std::string> prefixes;
+  std::string dictionary; // for unknown words
+
+  // eval
+  std::string metric, hypotheses;
+  std::vector<std::string> references;
+  std::string tokenise; // empty: as the metric has it
+  std::string smooth = "exp";
+  std::optional<double> smoothValue;
+  int64_t digits = 1;
+
+  // plot
+  std::vector<std::string> plots, names;
+  std::string plotOver = "step";
+  std::string title;
+  int64_t maxPictureMb = 25;
+
+  // compile
+  std::string emit = "mlir";
+  std::vector<std::string> entries;
+  bool explain = false;
+
+  // bench
+  std::vector<std::string> benchEntries = {"grad"};
+  std::optional<int64_t> maxActivationMb;
+  std::string lengths, json;
+  std::string cpu = "native";
+  double seconds = 2;
+  int64_t runs = 9; // at least
+  bool perf = false;
+
+  // check
+  bool syntaxOnly = false;
+
+  // fmt
+  bool inPlace = false;
+  bool onlyCheck = false;
+
+  const std::string &spec() const { return specs.front(); }
+};
+
+/// Reads a command line. Without a value the program ends with the exit code:
+/// help was asked for, or the usage is wrong and has been explained.
+std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
+
+/// `derive, differentiate, .. and fuse`.
+std::string phaseNames();
+
+int runBench(const Arguments &arguments);
+int runCheck(const Arguments &arguments);
+int runCompile(const Arguments &arguments);
+int runDecode(const Arguments &arguments);
+int runEval(const Arguments &arguments);
+int runFmt(const Arguments &arguments);
+int runInit(const Arguments &arguments);
+int runParams(const Arguments &arguments);
+int runPlot(const Arguments &arguments);
+int runRun(const Arguments &arguments);
+int runScore(const Arguments &arguments);
+int runTrain(const Arguments &arguments);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_ARGUMENTS_H

@@ -1,0 +1,98 @@
+//===- TextData.h - files of examples and of symbols ----------------------===//
+//
+// One example per line, as runtime/data/Text.h reads them. Files that end in
+// .gz are unpacked as they are read. A mistake is shown with its line.
+//
+// A vocabulary is given as a file, stored with weights, or built from text: 0
+// is <s>, 1 </s>, 2 <unk>, then come the symbols by falling frequency, ties by
+// their bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_DATA_TEXTDATA_H
+#define FOVEA_DRIVER_DATA_TEXTDATA_H
+
+#include "dialect/reference/Array.h"
+#include "driver/model/Session.h"
+#include "runtime/data/Text.h"
+
+namespace fovea::cli {
+
+/// A file with text, its place and its column from 1 (0: whole lines).
+struct TextSource {
+  std::string path;
+  unsigned column = 0;
+};
+/// Splits `FILE:2`.
+TextSource sourceOf(const std::string &given);
+
+/// The vocabularies of a model, each by the name of a vocabulary or of data.
+class Vocabularies {
+public:
+  /// Reads each `--vocab`.
+  bool read(Session &session, const Arguments &arguments, const Model &model);
+
+  /// Takes what `store` has put beside the weights in `path`, by the names that
+  /// `rename` gives. What the command line gives comes first.
+  bool load(
+      Session &session, const Arguments &arguments,
+      const runtime::TensorFile &weights, const std::string &path,
+      llvm::function_ref<std::string(llvm::StringRef)> rename =
+          [](llvm::StringRef name) { return name.str(); });
+  void store(std::map<std::string, std::string> &metadata) const {
+    symbols.store(metadata);
+  }
+
+  /// Reads the models of SentencePiece that the spec names, of vocabularies
+  /// that have no symbols yet.
+  bool readModels(Session &session, const Arguments &arguments,
+                  const Model &model);
+
+  /// Builds the vocabularies that have no symbols yet from the texts of the
+  /// data that use them, by name.
+  bool build(Session &session, const Model &model,
+             const std::map<std::string, TextSource> &texts);
+
+  /// `--set NAME.vocab=N` for those that were loaded or built, or for all.
+  std::vector<std::pair<std::string, std::string>>
+  sizes(bool ofAll = false) const;
+
+  /// The symbols themselves.
+  const runtime::Vocabularies &words() const { return symbols; }
+
+private:
+  runtime::Vocabularies symbols;
+  /// By name: what the spec calls it, and whether it comes with weights.
+  struct Origin {
+    std::string vocabulary;
+    bool isStored = false;
+  };
+  std::map<std::string, Origin> origins;
+};
+
+/// What of `data` its text depends on.
+runtime::TextField fieldOf(const DataInfo &data);
+
+/// Calls `take` for each line of a file, or for its column; it returns whether
+/// the line is good. False when anything is wrong (reported): a file that is
+/// empty, a line that is too long or no UTF-8. The lines live as long as the
+/// session.
+bool forLines(Session &session, const TextSource &source,
+              llvm::function_ref<bool(llvm::StringRef)> take);
+
+/// Reads one data name from a text file, one value of `values` per line; and,
+/// where it is not null, the words of each line.
+bool readText(Session &session, const TextSource &source, const DataInfo &data,
+              const runtime::DataSpec &spec, const Vocabularies &vocabularies,
+              std::vector<runtime::DataValues> &values,
+              std::vector<std::vector<std::string>> *words = nullptr);
+
+/// A generated array as a line of text, without the symbol that ends it;
+/// `hasEnd` says whether one stands there.
+std::string textOf(const DataInfo &data, const reference::Array &array,
+                   bool hasEnd, const Vocabularies &vocabularies,
+                   const runtime::Replacement &replacement = {});
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_DATA_TEXTDATA_H

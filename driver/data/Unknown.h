@@ -1,0 +1,22 @@
+//===- Unknown.h - what replaces unknown words ----------------------------===//
+
+#ifndef FOVEA_DRIVER_DATA_UNKNOWN_H
+#define FOVEA_DRIVER_DATA_UNKNOWN_H
+
+#include "driver/model/Execution.h"
+#include "runtime/data/UnknownWords.h"
+
+namespace fovea::cli {
+
+/// Reads the entry `unknown` of the block `decode`: `NAME`, `replace(NAME)`,
+/// `replace(NAME, dictionary = "FILE")` or `none`; `model` still has its
+/// equations. False when it is wrong (diagnosed).
+bool readUnknown(Session &session, const Arguments &arguments, Model &model,
+                 runtime::UnknownWords &unknown);
+
+/// Names the given words of examples that have come as ids.
+void nameGivenWords(const runtime::UnknownWords &unknown, Execution &execution);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_DATA_UNKNOWN_H

@@ -1,0 +1,108 @@
+//===- CompiledDecoder.cpp - a decoder as compiled code -------------------===//
+
+#include "driver/model/CompiledDecoder.h"
+#include "codegen/cpu/program/EmitDecoder.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::cli;
+using runtime::Program;
+using runtime::Status;
+
+/// The parameters one behind the other, in the type that the code reads.
+runtime::OwnedMemory
+CompiledDecoder::store(const runtime::ParameterValues &parameters,
+                       bool isDouble, runtime::Arena &memory) {
+  runtime::OwnedMemory result;
+  int64_t element = isDouble ? sizeof(double) : sizeof(float), bytes = 0;
+  auto sizeOf = [&](const std::vector<double> &values) {
+    return llvm::alignTo(int64_t(values.size()) * element,
+                         runtime::arrayAlignment);
+  };
+  for (const auto &[path, values] : parameters)
+    bytes += sizeOf(values);
+  if (memory.reserve(bytes).failed())
+    return result;
+  std::byte *at = memory.data();
+  for (const auto &[path, values] : parameters) {
+    result[path] = at;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      if (isDouble)
+        reinterpret_cast<double *>(at)[i] = value;
+      else
+        reinterpret_cast<float *>(at)[i] = static_cast<float>(value);
+    }
+    at += sizeOf(values);
+  }
+  return result;
+}
+
+void CompiledDecoder::setParameters(
+    const std::vector<runtime::ParameterValues> &parameters, bool isDouble) {
+  std::vector<runtime::OwnedMemory> members;
+  memories.clear();
+  for (const runtime::ParameterValues &own : parameters) {
+    auto &memory = memories.emplace_back(std::make_unique<runtime::Arena>());
+    members.push_back(store(own, isDouble, *memory));
+  }
+  setParameters(std::move(members));
+}
+
+void CompiledDecoder::setParameters(std::vector<runtime::OwnedMemory> members) {
+  searcher = std::make_unique<runtime::Search>(decoder, code,
+                                               std::move(members), pool.get());
+}
+
+Status CompiledDecoder::create(
+    ModuleOp module, const std::vector<runtime::ParameterValues> &parameters,
+    const CompiledOptions &options, std::unique_ptr<CompiledDecoder> &result) {
+  if (Status status = create(module, options, result); status.failed())
+    return status;
+  result->setParameters(parameters, options.isDouble);
+  return Status::success();
+}
+
+Status fovea::cli::compileDecoder(ModuleOp module,
+                                  const CompiledOptions &options, Code &code) {
+  codegen::EmitOptions emit;
+  OwningOpRef<ModuleOp> kernels;
+  if (Status status = beginKernels(module, options, emit, kernels);
+      status.failed())
+    return status;
+  code.description.hasDecoder = true;
+  if (failed(codegen::emitDecoder(module, *kernels, emit,
+                                  code.description.decoder)))
+    return Status::error("the decoder cannot be compiled");
+  return compileKernels(std::move(kernels), emit.target, options, code.objects);
+}
+
+Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  Code code;
+  if (Status status = compileDecoder(module, options, code); status.failed())
+    return status;
+  return create(std::move(code), options, result);
+}
+
+Status CompiledDecoder::create(Code code, const CompiledOptions &options,
+                               std::unique_ptr<CompiledDecoder> &result) {
+  std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
+  made->decoder = std::move(code.description.decoder);
+  if (Status status = linkObjects(std::move(code.objects), options, made->jit);
+      status.failed())
+    return status;
+  for (const Program &program : made->decoder.programs) {
+    runtime::ProgramCode &own = made->code.emplace_back();
+    for (auto [name, function] : {std::pair(&program.entry, &own.run),
+                                  std::pair(&program.prepare, &own.prepare)}) {
+      if (name->empty())
+        continue;
+      llvm::Expected<void *> address = made->jit->lookup(*name);
+      if (!address)
+        return Status::error(llvm::toString(address.takeError()));
+      *function = reinterpret_cast<void (*)(void *)>(*address);
+    }
+  }
+  result = std::move(made);
+  return Status::success();
+}

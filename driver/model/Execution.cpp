@@ -1,0 +1,104 @@
+//===- Execution.cpp - from a command line to an interpreted model --------===//
+
+#include "driver/model/Execution.h"
+#include "dialect/reference/Batch.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+
+bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
+                                bool &isReference) {
+  if (!readPhase(arguments.stopAfter, request.stopAfter))
+    return false;
+  isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::fuse;
+  return true;
+}
+
+runtime::ParameterValues
+fovea::cli::valuesOf(const reference::Arrays &parameters) {
+  runtime::ParameterValues values;
+  for (const auto &[path, array] : parameters)
+    values[path] = array.values;
+  return values;
+}
+
+/// Reads the other members of an ensemble, and says all that does not fit.
+static bool readMembers(Session &session, const Arguments &arguments,
+                        Execution &execution) {
+  bool good = true;
+  for (const std::string &path : arguments.moreWeights) {
+    runtime::TensorFile weights;
+    Vocabularies vocabularies;
+    good &= readWeightsFile(session, path, weights) &&
+            takeParameters(session, path, *execution.model, weights,
+                           execution.more.emplace_back());
+    if (!vocabularies.load(session, arguments, weights, path)) {
+      good = false;
+      continue;
+    }
+    std::string difference =
+        execution.vocabularies.words().differenceTo(vocabularies.words());
+    if (!difference.empty()) {
+      session.error(fmt::format("'{}' and '{}' do not fit together: {}",
+                                arguments.weights, path, difference));
+      good = false;
+    }
+  }
+  return good;
+}
+
+bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
+                               llvm::StringRef system, Execution &execution) {
+  runtime::TensorFile weights;
+  if (!readWeightsFile(session, arguments.weights, weights))
+    return false;
+  if (!execution.vocabularies.load(session, arguments, weights,
+                                   arguments.weights))
+    return false;
+  session.addSets(execution.vocabularies.sizes());
+  size_t numStored = execution.vocabularies.sizes().size();
+  execution.model = session.openToExecute(&weights);
+  if (!execution.model ||
+      !execution.vocabularies.read(session, arguments, *execution.model) ||
+      !execution.vocabularies.readModels(session, arguments, *execution.model))
+    return false;
+  // Models of vocabularies that the spec names give them a size.
+  if (auto sizes = execution.vocabularies.sizes(); sizes.size() > numStored) {
+    session.addSets(sizes);
+    execution.model = session.openToExecute(&weights);
+  }
+  if (!execution.model ||
+      !takeParameters(session, arguments.weights, *execution.model, weights,
+                      execution.parameters) ||
+      !readMembers(session, arguments, execution))
+    return false;
+  Model &model = *execution.model;
+  mlir::Operation *kept = model.module->lookupSymbol(system);
+  if (!kept) {
+    session.error(arguments.spec() + ": " +
+                  (model.undecoded.empty()
+                       ? "'" + model.name + "' generates nothing"
+                       : model.undecoded));
+    return false;
+  }
+  dropSystem(model, system == "training" ? "decoding" : "training");
+  execution.data.known = describeData(model, kept);
+  return true;
+}
+
+bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
+                              const Request &request, llvm::StringRef container,
+                              Execution &execution) {
+  Model &model = *execution.model;
+  if (!session.lower(model, request))
+    return false;
+  mlir::Operation *op = reference::findContainer(*model.module, container);
+  assert(op && "the pipeline made what was requested");
+  execution.data.needed = describeData(model, op);
+  return readExamples(session, splitData(arguments.data), model, execution.data,
+                      execution.vocabularies, execution.examples);
+}

@@ -1,0 +1,365 @@
+//===- KernelProfile.cpp - where the time of a program goes ---------------===//
+
+#include "driver/model/KernelProfile.h"
+#include "codegen/cpu/products/Peak.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+#include "passes/kernels/VectorIndex.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Path.h"
+
+#include <chrono>
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using namespace mlir;
+using namespace fovea::attn;
+using runtime::Program;
+using Clock = std::chrono::steady_clock;
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// Seconds by kernel.
+static llvm::DenseMap<void *, double> &times() {
+  static llvm::DenseMap<void *, double> map;
+  return map;
+}
+
+static void timedParallel(FoveaPool *pool, FoveaWork work, void *frame,
+                          int64_t units, int64_t atOnce) {
+  Clock::time_point start = Clock::now();
+  fovea_parallel(pool, work, frame, units, atOnce);
+  times()[reinterpret_cast<void *>(work)] +=
+      std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void KernelProfile::attach(CompiledOptions &options) {
+  options.notes = &notes;
+  options.parallel = &timedParallel;
+}
+
+void KernelProfile::clear() { times().clear(); }
+
+std::vector<ProfiledProgram>
+fovea::cli::programsOf(const runtime::Decoder &decoder,
+                       const runtime::BatchSize &size, int64_t hypotheses,
+                       int64_t steps) {
+  std::vector<ProfiledProgram> programs;
+  // Places that count from the end of each example are not stepped together.
+  bool isApart = decoder.reverse && size.batch > 1;
+  for (auto [number, program] : llvm::enumerate(decoder.programs)) {
+    ProfiledProgram &own = programs.emplace_back(program, size);
+    bool isFinish = int(number) == decoder.finish;
+    if (isApart || isFinish)
+      own.calls = std::exchange(own.size.batch, 1);
+    if (isFinish || int(number) == decoder.encode)
+      continue;
+    own.calls *= steps;
+    own.size.batch *= hypotheses;
+    if (decoder.isSearch && !decoder.known && decoder.extent < 0)
+      own.size.lengths[decoder.lengths[-1 - decoder.extent]] = (steps + 1) / 2;
+  }
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What an equation does in one run.
+struct Work {
+  double flops = 0, bytes = 0;
+};
+
+/// Whether a step of a loop reads a part of the array, not the whole.
+static bool readsRow(ReadOp read) {
+  return llvm::any_of(read.getIndices(), [](Value index) {
+    if (auto op = index.getDefiningOp<arith::AddIOp>())
+      index = op.getLhs();
+    else if (auto op = index.getDefiningOp<arith::SubIOp>())
+      index = op.getLhs();
+    auto argument = dyn_cast<BlockArgument>(index);
+    return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
+  });
+}
+
+/// Counts by the extents that a program ran with.
+class WorkCounter {
+public:
+  WorkCounter(const ProfiledProgram &profiled, bool isDouble)
+      : program(profiled.program), batch(profiled.size.batch),
+        calls(profiled.calls), realBytes(isDouble ? 8 : 4),
+        lengths(runtime::lengthsOf(program, profiled.size)) {}
+
+  double extent(Attribute extent) const {
+    if (auto number = dyn_cast<IntegerAttr>(extent))
+      return number.getInt();
+    for (auto [length, value] : llvm::zip_equal(program.lengths, lengths))
+      if (length.name == cast<StringAttr>(extent).getValue())
+        return value;
+    return 1;
+  }
+
+  double elements(ArrayType type) const {
+    double count = 1;
+    for (Attribute each : type.getShape())
+      count *= extent(each);
+    return count;
+  }
+
+  double bytes(Value array) const {
+    auto type = cast<ArrayType>(array.getType());
+    double each = type.getElementType().isF64()        ? realBytes
+                  : type.getElementType().isInteger(1) ? 1
+                                                       : 8;
+    return each * elements(type) * (isPerExample(array) ? batch : 1);
+  }
+
+  Work of(ComputeOp op) const {
+    double places = batchOf(op) == BatchKind::once ? 1 : batch;
+    for (Attribute each : op.getExtents())
+      places *= extent(each);
+    double steps = calls;
+    for (auto loop = op->getParentOfType<ScanOp>(); loop;
+         loop = loop->getParentOfType<ScanOp>())
+      steps *= extent(loop.getExtent());
+    Work work;
+    double each = op.getReducer() == Reducer::none ? 0 : 1;
+    llvm::MapVector<Value, double> arrays;
+    op.getBody().walk([&](Operation *inner) {
+      if (auto read = dyn_cast<ReadOp>(inner))
+        arrays[read.getArray()] = readsRow(read) ? calls : steps;
+      else if (inner->getNumResults() == 1 &&
+               isa<FloatType>(inner->getResult(0).getType()) &&
+               !isa<arith::ConstantOp, arith::SelectOp>(inner))
+        ++each;
+    });
+    work.flops = each * places * steps;
+    // Of a product only the columns are computed that its condition leaves,
+    // and an index that the condition finds is not run over.
+    if (auto product = attn::rowsProductOf(op))
+      work.flops *= double(product->columns()) / product->width;
+    for (const attn::Equality &equality : attn::equalitiesOf(op))
+      work.flops /= std::max(1.0, extent(op.getExtents()[equality.index]));
+    for (auto [array, times] : arrays)
+      work.bytes += bytes(array) * times;
+    work.bytes += bytes(op.getResult()) * steps;
+    return work;
+  }
+
+private:
+  const Program &program;
+  int64_t batch, calls;
+  double realBytes;
+  std::vector<int64_t> lengths;
+};
+} // namespace
+
+/// FLOP/s of one thread.
+double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
+  CompiledOptions options;
+  options.isDouble = isDouble;
+  codegen::EmitOptions emit;
+  OwningOpRef<ModuleOp> kernels;
+  std::unique_ptr<codegen::Jit> jit;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  if (beginKernels(*module, options, emit, kernels).failed())
+    return 0;
+  codegen::emitPeak(*kernels, emit.real, emit.target);
+  if (compileKernels(std::move(kernels), emit.target, options, jit).failed())
+    return 0;
+  llvm::Expected<void *> function = jit->lookup("fma_peak");
+  if (!function) {
+    llvm::consumeError(function.takeError());
+    return 0;
+  }
+  auto run = reinterpret_cast<void (*)(int64_t, void *)>(*function);
+  std::vector<double> values(1024);
+  constexpr int64_t turns = 1'000'000;
+  double best = 0;
+  for (int trial = 0; trial < 5; ++trial) {
+    Clock::time_point start = Clock::now();
+    run(turns, values.data());
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, double(turns) *
+                              codegen::peakFlops(emit.real, emit.target) /
+                              seconds);
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+/// `rnnsearch.fov:31`, or nothing.
+static std::string placeOf(Operation *op) {
+  std::string place;
+  op->getLoc()->walk([&](Location inner) {
+    auto line = dyn_cast<FileLineColLoc>(inner);
+    if (!line)
+      return WalkResult::advance();
+    place = fmt::format("{}:{}",
+                        llvm::sys::path::filename(line.getFilename()).str(),
+                        line.getLine());
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+/// `energy[i] sum[k]`; a loop is called by its extent.
+static std::string nameOf(Operation *op) {
+  if (isa<YieldOp>(op))
+    op = op->getParentOp();
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    auto name = dyn_cast<StringAttr>(scan.getExtent());
+    return fmt::format("(loop over {})",
+                       name ? name.str() : std::string("a family"));
+  }
+  auto label = op->getAttrOfType<StringAttr>("label");
+  if (!label || label.empty())
+    label = op->getAttrOfType<StringAttr>("attn.part");
+  std::string name = label && !label.empty()
+                         ? label.str()
+                         : op->getName().stripDialect().str();
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (!compute)
+    return name;
+  auto listed = [](ArrayRef<Attribute> indices) {
+    std::string list;
+    for (Attribute index : indices)
+      list += (list.empty() ? "" : ",") + cast<StringAttr>(index).str();
+    return list.empty() ? list : "[" + list + "]";
+  };
+  ArrayRef<Attribute> indices = compute.getIndices().getValue();
+  name += listed(indices.take_front(compute.getNumParallel()));
+  if (compute.getReducer() != Reducer::none)
+    name += fmt::format(" {}{}", stringifyReducer(compute.getReducer()).str(),
+                        listed(indices.drop_front(compute.getNumParallel())));
+  return name;
+}
+
+/// `enc_ff.3.w1` is one of `enc_ff.w1`.
+static std::string withoutMembers(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  std::string result = parts.front().str();
+  for (StringRef part : ArrayRef(parts).drop_front()) {
+    StringRef digits = part.take_while(llvm::isDigit);
+    if (digits.empty())
+      result += "." + part.str();
+    else
+      result += part.drop_front(digits.size()).str();
+  }
+  return result;
+}
+
+static void printKept(ProgramOp op, const WorkCounter &counter) {
+  double total = 0;
+  std::map<std::string, double> byName;
+  for (auto scan : op.getOps<ScanOp>())
+    for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
+      double bytes = counter.bytes(scan.getStacked(i));
+      Operation *source = insideKernel(scan.getStackedValue(i)).getDefiningOp();
+      byName[source ? withoutMembers(nameOf(source)) : "a carry"] += bytes;
+      total += bytes;
+    }
+  std::vector<std::pair<double, std::string>> rows;
+  for (const auto &[name, bytes] : byName)
+    rows.push_back({bytes, name});
+  llvm::sort(rows, std::greater<>());
+  fmt::print("rows that loops keep: {:.1f} MB\n", total / (1 << 20));
+  for (const auto &[bytes, name] : rows)
+    fmt::print("{:9.1f} MB  {}\n", bytes / (1 << 20), name);
+}
+
+namespace {
+/// Equations of one name and line: those of the members of a family together.
+struct Row {
+  double seconds = 0;
+  Work work;
+  int64_t equations = 0;
+};
+} // namespace
+
+/// The program that an equation belongs to.
+static ProgramOp programOf(Operation *op) {
+  auto program = dyn_cast<ProgramOp>(op);
+  return program ? program : op->getParentOfType<ProgramOp>();
+}
+
+void KernelProfile::print(
+    const std::vector<ProfiledProgram> &programs,
+    llvm::function_ref<void *(const std::string &)> addressOf, int64_t runs,
+    double seconds, int threads, bool isDouble, const std::string &rest) const {
+  if (notes.empty())
+    return;
+  llvm::StringMap<WorkCounter> counters;
+  for (const ProfiledProgram &each : programs)
+    counters.try_emplace(each.program.entry, each, isDouble);
+  auto counterOf = [&](Operation *op) -> const WorkCounter & {
+    return counters.find(programOf(op).getSymName())->second;
+  };
+  llvm::MapVector<Operation *, double> spent;
+  llvm::DenseMap<Operation *, ArrayRef<Operation *>> others;
+  double inKernels = 0;
+  for (const codegen::KernelNote &note : notes) {
+    void *address = addressOf(note.symbol);
+    auto time = times().find(address);
+    if (!address || time == times().end())
+      continue;
+    spent[note.op] += time->second / runs;
+    others[note.op] = note.others;
+    inKernels += time->second / runs;
+  }
+  std::map<std::string, Row> byName;
+  for (auto [op, time] : spent) {
+    std::string name = nameOf(op);
+    if (!others[op].empty())
+      name += " .. " + nameOf(others[op].back()) + ", together";
+    Row &row = byName[withoutMembers(name) + "  " + placeOf(op)];
+    row.seconds += time;
+    ++row.equations;
+    SmallVector<Operation *> equations(others[op]);
+    equations.push_back(op);
+    for (Operation *each : equations)
+      if (auto compute = dyn_cast<ComputeOp>(each)) {
+        Work own = counterOf(op).of(compute);
+        row.work.flops += own.flops;
+        // Strips never leave the caches.
+        row.work.bytes += others[op].empty() ? own.bytes : 0;
+      }
+  }
+  std::vector<std::pair<std::string, Row>> rows(byName.begin(), byName.end());
+  llvm::sort(rows, [](const auto &a, const auto &b) {
+    return std::pair(-a.second.seconds, a.first) <
+           std::pair(-b.second.seconds, b.first);
+  });
+  double peak =
+      measurePeak(*notes.front().op->getContext(), isDouble) * threads;
+  fmt::print("\n{:>9} {:>6} {:>8} {:>6} {:>7}  {}\n", "ms", "share", "GFLOP/s",
+             "peak", "GB/s", "equation");
+  for (const auto &[name, row] : rows) {
+    std::string rates(23, ' ');
+    if (row.work.flops + row.work.bytes > 0)
+      rates = fmt::format(
+          "{:8.1f} {:5.0f}% {:7.1f}", row.work.flops / row.seconds * 1e-9,
+          peak > 0 ? 100 * row.work.flops / row.seconds / peak : 0,
+          row.work.bytes / row.seconds * 1e-9);
+    std::string times =
+        row.equations > 1 ? fmt::format(" x{}", row.equations) : "";
+    fmt::print("{:9.3f} {:5.1f}% {}  {}{}\n", row.seconds * 1e3,
+               100 * row.seconds / seconds, rates, name, times);
+  }
+  fmt::print("{:9.3f} {:5.1f}%  {}\n", (seconds - inKernels) * 1e3,
+             100 * (seconds - inKernels) / seconds, rest);
+  fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
+  // Only what learns keeps rows for the way back.
+  if (programs.size() == 1)
+    printKept(programOf(notes.front().op), counterOf(notes.front().op));
+}

@@ -1,0 +1,452 @@
+//===- Package.cpp - a model as a library or a program --------------------===//
+//
+// Compiles every entry that is asked for, describes what they are, and links
+// them with the runtime. The kernels are those that the JIT makes for the same
+// CPU, so the numbers are the same, too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "driver/model/Package.h"
+#include "codegen/cpu/program/EmitDecoder.h"
+#include "codegen/native/Compile.h"
+#include "codegen/native/Header.h"
+#include "codegen/native/Image.h"
+#include "codegen/native/Link.h"
+#include "codegen/native/Lower.h"
+#include "codegen/native/ObjectCache.h"
+#include "codegen/native/Split.h"
+#include "dialect/reference/Batch.h"
+#include "dialect/reference/Search.h"
+#include "driver/data/Files.h"
+#include "driver/data/Unknown.h"
+#include "driver/model/Execution.h"
+#include "driver/train/TrainBlock.h"
+#include "runtime/search/SearchSteps.h"
+#include "runtime/train/TrainOptions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+namespace {
+
+/// One run of the command.
+class Package {
+public:
+  explicit Package(const Arguments &arguments)
+      : arguments(arguments), session(arguments) {}
+  int run();
+
+private:
+  bool readEntries();
+  bool completeEntries();
+  bool checkPieces();
+  bool openModel();
+  bool lower();
+  void describe();
+  bool describeTraining();
+  bool describeSearch();
+  bool compile();
+  bool hasDecoder() const {
+    return has("encode") || has("step") || has("decode");
+  }
+  void nameFunctions(mlir::ModuleOp kernels);
+  int link();
+  int fail(llvm::Error error);
+
+  bool isProgram() const { return arguments.emit == "exe"; }
+  bool has(StringRef entry) const {
+    return llvm::is_contained(entries, entry.str());
+  }
+
+  const Arguments &arguments;
+  Session session;
+  std::vector<std::string> entries;
+  std::unique_ptr<Model> model;
+  Vocabularies vocabularies;
+  runtime::TensorFile weights;
+  codegen::Target target;
+  runtime::Description description;
+  codegen::Image image;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is wanted
+//===----------------------------------------------------------------------===//
+
+/// `libtranslate.so` is called `translate`.
+static std::string prefixOf(const std::string &output) {
+  StringRef stem = llvm::sys::path::stem(output);
+  stem.consume_front("lib");
+  return codegen::cName(stem);
+}
+
+bool Package::readEntries() {
+  static constexpr llvm::StringLiteral ofLibrary[] = {
+      "loss", "grad", "train_step", "encode", "step", "decode"};
+  static constexpr llvm::StringLiteral ofProgram[] = {"loss", "decode"};
+  llvm::ArrayRef<llvm::StringLiteral> known = ofLibrary;
+  if (isProgram())
+    known = ofProgram;
+  entries = arguments.entries;
+  for (const std::string &entry : entries)
+    if (!llvm::is_contained(known, entry)) {
+      wrongUsage("'" + entry + "' is no entry of '--emit " + arguments.emit +
+                 "'; there are " + llvm::join(known, ", "));
+      return false;
+    }
+  return true;
+}
+
+/// What the model has, where nothing else is asked for; and what that needs.
+bool Package::completeEntries() {
+  bool isObjective = hasObjective(*model);
+  bool generates = model->module->lookupSymbol("decoding") != nullptr;
+  if (entries.empty()) {
+    if (isObjective && (!isProgram() || !generates))
+      entries.push_back("loss");
+    if (isObjective && !isProgram())
+      llvm::append_values(entries, "grad", "train_step");
+    if (generates && !isProgram())
+      llvm::append_values(entries, "encode", "step");
+    if (generates)
+      entries.push_back("decode");
+  }
+  // Gradients are those of a mean, which the loss counts.
+  if (has("train_step") && !has("grad"))
+    entries.push_back("grad");
+  if (has("grad") && !has("loss"))
+    entries.push_back("loss");
+  // A step without what begins it is of no use, nor the other way round.
+  if (has("step") != has("encode"))
+    entries.push_back(has("step") ? "encode" : "step");
+  if (has("loss") && !isObjective)
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' has no objective");
+  if (hasDecoder() && !generates)
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' generates nothing");
+  if (entries.empty())
+    session.error(arguments.spec() + ": '" + model->name +
+                  "' neither generates nor has an objective");
+  return !session.diagnostics().failed();
+}
+
+/// A program would need the library of SentencePiece, which Debian has only as
+/// one that is shared.
+bool Package::checkPieces() {
+  for (const auto &[name, vocabulary] : vocabularies.words().all())
+    if (isProgram() && vocabulary.pieces) {
+      session.error(fmt::format(
+          "'{}' is a vocabulary of sentencepiece, which a program cannot cut "
+          "lines with; '--emit so' makes a library that takes ids",
+          name));
+      return false;
+    }
+  return true;
+}
+
+bool Package::openModel() {
+  if (!readWeightsFile(session, arguments.weights, weights) ||
+      !vocabularies.load(session, arguments, weights, arguments.weights))
+    return false;
+  session.addSets(vocabularies.sizes());
+  model = session.openToExecute(&weights);
+  if (!model || !vocabularies.read(session, arguments, *model) ||
+      !vocabularies.readModels(session, arguments, *model) || !checkPieces())
+    return false;
+  auto sizes = vocabularies.sizes(/*ofAll=*/true);
+  session.addSets(sizes);
+  if (!sizes.empty())
+    model = session.openToExecute(&weights);
+  if (!model)
+    return false;
+  if (!arguments.weights.empty() || isProgram()) {
+    reference::Arrays parameters;
+    return takeParameters(session, arguments.weights, *model, weights,
+                          parameters);
+  }
+  for (const std::string &name : model->assumedVocabularies)
+    session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
+                  name + ".vocab=N'");
+  return !session.diagnostics().failed();
+}
+
+//===----------------------------------------------------------------------===//
+// What it is
+//===----------------------------------------------------------------------===//
+
+void Package::describe() {
+  description.model = model->name;
+  description.compiler = FOVEA_VERSION;
+  description.cpu = arguments.cpu;
+  description.features = target.features;
+  description.isDouble = arguments.dtype == "f64";
+  for (const ParameterInfo &parameter : model->parameters)
+    description.parameters.push_back(
+        {parameter.path, {parameter.shape.begin(), parameter.shape.end()}});
+  std::vector<runtime::DataSpec> specs;
+  for (StringRef system : {"training", "decoding"})
+    if (mlir::Operation *op = model->module->lookupSymbol(system))
+      for (runtime::DataSpec &spec : reference::describeData(op))
+        if (llvm::none_of(specs, [&](const auto &other) {
+              return other.name == spec.name;
+            }))
+          specs.push_back(std::move(spec));
+  for (const DataInfo &data : model->data)
+    for (const runtime::DataSpec &spec : specs) {
+      if (spec.name != data.name)
+        continue;
+      runtime::DataDescription &own = description.data.emplace_back();
+      own.spec = spec;
+      own.text = fieldOf(data);
+      own.text.hint.clear();
+      own.isChosen = data.isChosen;
+      if (spec.kind == runtime::DataKind::Whole && own.text.size > 0)
+        own.spec.limit = own.text.size;
+    }
+  vocabularies.store(description.vocabularies);
+}
+
+bool Package::describeTraining() {
+  TrainBlock block = readTrainBlock(*model);
+  description.averagesExamples = block.averagesExamples;
+  if (!has("train_step"))
+    return true;
+  description.train = block.entries;
+  description.dims = model->dims;
+  if (!readFrozen(session, arguments, *model, description.frozen))
+    return false;
+  runtime::TrainOptions options;
+  runtime::Status status =
+      runtime::readTrainOptions(block.entries, model->dims, options);
+  if (status.failed())
+    session.error(arguments.spec() + ": " + status.text());
+  return status.succeeded();
+}
+
+bool Package::describeSearch() {
+  description.hasDecoder = hasDecoder();
+  reference::SearchOptions options;
+  runtime::Status status =
+      reference::readSearchOptions(*model->module, options);
+  description.search = options;
+  if (status.failed())
+    session.error(arguments.spec() + ": " + status.text());
+  if (!isProgram() || !hasDecoder())
+    return status.succeeded();
+  return status.succeeded() &&
+         readUnknown(session, arguments, *model, description.unknown);
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+bool Package::lower() {
+  Request request;
+  request.gradients = has("grad");
+  if (!description.unknown.weights.empty())
+    request.shows.push_back(description.unknown.weights);
+  request.stopAfter = attn::Phase::fuse;
+  if (!has("loss"))
+    dropSystem(*model, "training");
+  if (!hasDecoder())
+    dropSystem(*model, "decoding");
+  return session.lower(*model, request);
+}
+
+/// Makes the objects of all programs.
+bool Package::compile() {
+  mlir::MLIRContext &context = session.context();
+  codegen::loadKernelDialects(context);
+  codegen::EmitOptions options;
+  options.target = target;
+  options.real = description.isDouble
+                     ? mlir::Type(mlir::Float64Type::get(&context))
+                     : mlir::Type(mlir::Float32Type::get(&context));
+  mlir::OwningOpRef<mlir::ModuleOp> kernels =
+      mlir::ModuleOp::create(model->module->getLoc());
+  for (StringRef entry : {"loss", "grad"})
+    if (has(entry) &&
+        mlir::failed(codegen::emitProgram(
+            model->module->lookupSymbol<attn::ProgramOp>(entry), *kernels,
+            options, description.programs.emplace_back()))) {
+      session.error("'@" + entry.str() + "' cannot be compiled");
+      return false;
+    }
+  if (hasDecoder() &&
+      mlir::failed(codegen::emitDecoder(*model->module, *kernels, options,
+                                        description.decoder))) {
+    session.error("the decoder cannot be compiled");
+    return false;
+  }
+  if (has("step") &&
+      runtime::SearchSteps::numSymbols(description.decoder) == 0) {
+    if (!arguments.entries.empty()) {
+      session.error(arguments.spec() + ": a step of '" + model->name +
+                    "' is not one choice among a fixed number of symbols; "
+                    "there is the entry 'decode'");
+      return false;
+    }
+    llvm::erase_if(entries, [](const std::string &entry) {
+      return entry == "encode" || entry == "step";
+    });
+  }
+  nameFunctions(*kernels);
+  codegen::CompileOptions compileOptions;
+  compileOptions.cache = std::make_shared<codegen::ObjectCache>(
+      codegen::ObjectCache::defaultFolder());
+  auto compiled = codegen::compileObjects(
+      codegen::splitModule(std::move(kernels)), target, compileOptions);
+  if (!compiled) {
+    session.error(llvm::toString(compiled.takeError()));
+    return false;
+  }
+  for (auto &object : *compiled)
+    objects.push_back(std::move(object));
+  return true;
+}
+
+/// Other objects of a program may call a function 'loss': those that programs
+/// begin with get names of their own, and all others are private.
+void Package::nameFunctions(mlir::ModuleOp kernels) {
+  llvm::StringSet<> begins;
+  auto add = [&](const std::string &name) {
+    if (!name.empty())
+      begins.insert(name);
+    image.functions.push_back(name.empty() ? "" : image.prefix + "." + name);
+  };
+  for (const auto *programs :
+       {&description.programs, &description.decoder.programs})
+    for (const runtime::Program &program : *programs) {
+      add(program.entry);
+      add(program.prepare);
+    }
+  for (auto function : kernels.getOps<mlir::func::FuncOp>())
+    if (begins.contains(function.getSymName()))
+      function.setSymName(image.prefix + "." + function.getSymName().str());
+    else
+      function.setPrivate();
+}
+
+int Package::fail(llvm::Error error) {
+  session.finish();
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << '\n';
+  return badMachine;
+}
+
+/// The runtime of compiled models in the folder `machine` (nothing: this
+/// one's), beside this program or where it was built.
+static std::optional<std::string> findRuntime(StringRef machine) {
+  static int here;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
+  llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
+  llvm::sys::path::append(beside, "..", "lib");
+  for (llvm::SmallString<128> path :
+       {beside, llvm::SmallString<128>(FOVEA_RUNTIME_FOLDER)}) {
+    llvm::sys::path::append(path, machine, "libfovea_rt.a");
+    if (llvm::sys::fs::exists(path))
+      return path.str().str();
+  }
+  return std::nullopt;
+}
+
+int Package::link() {
+  codegen::HeaderOptions header;
+  header.prefix = image.prefix;
+  header.hasWeights = !image.weights.empty();
+  header.entries = entries;
+  StringRef machine = target.isForeign() ? StringRef(arguments.cpu) : "";
+  std::optional<std::string> runtimeFile = findRuntime(machine);
+  if (!runtimeFile)
+    return fail(llvm::createStringError(
+        "'libfovea_rt.a'" + (machine.empty() ? "" : " for '" + machine + "'") +
+        " is not installed beside this program"));
+  codegen::LinkOptions options;
+  if (target.isForeign())
+    options.triple = target.triple;
+  options.files.push_back(*runtimeFile);
+  options.isCxx = true;
+  if (!isProgram()) {
+    image.exports = codegen::headerFunctions(header);
+    for (const std::string &name : image.exports)
+      options.exports.push_back(image.prefix + "_" + name);
+  }
+  image.hasMain = isProgram();
+  image.description = runtime::writeDescription(description);
+  auto data = codegen::emitImage(image, target);
+  if (!data)
+    return fail(data.takeError());
+  objects.push_back(std::move(*data));
+  std::vector<llvm::MemoryBufferRef> buffers;
+  for (const auto &object : objects)
+    buffers.push_back(object->getMemBufferRef());
+  if (isProgram()) {
+    if (llvm::Error error =
+            codegen::linkExecutable(buffers, arguments.output, options))
+      return fail(std::move(error));
+    return session.finish();
+  }
+  auto link =
+      arguments.emit == "obj" ? codegen::linkObject : codegen::linkShared;
+  bool isNew = !llvm::sys::fs::exists(arguments.output);
+  if (llvm::Error error = link(buffers, arguments.output, options))
+    return fail(std::move(error));
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.output);
+  llvm::sys::path::append(path, image.prefix + ".h");
+  int code =
+      writeText(path.str().str(), codegen::writeHeader(description, header));
+  if (code == done)
+    return session.finish();
+  // Neither is of use without the other.
+  if (isNew)
+    (void)llvm::sys::fs::remove(arguments.output);
+  return code;
+}
+
+int Package::run() {
+  if (arguments.output.empty() || arguments.output == "-")
+    return wrongUsage("'--emit " + arguments.emit + "' needs '-o FILE'");
+  if (!readEntries())
+    return badUsage;
+  llvm::Expected<codegen::Target> parsed =
+      codegen::Target::parse(arguments.cpu);
+  if (!parsed)
+    return wrongUsage(llvm::toString(parsed.takeError()));
+  target = *parsed;
+  if (auto file = codegen::outputFile(arguments.output); !file)
+    return fail(file.takeError());
+  image.prefix = prefixOf(arguments.output);
+  if (!openModel())
+    return session.finish();
+  if (!completeEntries())
+    return session.finish();
+  describe();
+  if (!describeTraining() || !describeSearch() || !lower() || !compile())
+    return session.finish();
+  if (!arguments.weights.empty()) {
+    weights.metadata.clear();
+    auto type =
+        description.isDouble ? runtime::DType::F64 : runtime::DType::F32;
+    for (auto &[path, tensor] : weights.tensors)
+      if (tensor.type != type)
+        tensor = runtime::Tensor::of(type, tensor.shape, tensor.toDoubles());
+    image.weights = runtime::formatSafeTensors(weights);
+    weights = {};
+  }
+  return link();
+}
+
+int fovea::cli::runPackage(const Arguments &arguments) {
+  return Package(arguments).run();
+}

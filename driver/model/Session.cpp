@@ -1,0 +1,224 @@
+//===- Session.cpp - one spec, its context and its errors -----------------===//
+
+#include "driver/model/Session.h"
+#include "codegen/native/ObjectCache.h"
+#include "dialect/AttnDialect.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::cli;
+
+Session::Session(const Arguments &arguments)
+    : arguments(arguments), sets(arguments.sets), errors(llvm::errs()),
+      mlirContext(MLIRContext::Threading::DISABLED) {
+  mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
+                          math::MathDialect, scf::SCFDialect>();
+  mlirContext.printOpOnDiagnostic(false);
+  handler = mlirContext.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { report(diagnostic); });
+}
+
+Session::~Session() { mlirContext.getDiagEngine().eraseHandler(handler); }
+
+llvm::SMLoc Session::placeOf(Location location) {
+  auto place = location->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return {};
+  llvm::SourceMgr &sources = errors.sources();
+  for (unsigned id = 1; id <= sources.getNumBuffers(); ++id)
+    if (sources.getMemoryBuffer(id)->getBufferIdentifier() ==
+        place.getFilename())
+      return sources.FindLocForLineAndColumn(id, place.getLine(),
+                                             place.getColumn());
+  return {};
+}
+
+/// Whether a message is that of a verifier, `'attn.read' op has 0 indices`:
+/// the compiler has made something wrong, and the words help nobody who has
+/// only written a model.
+static bool isInternal(StringRef text) {
+  auto [name, rest] = text.drop_front(text.starts_with("'")).split('\'');
+  return rest.starts_with(" op ") && name.contains('.') && !name.contains(' ');
+}
+
+void Session::report(Diagnostic &diagnostic) {
+  if (isInternal(diagnostic.str())) {
+    errors.error(placeOf(diagnostic.getLocation()),
+                 "an internal error of the compiler, not one of this line; "
+                 "please report it with this file");
+    return;
+  }
+  std::vector<Diagnostics::Note> notes;
+  for (Diagnostic &note : diagnostic.getNotes())
+    notes.push_back({placeOf(note.getLocation()), note.str()});
+  llvm::SMLoc place = placeOf(diagnostic.getLocation());
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    errors.error(place, diagnostic.str(), notes);
+  else if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+    errors.warning(place, diagnostic.str(), notes);
+}
+
+/// `src.vocab = 97` for each vocabulary without a size that is an extent of a
+/// parameter in `weights`.
+static std::vector<std::pair<std::string, std::string>>
+vocabularySizes(const Model &model, const runtime::TensorFile &weights) {
+  std::map<std::string, std::string> sizes;
+  for (const ParameterInfo &parameter : model.parameters) {
+    auto given = weights.tensors.find(parameter.path);
+    if (given == weights.tensors.end() ||
+        given->second.shape.size() != parameter.shape.size())
+      continue;
+    for (auto [name, size] :
+         llvm::zip_equal(parameter.extents, given->second.shape))
+      for (const std::string &vocabulary : model.assumedVocabularies)
+        if (name == vocabulary + ".vocab")
+          sizes.try_emplace(name, std::to_string(size));
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+void Session::addSets(
+    const std::vector<std::pair<std::string, std::string>> &more) {
+  llvm::append_range(sets, more);
+}
+
+/// Compiles the spec, and hashes what that read.
+std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
+  llvm::SourceMgr &sources = errors.sources();
+  unsigned before = sources.getNumBuffers();
+  std::unique_ptr<Model> model =
+      compileSpec(arguments.spec(), options, mlirContext, errors);
+  std::vector<StringRef> parts = {"model"};
+  for (unsigned id = before + 1; id <= sources.getNumBuffers(); ++id)
+    parts.push_back(sources.getMemoryBuffer(id)->getBuffer());
+  parts.push_back("sets");
+  for (const auto &[name, value] : options.sets) {
+    parts.push_back(name);
+    parts.push_back(value);
+  }
+  modelIdentity = codegen::ObjectCache::keyOf(parts);
+  // The passes rely on it; the handler has said what is wrong.
+  if (model && model->module && failed(verify(*model->module)))
+    return nullptr;
+  return model;
+}
+
+std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
+  FrontendOptions options{sets, /*includeDir=*/""};
+  std::unique_ptr<Model> model = compile(options);
+  if (!model || !weights)
+    return model;
+  auto sizes = vocabularySizes(*model, *weights);
+  if (sizes.empty())
+    return model;
+  llvm::append_range(options.sets, sizes);
+  return compile(options);
+}
+
+std::unique_ptr<Model>
+Session::openToExecute(const runtime::TensorFile *weights) {
+  std::unique_ptr<Model> model = open(weights);
+  if (!model || model->refusals.empty())
+    return model;
+  for (const std::string &refusal : model->refusals)
+    error(arguments.spec() + ": " + refusal);
+  return nullptr;
+}
+
+bool Session::lower(Model &model, const Request &request) {
+  attn::PipelineOptions options;
+  for (const std::string &name : request.gets)
+    options.get.push_back(name);
+  for (const std::string &name : request.shows)
+    options.show.push_back(name);
+  options.gradients = request.gradients;
+  options.each = request.each;
+  options.stopAfter = request.stopAfter;
+  PassManager manager(&mlirContext, ModuleOp::getOperationName());
+  attn::buildPipeline(manager, options);
+  bool good = succeeded(manager.run(*model.module));
+  assert((good || errors.failed()) && "a pass that fails says why");
+  return good && !errors.failed();
+}
+
+void Session::fail(const runtime::Status &status) {
+  error(status.text());
+  if (status.isOfMachine())
+    failureCode = badMachine;
+}
+
+int Session::finish() {
+  errors.finish();
+  return errors.failed() ? failureCode : done;
+}
+
+std::string fovea::cli::phaseNames() {
+  std::vector<StringRef> names = {
+#define PHASE(name, holds) #name,
+#include "passes/Phases.def"
+  };
+  StringRef last = names.back();
+  names.pop_back();
+  return llvm::join(names, ", ") + " and " + last.str();
+}
+
+bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
+  if (name.empty())
+    return true;
+  if (std::optional<attn::Phase> found = attn::phaseNamed(name)) {
+    phase = *found;
+    return true;
+  }
+  wrongUsage("'" + name + "' is no phase; there are " + phaseNames());
+  return false;
+}
+
+int fovea::cli::wrongUsage(const std::string &text) {
+  llvm::errs() << "error: " << text << "\n";
+  return badUsage;
+}
+
+void fovea::cli::dropSystem(Model &model, StringRef name) {
+  if (Operation *system = model.module->lookupSymbol(name))
+    system->erase();
+}
+
+bool fovea::cli::hasObjective(Model &model) {
+  bool result = false;
+  if (Operation *training = model.module->lookupSymbol("training"))
+    training->walk([&](Operation *op) {
+      result |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
+    });
+  return result;
+}
+
+std::vector<std::string> fovea::cli::equationsOf(Model &model,
+                                                 StringRef system) {
+  std::vector<std::string> names;
+  if (auto op = model.module->lookupSymbol<attn::SystemOp>(system))
+    for (auto equation : op.getOps<attn::EquationOp>())
+      names.push_back(equation.getTarget().str());
+  return names;
+}
+
+std::vector<std::string> fovea::cli::equationsNamed(Session &session,
+                                                    Model &model,
+                                                    StringRef system,
+                                                    const std::string &name) {
+  std::vector<std::string> all = equationsOf(model, system), found;
+  for (const std::string &equation : all)
+    if (equation == name || StringRef(equation).starts_with(name + "."))
+      found.push_back(equation);
+  if (found.empty()) {
+    std::vector<StringRef> candidates(all.begin(), all.end());
+    StringRef meant = nearest(name, candidates);
+    session.error(
+        "no equation is called '" + name + "'" +
+        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+//===- Session.h - one spec, its context and its errors -------------------===//
+//
+// What every command does first: compile a spec, run the pipeline over it, and
+// say what is wrong. Errors of passes look like errors of the front end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_MODEL_SESSION_H
+#define FOVEA_DRIVER_MODEL_SESSION_H
+
+#include "driver/Arguments.h"
+#include "frontends/fov/Frontend.h"
+#include "mlir/IR/MLIRContext.h"
+#include "passes/Pipeline.h"
+#include "runtime/data/SafeTensors.h"
+
+namespace fovea::cli {
+
+/// What is wanted of the pipeline.
+struct Request {
+  std::vector<std::string> gets;  // equations of @loss
+  std::vector<std::string> shows; // equations of @decode
+  bool gradients = false;
+  bool each = false; // log p of each choice, `logp/K` of @loss
+  attn::Phase stopAfter = attn::Phase::schedule;
+};
+
+class Session {
+public:
+  explicit Session(const Arguments &arguments);
+  ~Session();
+
+  Diagnostics &diagnostics() { return errors; }
+  mlir::MLIRContext &context() { return mlirContext; }
+
+  /// Overrides beside those of the command line, for all that is opened later.
+  void addSets(const std::vector<std::pair<std::string, std::string>> &sets);
+
+  /// Compiles the spec. The sizes of vocabularies that nothing gives are taken
+  /// from `weights`. Null when something is wrong (diagnosed).
+  std::unique_ptr<Model> open(const runtime::TensorFile *weights = nullptr);
+  /// The same for a model that will be executed: one that cannot be is an
+  /// error for each reason.
+  std::unique_ptr<Model>
+  openToExecute(const runtime::TensorFile *weights = nullptr);
+  /// A hash of all that the model that was opened last follows from: the texts
+  /// of the spec and of what it uses, and the overrides.
+  const std::string &identity() const { return modelIdentity; }
+  /// Runs the pipeline. False when something is wrong (diagnosed).
+  bool lower(Model &model, const Request &request);
+
+  /// Reports one mistake that has no place in a spec.
+  void error(const std::string &text) { errors.error({}, text); }
+  /// The same for what an execution says; the machine has an exit code of its
+  /// own.
+  void fail(const runtime::Status &status);
+  /// The same for what is wrong with the command line.
+  void misuse(const std::string &text) {
+    error(text);
+    failureCode = badUsage;
+  }
+  /// Prints what is left to say and returns the exit code.
+  int finish();
+
+private:
+  std::unique_ptr<Model> compile(const FrontendOptions &options);
+  void report(mlir::Diagnostic &diagnostic);
+  llvm::SMLoc placeOf(mlir::Location location);
+
+  const Arguments &arguments;
+  std::vector<std::pair<std::string, std::string>> sets;
+  std::string modelIdentity;
+  Diagnostics errors;
+  int failureCode = badInput;
+  mlir::MLIRContext mlirContext;
+  mlir::DiagnosticEngine::HandlerID handler;
+};
+
+/// Reads `--stop-after`. False when it names no phase (explained).
+bool readPhase(const std::string &name, attn::Phase &phase);
+
+/// Prints `error: text` and returns the exit code of wrong usage.
+int wrongUsage(const std::string &text);
+
+/// Removes one of the two systems that the front end gives.
+void dropSystem(Model &model, llvm::StringRef name);
+
+/// Whether a model, as the front end gives it, has something to learn.
+bool hasObjective(Model &model);
+
+/// The names of the equations of a system of the front end.
+std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);
+
+/// The equations of a system of the front end that `name` means: the one of
+/// this name, or the members of a family. None is an error that names the
+/// nearest.
+std::vector<std::string> equationsNamed(Session &session, Model &model,
+                                        llvm::StringRef system,
+                                        const std::string &name);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_MODEL_SESSION_H

@@ -1,0 +1,55 @@
+//===- Shows.h - equations that a decoder is asked to show ----------------===//
+//
+// `--show NAME=FILE`: keeps the values of the best hypothesis of each example,
+// and draws or stores them, with the words that stand along their axes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_SHOW_SHOWS_H
+#define FOVEA_DRIVER_SHOW_SHOWS_H
+
+#include "dialect/reference/Search.h"
+#include "driver/model/Execution.h"
+#include "pictures/Page.h"
+
+namespace fovea::cli {
+
+class Shows {
+public:
+  /// Reads each `--show`; `model` still has its equations. False when one is
+  /// wrong (diagnosed).
+  bool read(Session &session, const Arguments &arguments, Model &model);
+
+  /// What the decoder has to give besides what it generates.
+  std::vector<std::string> equations() const;
+
+  /// Takes the best hypothesis of the next example.
+  void add(const Execution &execution, const runtime::Example &example,
+           const reference::Hypothesis &best);
+
+  /// Writes the files. Returns an exit code; errors have been printed.
+  int write() const;
+
+private:
+  /// One equation, and its value in each example.
+  struct Equation {
+    std::string name;
+    std::vector<std::string> extents; // as text: `S`, `3`
+    std::vector<runtime::DataValues> values;
+    std::vector<std::vector<pictures::Axis>> axes;
+  };
+  struct Show {
+    std::string path;
+    std::vector<Equation> equations;
+  };
+  int store(const Show &show) const;
+  int draw(const Show &show) const;
+
+  std::string title;
+  std::vector<Show> shows;
+  std::vector<double> logps; // of the examples
+};
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_SHOW_SHOWS_H

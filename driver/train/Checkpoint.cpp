@@ -1,0 +1,353 @@
+//===- Checkpoint.cpp - a training that can be continued ------------------===//
+
+#include "driver/train/Checkpoint.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace fovea::cli;
+using fovea::runtime::Learner;
+using fovea::runtime::Status;
+using fovea::runtime::TensorFile;
+using nlohmann::json;
+
+void Sums::add(const Sums &other) {
+  nll += other.nll;
+  logp += other.logp;
+  choices += other.choices;
+  penalty += other.penalty;
+  examples += other.examples;
+}
+
+static Status systemError(const std::string &what, const std::string &path) {
+  return Status::machine(
+      fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
+}
+
+//===----------------------------------------------------------------------===//
+// The folder
+//===----------------------------------------------------------------------===//
+
+/// Nothing is left of a training that wrote nothing: a folder goes only when it
+/// is empty.
+TrainingFolder::~TrainingFolder() {
+  if (log >= 0) {
+    if (isNewLog && written == 0)
+      unlink(logPath().c_str());
+    close(log);
+  }
+  if (lock < 0)
+    return;
+  unlink(lockPath().c_str());
+  close(lock);
+  if (rmdir((path + "/last").c_str()) == 0 && isMade)
+    rmdir(path.c_str());
+}
+
+/// Removes what a training was writing when it was cut off. A folder that
+/// cannot be read to its end keeps what is behind.
+static void removeParts(const std::string &folder, const std::string &name) {
+  std::error_code failure;
+  std::vector<std::filesystem::path> parts;
+  for (std::filesystem::directory_iterator entry(folder, failure), end;
+       !failure && entry != end; entry.increment(failure)) {
+    std::string file = entry->path().filename().string();
+    if (file.starts_with(name + ".") && file.ends_with(".part"))
+      parts.push_back(entry->path());
+  }
+  for (const std::filesystem::path &part : parts)
+    std::filesystem::remove(part, failure);
+}
+
+/// Opens the file and takes its lock: -1 where that fails, with `errno`.
+static int lockFile(const std::string &path) {
+  while (true) {
+    int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+      return -1;
+    struct stat held, there;
+    bool isGone = false;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0) {
+      // A training that ends removes its file: the lock has to be of the one
+      // that is there.
+      bool isThere = stat(path.c_str(), &there) == 0;
+      if (isThere && held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+        return file;
+      isGone = isThere || errno == ENOENT;
+    }
+    int error = errno;
+    close(file);
+    errno = error;
+    if (!isGone)
+      return -1;
+  }
+}
+
+Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
+  path = folder;
+  std::error_code failure;
+  isMade = std::filesystem::create_directories(path, failure);
+  if (!failure)
+    std::filesystem::create_directories(path + "/last", failure);
+  if (failure)
+    return Status::error(fmt::format("cannot make the folder '{}/last': {}",
+                                     path, failure.message()));
+  lock = lockFile(lockPath());
+  isBusy = lock < 0 && errno == EWOULDBLOCK;
+  if (isBusy)
+    return Status::error(
+        fmt::format("another training is writing to '{}'", path));
+  if (lock < 0)
+    return systemError("write", lockPath());
+  removeParts(path, "model.safetensors");
+  removeParts(path + "/last", "state.safetensors");
+  return Status::success();
+}
+
+Status TrainingFolder::findState(bool &isThere) const {
+  struct stat information;
+  isThere = stat(statePath().c_str(), &information) == 0;
+  return isThere || errno == ENOENT ? Status::success()
+                                    : systemError("read", statePath());
+}
+
+Status TrainingFolder::checkIsOurs() const {
+  auto foreign = [](const std::string &name, const char *what) {
+    return Status::error(fmt::format(
+        "'{}' is no {} of a training and would be overwritten; move it, or "
+        "name another folder",
+        name, what));
+  };
+  struct stat information;
+  std::string model = path + "/model.safetensors", log = logPath();
+  if (stat(model.c_str(), &information) == 0) {
+    // A device loses nothing.
+    TensorFile file;
+    if (S_ISREG(information.st_mode) &&
+        (runtime::readSafeTensors(model, file).failed() ||
+         !file.metadata.contains("update")))
+      return foreign(model, "model");
+  } else if (errno != ENOENT) {
+    return systemError("read", model);
+  }
+  int file = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return errno == ENOENT ? Status::success() : systemError("read", log);
+  char first[8] = {};
+  ssize_t count = pread(file, first, sizeof(first), 0);
+  Status status = count < 0 ? systemError("read", log) : Status::success();
+  close(file);
+  constexpr std::string_view begin = "{\"step\":";
+  if (count > 0 && !begin.starts_with({first, size_t(count)}))
+    return foreign(log, "log");
+  return status;
+}
+
+/// A rename survives a power cut once its folder is written.
+static void syncFolder(const std::string &path) {
+  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return;
+  fsync(folder);
+  close(folder);
+}
+
+Status TrainingFolder::writeModel(const Learner &learner,
+                                  std::map<std::string, std::string> metadata) {
+  TensorFile file;
+  learner.storeWeights(file);
+  file.metadata = std::move(metadata);
+  Status status = runtime::writeSafeTensors(path + "/model.safetensors", file);
+  syncFolder(path);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The log
+//===----------------------------------------------------------------------===//
+
+/// Reads what stands at `place`, as pread, but through interrupts.
+static ssize_t readAt(int file, char *buffer, size_t size, int64_t place) {
+  ssize_t count = 0;
+  do
+    count = pread(file, buffer, size, place);
+  while (count < 0 && errno == EINTR);
+  return count;
+}
+
+/// Reads the first `lines` of a log, or all that there are: how many, where the
+/// last ends, and what it says of "seconds" (0 where it does not). False where
+/// they cannot be read: nobody knows then what is there.
+static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
+                      double &seconds) {
+  std::string line;
+  char buffer[1 << 16];
+  int64_t place = 0;
+  found = end = 0;
+  seconds = 0;
+  while (found < lines) {
+    ssize_t count = readAt(file, buffer, sizeof(buffer), place);
+    if (count <= 0)
+      return count == 0;
+    for (ssize_t i = 0; i < count && found < lines; ++i) {
+      ++place;
+      if (buffer[i] != '\n') {
+        line += buffer[i];
+        continue;
+      }
+      ++found;
+      end = place;
+      constexpr std::string_view key = "\"seconds\":";
+      if (size_t at = line.rfind(key); at != std::string::npos)
+        seconds = std::strtod(line.c_str() + at + key.size(), nullptr);
+      line.clear();
+    }
+  }
+  return true;
+}
+
+Status TrainingFolder::openLog(int64_t lines) {
+  std::string name = logPath();
+  log = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (log < 0)
+    return systemError("write", name);
+  int64_t end = 0;
+  if (!readLines(log, lines, written, end, secondsLogged))
+    return systemError("read", name);
+  if (ftruncate(log, end) != 0 || lseek(log, 0, SEEK_END) < 0)
+    return systemError("write", name);
+  isNewLog = end == 0;
+  return Status::success();
+}
+
+Status TrainingFolder::addToLog(const std::string &line) {
+  std::string text = line + "\n";
+  const char *data = text.data();
+  for (size_t left = text.size(); left > 0;) {
+    ssize_t count = write(log, data, left);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return systemError("write", logPath());
+    data += count;
+    left -= count;
+  }
+  ++written;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The state
+//===----------------------------------------------------------------------===//
+
+static constexpr const char *stateKey = "training";
+
+static json toJson(const Sums &sums) {
+  return {sums.nll, sums.logp, sums.choices, sums.penalty, sums.examples};
+}
+
+/// Of what a state says; others are not continued.
+static constexpr int64_t version = 2;
+
+static std::string textOf(const Position &position) {
+  json state = {{"version", version},
+                {"seed", position.seed},
+                {"update", position.update},
+                {"epoch", position.epoch},
+                {"place", position.place},
+                {"sums", toJson(position.sums)},
+                {"norm", position.norm},
+                {"reported", position.reported},
+                {"best_update", position.bestUpdate},
+                {"without_best", position.withoutBest},
+                {"validated", position.validated},
+                {"log_lines", position.logLines},
+                {"identity", position.identity}};
+  if (position.best)
+    state["best"] = {position.best->score, position.best->loss};
+  return state.dump();
+}
+
+/// Reads numbers of one type; nothing else is in a state.
+template <typename T>
+static bool take(const json &state, const char *key, T &value) {
+  auto found = state.find(key);
+  if (found == state.end() || !found->is_number())
+    return false;
+  value = found->get<T>();
+  return true;
+}
+
+static bool parse(const std::string &text, Position &position) {
+  json state = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  int64_t given = 0;
+  if (!state.is_object() || !take(state, "version", given) || given != version)
+    return false;
+  bool good = take(state, "seed", position.seed) &&
+              take(state, "update", position.update) &&
+              take(state, "epoch", position.epoch) &&
+              take(state, "place", position.place) &&
+              take(state, "norm", position.norm) &&
+              take(state, "reported", position.reported) &&
+              take(state, "best_update", position.bestUpdate) &&
+              take(state, "without_best", position.withoutBest) &&
+              take(state, "validated", position.validated) &&
+              take(state, "log_lines", position.logLines);
+  if (auto best = state.find("best"); best != state.end()) {
+    if (!best->is_array() || best->size() != 2 || !(*best)[0].is_number() ||
+        !(*best)[1].is_number())
+      return false;
+    position.best = {(*best)[0].get<double>(), (*best)[1].get<double>()};
+  }
+  auto sums = state.find("sums"), identity = state.find("identity");
+  if (!good || sums == state.end() || !sums->is_array() || sums->size() != 5 ||
+      identity == state.end() || !identity->is_object())
+    return false;
+  double *parts[] = {&position.sums.nll, &position.sums.logp,
+                     &position.sums.choices, &position.sums.penalty,
+                     &position.sums.examples};
+  for (size_t i = 0; i < 5; ++i) {
+    if (!(*sums)[i].is_number())
+      return false;
+    *parts[i] = (*sums)[i].get<double>();
+  }
+  for (const auto &[key, value] : identity->items()) {
+    if (!value.is_string())
+      return false;
+    position.identity[key] = value.get<std::string>();
+  }
+  return position.update >= 0 && position.place >= 0 && position.logLines >= 0;
+}
+
+Status TrainingFolder::writeState(const Position &position,
+                                  const Learner &learner,
+                                  std::map<std::string, std::string> metadata) {
+  // What the state says of the log has to be there.
+  if (log >= 0 && fsync(log) != 0)
+    return systemError("write", logPath());
+  TensorFile file;
+  learner.store(file);
+  file.metadata = std::move(metadata);
+  file.metadata[stateKey] = textOf(position);
+  Status status = runtime::writeSafeTensors(statePath(), file);
+  syncFolder(path + "/last");
+  return status;
+}
+
+Status TrainingFolder::readState(Position &position, TensorFile &file) {
+  if (Status status = runtime::readSafeTensors(statePath(), file);
+      status.failed())
+    return status;
+  auto text = file.metadata.find(stateKey);
+  if (text == file.metadata.end() || !parse(text->second, position))
+    return Status::error(
+        fmt::format("'{}' is no state of a training", statePath()));
+  return Status::success();
+}

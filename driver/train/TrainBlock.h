@@ -1,0 +1,25 @@
+//===- TrainBlock.h - the train block of a spec as texts ------------------===//
+
+#ifndef FOVEA_DRIVER_TRAIN_TRAINBLOCK_H
+#define FOVEA_DRIVER_TRAIN_TRAINBLOCK_H
+
+#include "driver/model/Session.h"
+
+namespace fovea::cli {
+
+struct TrainBlock {
+  std::map<std::string, std::string> entries;
+  /// Whether the loss is a mean over examples; otherwise over choices.
+  bool averagesExamples = false;
+};
+
+TrainBlock readTrainBlock(Model &model);
+
+/// The names below which `use` leaves parameters as they are. False when a
+/// model that has no name is to be left so (reported).
+bool readFrozen(Session &session, const Arguments &arguments,
+                const Model &model, std::vector<std::string> &frozen);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_TRAIN_TRAINBLOCK_H

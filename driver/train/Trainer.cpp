@@ -1,0 +1,470 @@
+//===- Trainer.cpp - the loop of training ---------------------------------===//
+
+#include "driver/train/Trainer.h"
+#include "driver/train/Interrupts.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace fovea;
+using namespace fovea::cli;
+using nlohmann::ordered_json;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+static runtime::Batch batchOf(const TrainData &data,
+                              const std::vector<int64_t> &indices) {
+  runtime::Batch batch;
+  for (int64_t index : indices)
+    batch.push_back(&data.examples[index]);
+  return batch;
+}
+
+static Sums sumsOf(const CompiledProgram &program, size_t examples) {
+  const runtime::Workspace &memory = program.workspace();
+  Sums sums;
+  sums.nll = memory.totalOf("nll");
+  sums.logp = memory.totalOf("logp");
+  sums.choices = memory.totalOf("choices");
+  sums.penalty = memory.totalOf("penalty");
+  sums.examples = static_cast<double>(examples);
+  return sums;
+}
+
+Status fovea::cli::countChoices(CompiledProgram &program,
+                                const runtime::OwnedMemory &weights,
+                                FoveaPool *pool, TrainData &data) {
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = pool;
+  runtime::OrderOptions order;
+  order.batch = 64;
+  data.choices.assign(data.examples.size(), 0);
+  for (const std::vector<int64_t> &indices :
+       runtime::batchesBySize(data.sizes, order)) {
+    if (Status status = program.run(batchOf(data, indices), binding);
+        status.failed())
+      return status;
+    for (auto [place, index] : llvm::enumerate(indices)) {
+      runtime::DataValues one = program.workspace().output("choices", place);
+      data.choices[index] = one.values.empty() ? 0 : one.values.front();
+    }
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+Trainer::Trainer(Training &training, runtime::Learner &learner,
+                 Position &position, TrainingFolder &folder, Progress &progress)
+    : training(training), learner(learner), position(position), folder(folder),
+      progress(progress), firstUpdate(position.update) {}
+
+bool Trainer::fail(TrainEnd::Kind kind, const std::string &text) {
+  end.kind = kind;
+  end.text = text;
+  isOver = true;
+  return false;
+}
+
+static double perplexityOf(const Sums &sums) {
+  return sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
+}
+
+double Trainer::lossOf(const Sums &sums) const {
+  double count = training.averagesExamples ? sums.examples : sums.choices;
+  return (count == 0 ? 0 : sums.nll / count) +
+         (sums.examples == 0 ? 0 : sums.penalty / sums.examples);
+}
+
+/// The update itself may be too large where its gradient was not, and makes
+/// weights that nobody can use.
+bool Trainer::checkWeights() {
+  std::string what = learner.notFinite();
+  return what.empty() ||
+         fail(TrainEnd::Failed,
+              fmt::format(
+                  "{} not finite behind update {} (rate {}, {}): they "
+                  "are not saved; a smaller rate, 'clip' or a larger "
+                  "'eps' may keep them finite",
+                  what, position.update,
+                  runtime::rateAt(training.options.rate, position.update),
+                  position.identity["optimiser"]));
+}
+
+/// One update from the batches `begin` .. `end`-1.
+bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
+                     size_t begin, size_t end) {
+  double examples = 0, choices = 0;
+  for (size_t number = begin; number < end; ++number)
+    for (int64_t index : batches[number]) {
+      ++examples;
+      choices += training.data.choices[index];
+    }
+  runtime::OwnedMemory weights =
+      learner.weightsToLearn(position.seed, position.update + 1);
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = training.pool;
+  binding.seed = position.seed;
+  binding.update = position.update;
+  binding.numbers["seed.nll"] = training.averagesExamples ? 1 / examples
+                                : choices == 0            ? 0
+                                                          : 1 / choices;
+  binding.numbers["seed.penalty"] = 1 / examples;
+  learner.clearGradients();
+  Sums sums;
+  for (size_t number = begin; number < end; ++number) {
+    Status status =
+        training.grad->run(batchOf(training.data, batches[number]), binding);
+    if (status.failed())
+      return fail(TrainEnd::Failed, status.text());
+    Sums own = sumsOf(*training.grad, batches[number].size());
+    if (!std::isfinite(lossOf(own))) {
+      if (!checkWeights())
+        return false;
+      this->end.batch = batches[number];
+      return fail(TrainEnd::NotFinite,
+                  fmt::format("the loss of update {} is {}",
+                              position.update + 1,
+                              std::isnan(lossOf(own)) ? "nan" : "infinite"));
+    }
+    sums.add(own);
+    learner.addGradients(training.grad->workspace());
+  }
+  double norm = learner.learn(position.update + 1);
+  if (!std::isfinite(norm)) {
+    if (!checkWeights())
+      return false;
+    this->end.batch = batches[begin];
+    return fail(TrainEnd::NotFinite,
+                fmt::format("the gradient of '{}' is not finite in update {}",
+                            learner.firstNotFinite(), position.update + 1));
+  }
+  ++position.update;
+  position.sums.add(sums);
+  position.norm = norm;
+  choicesSinceReport += sums.choices > 0 ? sums.choices : sums.examples;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+/// How many epochs are done, with the part of the present one.
+double Trainer::epochsDone() const {
+  return double(position.epoch) +
+         (batchesOfEpoch == 0
+              ? 0
+              : double(position.place) / double(batchesOfEpoch));
+}
+
+/// What each limit says of the whole: the share that is done, and how long the
+/// rest takes as it went so far. The first limit that is reached ends it.
+Trainer::Outlook Trainer::outlook() const {
+  const TrainLimits &limits = training.limits;
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  Outlook outlook;
+  auto add = [&](double done, double before, double all) {
+    outlook.share = std::max(outlook.share, std::min(1.0, done / all));
+    if (done > before)
+      outlook.left = std::min(outlook.left,
+                              (all - done) * spent.count() / (done - before));
+  };
+  if (limits.steps > 0)
+    add(double(position.update), double(firstUpdate), double(limits.steps));
+  if (limits.epochs > 0)
+    add(epochsDone(), firstEpochs, double(limits.epochs));
+  if (limits.minutes > 0)
+    add(spent.count() / 60, 0, limits.minutes);
+  return outlook;
+}
+
+/// The bar below the lines: where training is, and when it ends.
+void Trainer::showProgress() {
+  if (!progress.isDue())
+    return;
+  Outlook now = outlook();
+  std::vector<Part> parts = {{fmt::format("update {}", position.update), 3},
+                             {fmt::format("epoch {}", position.epoch + 1), 4}};
+  for (Part &part : describe(position.sums, 2))
+    parts.push_back(std::move(part));
+  const runtime::EarlyStop &stop = training.options.earlyStop;
+  bool mayStop = !stop.metric.empty() && !training.valid.examples.empty();
+  if (std::isfinite(now.left))
+    parts.push_back({fmt::format("{}{} left", mayStop ? "at most " : "",
+                                 clockText(now.left)),
+                     1});
+  else if (mayStop)
+    parts.push_back({fmt::format("{} of {} validations without a best",
+                                 position.withoutBest, stop.patience),
+                     1});
+  progress.bar(now.share, parts);
+}
+
+/// The loss, which is left out by `rank`, and what says less than it.
+std::vector<Part> Trainer::describe(const Sums &sums, int rank) const {
+  std::vector<Part> parts = {{fmt::format("loss {:.4f}", lossOf(sums)), rank}};
+  if (sums.choices > 0)
+    parts.push_back(
+        {fmt::format("perplexity {:.4g}", perplexityOf(sums)), rank + 1});
+  return parts;
+}
+
+bool Trainer::report() {
+  if (position.reported == position.update)
+    return true;
+  std::chrono::duration<double> spent = Clock::now() - lastReport;
+  double speed = choicesSinceReport / std::max(spent.count(), 1e-9);
+  const Sums &sums = position.sums;
+  ordered_json line = {{"step", position.update},
+                       {"epoch", position.epoch + 1},
+                       {"loss", lossOf(sums)}};
+  if (sums.choices > 0)
+    line["perplexity"] = perplexityOf(sums);
+  line["rate"] = runtime::rateAt(training.options.rate, position.update);
+  line["gradient_norm"] = position.norm;
+  line["tokens_per_second"] = std::round(speed);
+  line["seconds"] = seconds();
+  if (Status status = folder.addToLog(line.dump()); status.failed())
+    return fail(TrainEnd::CannotWrite, status.text());
+  std::vector<Part> parts = {{fmt::format("update {}", position.update)},
+                             {fmt::format("epoch {}", position.epoch + 1), 3}};
+  for (Part &part : describe(sums, 1))
+    parts.push_back(std::move(part));
+  parts.push_back({fmt::format("{:.0f} tokens/s", speed), 4, Part::Quiet});
+  progress.line(parts);
+  position.sums = {};
+  position.reported = position.update;
+  lastReport = Clock::now();
+  choicesSinceReport = 0;
+  return true;
+}
+
+/// Of all runs of the training, as far as the log knows.
+double Trainer::seconds() const {
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  return std::round((folder.secondsBefore() + spent.count()) * 100) / 100;
+}
+
+/// What decides which weights are the best: less is better.
+double Trainer::scoreOf(const Sums &sums,
+                        const std::vector<double> &values) const {
+  if (training.bestBy == "loss")
+    return lossOf(sums);
+  if (training.bestBy == "perplexity")
+    return perplexityOf(sums);
+  size_t number = training.metrics->numberOf(training.bestBy);
+  return training.metrics->isHigherBetter(number) ? -values[number]
+                                                  : values[number];
+}
+
+bool Trainer::validate() {
+  if (training.valid.examples.empty() || position.validated == position.update)
+    return true;
+  Clock::time_point start = Clock::now();
+  runtime::OwnedMemory weights = learner.weights();
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = training.pool;
+  Sums sums;
+  for (const std::vector<int64_t> &indices :
+       runtime::batchesBySize(training.valid.sizes, training.order)) {
+    if (isInterrupted())
+      return false;
+    Status status =
+        training.loss->run(batchOf(training.valid, indices), binding);
+    if (status.failed())
+      return fail(TrainEnd::Failed, status.text());
+    sums.add(sumsOf(*training.loss, indices.size()));
+  }
+  std::vector<double> values;
+  if (training.metrics)
+    if (Status status = training.metrics->measure(weights, values);
+        status.failed())
+      return fail(TrainEnd::Failed, status.text());
+  if (isInterrupted())
+    return false;
+  position.validated = position.update;
+  Score score = {scoreOf(sums, values), lossOf(sums)};
+  if (!std::isfinite(score.loss))
+    score.loss = std::numeric_limits<double>::max();
+  // What is not a number is never best.
+  bool isBest =
+      std::isfinite(score.score) && (!position.best || score < *position.best);
+  position.withoutBest = isBest ? 0 : position.withoutBest + 1;
+  if (isBest) {
+    position.best = score;
+    position.bestUpdate = position.update;
+  }
+  ordered_json line = {{"step", position.update},
+                       {"epoch", position.epoch + 1},
+                       {"valid_loss", lossOf(sums)}};
+  if (sums.choices > 0)
+    line["valid_perplexity"] = perplexityOf(sums);
+  std::vector<Part> parts = {{fmt::format("update {}", position.update)},
+                             {"validation"}};
+  for (Part &part : describe(sums, values.empty() ? 1 : 2))
+    parts.push_back(std::move(part));
+  for (auto [number, value] : llvm::enumerate(values)) {
+    line["valid_" + training.metrics->name(number)] = value;
+    parts.push_back(
+        {fmt::format("{} {:.2f}", training.metrics->name(number), value), 1});
+  }
+  line["best"] = isBest;
+  line["seconds"] = seconds();
+  if (Status status = folder.addToLog(line.dump()); status.failed())
+    return fail(TrainEnd::CannotWrite, status.text());
+  if (isBest)
+    parts.push_back({"best so far", 0, Part::Good});
+  progress.line(parts);
+  if (isBest && !save(/*withModel=*/true))
+    return false;
+  // Tokens per second are those of the training.
+  lastReport += Clock::now() - start;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Saving
+//===----------------------------------------------------------------------===//
+
+/// The model is written first: a state never knows of a best model that is not
+/// there, and a training that is resumed before writes the same model again.
+bool Trainer::save(bool withModel) {
+  if (!checkWeights())
+    return false;
+  if (withModel) {
+    std::map<std::string, std::string> metadata = training.metadata;
+    metadata["update"] = std::to_string(position.update);
+    if (Status status = folder.writeModel(learner, std::move(metadata));
+        status.failed())
+      return fail(TrainEnd::CannotWrite, status.text());
+  }
+  position.logLines = folder.logLines();
+  if (Status status = folder.writeState(position, learner, training.metadata);
+      status.failed())
+    return fail(TrainEnd::CannotWrite, status.text());
+  lastSave = Clock::now();
+  return true;
+}
+
+bool Trainer::saveWhenDue() {
+  int64_t every = training.limits.saveEvery;
+  bool isDue = every > 0 ? position.update % every == 0
+                         : Clock::now() - lastSave > std::chrono::minutes(1);
+  return !isDue || save(/*withModel=*/training.valid.examples.empty());
+}
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+/// Whether a signal asks to stop. What is under way is dropped, and done again
+/// by the training that is resumed.
+bool Trainer::isInterrupted() {
+  end.signal = caughtSignal();
+  if (end.signal == 0)
+    return false;
+  end.kind = TrainEnd::Interrupted;
+  return isOver = true;
+}
+
+/// Whether a limit says that this update is the last one.
+bool Trainer::isAtLimit() const {
+  const TrainLimits &limits = training.limits;
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  uint64_t epochs =
+      position.epoch + (batchesOfEpoch > 0 && position.place == batchesOfEpoch);
+  return (limits.steps > 0 && position.update >= limits.steps) ||
+         (limits.epochs > 0 && epochs >= uint64_t(limits.epochs)) ||
+         (limits.minutes > 0 && spent.count() >= limits.minutes * 60);
+}
+
+bool Trainer::isAtEnd() {
+  if (isInterrupted())
+    return true;
+  isOver |= isAtLimit();
+  const runtime::EarlyStop &stop = training.options.earlyStop;
+  if (!isOver && !stop.metric.empty() &&
+      position.withoutBest >= stop.patience) {
+    progress.note(fmt::format("no better validation since update {}: stopping",
+                              position.bestUpdate));
+    isOver = true;
+  }
+  return isOver;
+}
+
+bool Trainer::isValidationDue() const {
+  int64_t every = training.limits.validEvery;
+  return every > 0 && position.update > 0 && position.update % every == 0;
+}
+
+/// The rest of the present epoch. False when training failed.
+bool Trainer::trainEpoch() {
+  auto batches =
+      runtime::batchesOf(position.epoch, training.data.sizes, training.order);
+  const TrainLimits &limits = training.limits;
+  batchesOfEpoch = int64_t(batches.size());
+  if (firstEpochs < 0)
+    firstEpochs = epochsDone();
+  while (position.place < batchesOfEpoch) {
+    if (isAtEnd())
+      return true;
+    // One that was interrupted.
+    if (position.place > 0 && isValidationDue() && !validate())
+      return false;
+    size_t begin = position.place;
+    size_t end =
+        std::min<size_t>(begin + training.options.accumulate, batches.size());
+    if (!update(batches, begin, end))
+      return false;
+    position.place = end;
+    showProgress();
+    if (position.update % limits.reportEvery == 0 && !report())
+      return false;
+    if (isInterrupted())
+      return false;
+    if (position.place == batchesOfEpoch)
+      break;
+    // The last report stands ahead of the last validation.
+    if (isValidationDue() && ((isAtLimit() && !report()) || !validate()))
+      return false;
+    if (!saveWhenDue())
+      return false;
+  }
+  if ((isAtLimit() && !report()) ||
+      ((limits.validEvery == 0 || isValidationDue()) && !validate()))
+    return false;
+  ++position.epoch;
+  position.place = 0;
+  return save(/*withModel=*/training.valid.examples.empty());
+}
+
+TrainEnd Trainer::run() {
+  catchInterrupts();
+  // What follows the last batch of an epoch may have been interrupted.
+  bool isOpen =
+      position.place > 0 &&
+      position.place ==
+          int64_t(runtime::batchesOf(position.epoch, training.data.sizes,
+                                     training.order)
+                      .size());
+  for (; isOpen || !isAtEnd(); isOpen = false)
+    if (!trainEpoch())
+      break;
+  if (end.kind == TrainEnd::Done && report() && validate())
+    save(/*withModel=*/training.valid.examples.empty() || !position.best);
+  if (end.kind == TrainEnd::Interrupted)
+    save(/*withModel=*/training.valid.examples.empty());
+  end.seconds = seconds();
+  return end;
+}

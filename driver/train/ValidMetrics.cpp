@@ -1,0 +1,163 @@
+//===- ValidMetrics.cpp - what a model in training generates --------------===//
+
+#include "driver/train/ValidMetrics.h"
+#include "dialect/reference/Batch.h"
+#include "driver/model/Programs.h"
+#include "driver/show/Metrics.h"
+#include "driver/train/Interrupts.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+using runtime::Status;
+
+/// How many examples are decoded together.
+static constexpr size_t batchSize = 32;
+
+bool ValidMetrics::isHigherBetter(size_t number) const {
+  std::string problem;
+  return createMetric(wanted[number].name, {}, problem)->isHigherBetter();
+}
+
+size_t ValidMetrics::numberOf(const std::string &text) const {
+  StringRef name = StringRef(text).split('(').first;
+  for (size_t number = 0; number < wanted.size(); ++number)
+    if (wanted[number].name == name)
+      return number;
+  llvm_unreachable("whatever decides is measured");
+}
+
+//===----------------------------------------------------------------------===//
+// What is measured
+//===----------------------------------------------------------------------===//
+
+/// The lines as they stand in a file of text, or made of tensors.
+bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
+                                  const std::vector<runtime::Example> &valid,
+                                  Wanted &metric) const {
+  for (const GivenData &given : splitData(arguments.valid))
+    if (given.name == metric.data->name && !given.isTensors())
+      return forLines(session, sourceOf(given.path), [&](StringRef line) {
+        metric.references.push_back(line.str());
+        return true;
+      });
+  for (const runtime::Example &example : valid) {
+    const runtime::DataValues &values = example.data.at(metric.data->name);
+    metric.references.push_back(textOf(*metric.data,
+                                       {values.shape, values.values, false},
+                                       /*hasEnd=*/true, vocabularies));
+  }
+  return true;
+}
+
+bool ValidMetrics::add(Session &session, const Arguments &arguments,
+                       const std::string &text,
+                       const std::vector<runtime::Example> &valid) {
+  auto [name, rest] = StringRef(text).split('(');
+  StringRef of = rest.rtrim(")");
+  for (const Wanted &before : wanted)
+    if (before.name == name)
+      return true;
+  Wanted &metric = wanted.emplace_back();
+  metric.name = name.str();
+  std::string problem;
+  if (!createMetric(metric.name, {}, problem)) {
+    session.error(problem);
+    return false;
+  }
+  std::vector<StringRef> generated;
+  for (const DataInfo &data : model->data) {
+    if (!data.isChosen)
+      continue;
+    generated.push_back(data.name);
+    if (of.empty() || data.name == of)
+      metric.data = &data;
+  }
+  if (!metric.data || (of.empty() && generated.size() > 1)) {
+    session.error(
+        generated.empty()
+            ? fmt::format("'{}' generates nothing that '{}' could measure",
+                          model->name, metric.name)
+            : fmt::format("'{}' generates {}; say what is measured: '{}({})'",
+                          model->name, llvm::join(generated, ", "), metric.name,
+                          generated.front().str()));
+    return false;
+  }
+  return readReferences(session, arguments, valid, metric);
+}
+
+std::unique_ptr<ValidMetrics>
+ValidMetrics::create(Session &session, const Arguments &arguments,
+                     const Vocabularies &vocabularies,
+                     const std::vector<std::string> &names,
+                     const std::vector<runtime::Example> &valid) {
+  std::unique_ptr<ValidMetrics> made(new ValidMetrics(vocabularies));
+  made->model = session.openToExecute();
+  if (!made->model)
+    return nullptr;
+  dropSystem(*made->model, "training");
+  for (const std::string &name : names)
+    if (!made->add(session, arguments, name, valid))
+      return nullptr;
+  Request request;
+  request.stopAfter = attn::Phase::fuse;
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  options.cpu = arguments.cpu;
+  options.threads = arguments.threads;
+  Programs programs(session, *made->model, request, options);
+  if (!programs.open({"decode"}))
+    return nullptr;
+  WantedData data;
+  data.needed = programs.dataOf("decode");
+  if (!readExamples(session, splitData(arguments.valid), *made->model, data,
+                    vocabularies, made->examples))
+    return nullptr;
+  if (Status status = programs.create(made->decoder); status.failed()) {
+    session.error(status.text());
+    return nullptr;
+  }
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
+                             std::vector<double> &values) {
+  decoder->setParameters({weights});
+  std::vector<std::unique_ptr<metrics::Metric>> sums;
+  for (const Wanted &metric : wanted) {
+    std::string problem;
+    sums.push_back(createMetric(metric.name, {}, problem));
+  }
+  for (size_t first = 0; first < examples.size(); first += batchSize) {
+    if (caughtSignal() != 0)
+      return Status::success();
+    runtime::Batch batch;
+    size_t end = std::min(examples.size(), first + batchSize);
+    for (size_t i = first; i < end; ++i)
+      batch.push_back(&examples[i]);
+    std::vector<std::vector<runtime::Generated>> results;
+    if (Status status = decoder->search().decode(batch, {}, results);
+        status.failed())
+      return status;
+    for (size_t i = first; i < end; ++i) {
+      const runtime::Generated &best = results[i - first].front();
+      for (auto [metric, sum] : llvm::zip(wanted, sums)) {
+        const runtime::DataValues &made = best.outputs.at(metric.data->name);
+        std::string line =
+            textOf(*metric.data, {made.shape, made.values, false}, best.hasEnd,
+                   vocabularies);
+        sum->add(line, {metric.references[i]});
+      }
+    }
+  }
+  values.clear();
+  for (const std::unique_ptr<metrics::Metric> &sum : sums)
+    values.push_back(sum->value());
+  return Status::success();
+}

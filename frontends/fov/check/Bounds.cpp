@@ -1,0 +1,393 @@
+//===- Bounds.cpp - is every read inside its array? -----------------------===//
+//
+// Each index of each read is proved to lie between the first and the last
+// place of its axis, for all values of the indices and lengths: the negation,
+// with what is known, must have no whole solution. What is known of a place is
+// in Places.h; conditions of enclosing reductions and branches hold besides.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/Infer.h"
+#include "frontends/fov/check/Places.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+
+namespace {
+
+class Prover {
+public:
+  Prover(Elaborated &model, Diagnostics &diagnostics)
+      : model(model), diagnostics(diagnostics) {}
+
+  bool run() {
+    unsigned before = diagnostics.numErrors();
+    for (Array *array : model.arrays)
+      raiseLowerBounds(*array);
+    for (Array *array : model.arrays)
+      for (const Piece &piece : array->pieces)
+        if (piece.value)
+          walk(piece.value, {});
+    for (const Choice &choice : model.choices)
+      for (auto &[name, term] : choice.parameters)
+        walk(term, {});
+    for (auto &[term, loc] : model.penalties)
+      walk(term, {});
+    for (const Mark &mark : model.marks)
+      walk(mark.value, {});
+    return diagnostics.numErrors() == before;
+  }
+
+private:
+  using Path = std::vector<std::pair<Term *, bool>>; // condition, as given
+
+  void walk(Term *term, const Path &path);
+  void checkRead(Term *term, const Path &path);
+  void checkCorners(Term *term, const Path &path);
+  void raiseLowerBounds(Array &array);
+  void report(Term *term, unsigned axis, bool below, const Extent &size,
+              const Places::Branches &branches);
+
+  Elaborated &model;
+  Diagnostics &diagnostics;
+  std::set<std::pair<Term *, Path>> visited;
+};
+
+} // namespace
+
+/// A place inside the range covers the general equation there: x[0], x[1], ..
+void Prover::raiseLowerBounds(Array &array) {
+  const Piece *general = array.general();
+  if (!general)
+    return;
+  for (bool again = true; again;) {
+    again = false;
+    for (const Piece &piece : array.pieces) {
+      if (piece.isGeneral())
+        continue;
+      for (unsigned k = 0; k < piece.places.size(); ++k) {
+        const PiecePlace &place = piece.places[k];
+        PiecePlace of = general->places[k];
+        if (place.var || !of.var || of.shift != 0)
+          continue;
+        bool others = true;
+        for (unsigned j = 0; j < piece.places.size(); ++j)
+          others &= j == k || piece.places[j].var != nullptr;
+        auto value = place.constant.value();
+        if (others && value && *value >= 0 && *value == of.var->lower) {
+          of.var->lower = *value + 1;
+          again = true;
+        }
+      }
+    }
+  }
+}
+
+void Prover::walk(Term *term, const Path &path) {
+  if (!visited.insert({term, path}).second)
+    return;
+  Path inner = path;
+  if (term->kind == TermKind::Reduce && term->condition) {
+    walk(term->condition, path);
+    inner.push_back({term->condition, true});
+  }
+  if (term->kind == TermKind::If) {
+    walk(term->args[0], path);
+    Path yes = path, no = path;
+    yes.push_back({term->args[0], true});
+    no.push_back({term->args[0], false});
+    walk(term->args[1], yes);
+    walk(term->args[2], no);
+    return;
+  }
+  for (Term *arg : term->args)
+    walk(arg, inner);
+  if (term->fallback)
+    walk(term->fallback, path);
+  if ((term->kind == TermKind::Read || term->kind == TermKind::Select) &&
+      !term->fallback)
+    checkRead(term, path);
+}
+
+/// The place of a read that says which row an axis of a nested length is of.
+static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
+  const Atom *length = size.length();
+  if (!length || length->parent.empty())
+    return nullptr;
+  for (unsigned k = 0; k < axis; ++k) {
+    std::optional<Extent> above = read.array->axis(k);
+    if (above && above->text() == length->parent)
+      return read.args[k];
+  }
+  return nullptr;
+}
+
+/// Whether a place of an axis with a nested length runs over that length in
+/// another row than the one that is read.
+static bool isNestedElsewhere(const Term &read, unsigned axis,
+                              const Extent &size) {
+  Term *row = rowOf(read, axis, size);
+  auto place = affineIndex(*read.args[axis]);
+  if (!row || !place || !place->first || !place->first->parentIndex)
+    return false;
+  auto own = affineIndex(*place->first->parentIndex);
+  return !own || affineIndex(*row) != own;
+}
+
+/// Whether `part` is `whole` or stands in it.
+static bool isPartOf(const Term &part, const Term &whole) {
+  llvm::SetVector<const Term *> parts;
+  parts.insert(&whole);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts.insert_range(parts[i]->args);
+    for (const Term *inner : {parts[i]->condition, parts[i]->fallback})
+      if (inner)
+        parts.insert(inner);
+  }
+  return parts.contains(&part);
+}
+
+void Prover::checkRead(Term *term, const Path &path) {
+  bool isRead = term->kind == TermKind::Read;
+  if (isRead && term->array->pieces.size() > 1)
+    checkCorners(term, path);
+  unsigned first = isRead ? 0 : 1;
+  for (unsigned k = first; k < term->args.size(); ++k) {
+    Term *arg = term->args[k];
+    unsigned axis = k - first;
+    std::optional<Extent> size;
+    if (isRead)
+      size = term->array->axis(axis);
+    else if (term->args[0]->shape && axis < term->args[0]->shape->size())
+      size = (*term->args[0]->shape)[axis];
+    if (!size)
+      continue;
+    // A token into the table of its vocabulary.
+    if (arg->kindOf == Kind::Token && arg->vocabulary &&
+        arg->vocabulary->size == *size)
+      continue;
+    // W[i] says nothing of W[j].
+    bool otherRow = isRead && isNestedElsewhere(*term, axis, *size);
+    if (arg->kind == TermKind::Index && arg->index->extent &&
+        *arg->index->extent == *size && !otherRow)
+      continue;
+    Places places(model);
+    WholeSum index = places.valueOf(arg);
+    std::optional<WholeSum> row;
+    if (Term *above = isRead ? rowOf(*term, axis, *size) : nullptr)
+      row = places.valueOf(above);
+    std::optional<WholeSum> high = places.valueOf(*size, row ? &*row : nullptr);
+    for (auto &[condition, holds] : path)
+      places.assume(condition, holds);
+    // Places outside that are given move the ends.
+    int64_t below = 0, above = 0;
+    if (isRead) {
+      const Array &array = *term->array;
+      for (bool again = true; again;) {
+        again = false;
+        if (array.isSentence && below == 0) {
+          below = 1;
+          again = true;
+        }
+        for (const Piece &piece : array.pieces) {
+          if (piece.isGeneral() || axis >= piece.places.size() ||
+              piece.places[axis].var)
+            continue;
+          const Extent &place = piece.places[axis].constant;
+          if (place == Extent(-1 - below)) {
+            ++below;
+            again = true;
+          } else if (place == *size + Extent(above)) {
+            ++above;
+            again = true;
+          }
+        }
+      }
+    }
+    // `lower` of the array: places inside the range cover below it.
+    Places::Branches branches;
+    bool low = places.proves(index + WholeSum::number(below), &branches);
+    bool top =
+        low && high &&
+        places.proves(*high + WholeSum::number(above - 1) - index, &branches);
+    if (!low)
+      report(term, axis, true, *size, branches);
+    else if (otherRow)
+      diagnostics.error(arg->loc,
+                        termText(*arg) + " runs over another row of " +
+                            size->text() + " than " + termText(*term) +
+                            " reads, which may be shorter; write " +
+                            termText(*term) + " ?? 0");
+    else if (!top)
+      report(term, axis, false, *size, branches);
+  }
+}
+
+/// How many places below 0 and from `size` on of axis `axis` are given for
+/// those of `piece`, by equations that fix that axis as well.
+static std::pair<int64_t, int64_t> cornersOf(const Array &array,
+                                             const Piece &piece, unsigned axis,
+                                             const Extent &size) {
+  auto isGiven = [&](const Extent &place) {
+    return llvm::any_of(array.pieces, [&](const Piece &corner) {
+      for (auto [k, own] : llvm::enumerate(corner.places)) {
+        const PiecePlace &other = piece.places[k];
+        bool matches = k == axis   ? !own.var && own.constant == place
+                       : other.var ? own.var != nullptr
+                                   : !own.var && own.constant == other.constant;
+        if (!matches)
+          return false;
+      }
+      return true;
+    });
+  };
+  int64_t below = 0, above = 0;
+  while (isGiven(Extent(-1 - below)))
+    ++below;
+  while (isGiven(size + Extent(above)))
+    ++above;
+  return {below, above};
+}
+
+/// Where a read leaves an array along one axis it takes what is given there,
+/// and must not leave that along another.
+void Prover::checkCorners(Term *term, const Path &path) {
+  const Array &array = *term->array;
+  for (const Piece &piece : array.pieces) {
+    for (unsigned axis = 0; axis < piece.places.size(); ++axis) {
+      std::optional<Extent> size = array.axis(axis);
+      if (piece.isGeneral() || !piece.places[axis].var || !size ||
+          axis >= term->args.size())
+        continue;
+      Places places(model);
+      WholeSum index = places.valueOf(term->args[axis]);
+      std::optional<WholeSum> high = places.valueOf(*size);
+      for (auto &[condition, holds] : path)
+        places.assume(condition, holds);
+      bool isOutside = false;
+      for (auto [k, place] : llvm::enumerate(piece.places)) {
+        if (place.var || k >= term->args.size())
+          continue;
+        std::optional<Extent> own = array.axis(k);
+        std::optional<int64_t> ahead = place.constant.value(),
+                               behind = (place.constant - *own).value();
+        isOutside |= (ahead && *ahead < 0) || (behind && *behind >= 0);
+        if (auto fixed = places.valueOf(place.constant))
+          places.equal(places.valueOf(term->args[k]), *fixed);
+      }
+      // What is wrong with an index at all has been said.
+      if (!isOutside || !high)
+        continue;
+      auto [below, above] = cornersOf(array, piece, axis, *size);
+      bool low = places.proves(index + WholeSum::number(below));
+      if (low && places.proves(*high + WholeSum::number(above - 1) - index))
+        continue;
+      std::string missing = array.text + "[";
+      for (auto [k, place] : llvm::enumerate(piece.places))
+        missing +=
+            (k ? "," : "") + (k == axis ? (low ? (*size + Extent(above)).text()
+                                               : std::to_string(-1 - below))
+                              : place.var ? termText(*term->args[k])
+                                          : place.constant.text());
+      missing += "]";
+      diagnostics.error(term->loc,
+                        termText(*term) + " reads " + missing +
+                            ", which no equation gives; add " + missing +
+                            " = ... of shape " + shapeText(*array.valueShape),
+                        {{piece.loc, "the places beside it are given here"}});
+      return;
+    }
+  }
+}
+
+void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
+                    const Places::Branches &branches) {
+  bool isRead = term->kind == TermKind::Read;
+  Term *arg = term->args[axis + (isRead ? 0 : 1)];
+  std::string text = termText(*term);
+  std::string base = isRead ? term->array->text : termText(*term->args[0]);
+  std::string valueShape = isRead && term->array->valueShape
+                               ? shapeText(*term->array->valueShape)
+                               : "number";
+  // i + c with a constant: the place that is missing can be named.
+  auto [var, shift] =
+      affineIndex(*arg).value_or(std::pair<IndexVar *, int64_t>(nullptr, 0));
+  auto placed = [&](const std::string &place) {
+    std::string result = base + "[";
+    unsigned places = isRead ? term->array->numPlaces : 1;
+    for (unsigned k = 0; k < places; ++k) {
+      Term *other = k + (isRead ? 0 : 1) < term->args.size()
+                        ? term->args[k + (isRead ? 0 : 1)]
+                        : nullptr;
+      result += (k ? "," : "") + (k == axis ? place
+                                  : other   ? termText(*other)
+                                            : "...");
+    }
+    return result + "]";
+  };
+  if (var && below) {
+    std::string missing = placed(std::to_string(var->lower + shift));
+    diagnostics.error(
+        term->loc,
+        text + " reads " + missing + ", which no equation gives; add " +
+            missing + " = ... of shape " + valueShape,
+        isRead
+            ? std::vector<Diagnostics::Note>{{term->array->loc,
+                                              "'" + base + "' is given here"}}
+            : std::vector<Diagnostics::Note>{});
+    return;
+  }
+  if (var && !below && var->extent) {
+    Extent place = *var->extent + Extent(shift - 1);
+    std::string shown = place.text();
+    std::string last = (*var->extent + Extent(-1)).text();
+    auto spaceless = [](std::string s) {
+      llvm::erase(s, ' ');
+      return s;
+    };
+    std::string missing = placed(spaceless(shown));
+    // The future of what is generated is as wrong in decoding.
+    if (isRead && term->array->generated && shift > 0)
+      for (const Array *array : model.arrays)
+        for (const Piece &piece : array->pieces)
+          if (llvm::any_of(piece.places, [&, var = var](auto &place) {
+                return place.var == var;
+              })) {
+            diagnostics.error(
+                piece.loc,
+                "decoding: '" + array->text + "' (line " +
+                    std::to_string(diagnostics.lineOf(piece.loc)) + ") reads " +
+                    text + ", which is not generated yet at step " + var->name);
+            break;
+          }
+    diagnostics.error(
+        term->loc,
+        text + " reads " + missing + " for " + var->name + " = " +
+            spaceless(last) + ", outside 0 .. " +
+            spaceless((size + Extent(-1)).text()) + "; write " + text +
+            " ?? 0, or give " + missing + " = ...",
+        isRead
+            ? std::vector<Diagnostics::Note>{{term->array->loc,
+                                              "'" + base + "' is given here"}}
+            : std::vector<Diagnostics::Note>{});
+    return;
+  }
+  // The branches of the place itself: what encloses the read holds anyway.
+  std::vector<std::string> conditions;
+  for (auto &[condition, holds] : branches)
+    if (std::string given = (holds ? "" : "not ") + termText(*condition);
+        isPartOf(*condition, *arg) && !llvm::is_contained(conditions, given))
+      conditions.push_back(given);
+  std::string where = conditions.empty() ? "" : " where ";
+  where += llvm::join(conditions, " and ");
+  diagnostics.error(
+      arg->loc, "nothing proves that " + termText(*arg) +
+                    (below ? " is at least 0" : " is below " + size.text()) +
+                    where + "; write " + text +
+                    " ?? 0 to say what stands outside");
+}
+
+bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics) {
+  return Prover(model, diagnostics).run();
+}

@@ -1,0 +1,643 @@
+//===- Check.cpp - do all uses of an inferred model agree? ----------------===//
+//
+// Runs behind the fixed point of Infer.cpp: what it left open, ranges, the
+// pieces of each name, and choices. CheckTerms.cpp has the right sides.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/CheckImpl.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+
+void Checker::error(SMLoc loc, const std::string &text, Notes notes) {
+  if (reported.insert(loc.getPointer()).second)
+    diagnostics.error(loc, text, std::move(notes));
+}
+
+bool Checker::run() {
+  unsigned before = diagnostics.numErrors();
+  for (Array *array : model.arrays)
+    for (const Piece &piece : array->pieces)
+      for (const PiecePlace &place : piece.places)
+        if (place.var)
+          owners.try_emplace(place.var, array);
+  for (const SizeBinding &binding : model.bindings)
+    bindings[binding.term].push_back(&binding);
+  for (auto &[atom, term] : model.vocabularyBindings)
+    vocabularies[term].push_back(atom);
+  unread();
+  params();
+  for (Term &term : model.terms)
+    if (!checkTerm(term))
+      bad.insert(&term);
+  ranges();
+  disagreements();
+  for (Array *array : model.arrays)
+    pieces(*array);
+  for (Array *data : model.data)
+    pieces(*data);
+  choices();
+  marks();
+  for (auto &[term, loc] : model.penalties)
+    if (term->shape && !term->shape->empty())
+      error(loc,
+            "a penalty is a number, but this is " + shapeText(*term->shape));
+  if (diagnostics.numErrors() == before)
+    unknowns();
+  if (diagnostics.numErrors() == before)
+    extents();
+  if (diagnostics.numErrors() == before)
+    elements();
+  return diagnostics.numErrors() == before;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+/// Every array that is read is given somewhere.
+void Checker::unread() {
+  for (Array *array : model.arrays) {
+    if (!array->pieces.empty() && !array->latent && !array->general())
+      error(array->pieces.front().loc,
+            "'" + array->text +
+                "' is given at its boundary only; add an equation for its "
+                "other places");
+    if (!array->pieces.empty() || array->latent || !array->firstRead.isValid())
+      continue;
+    std::string shape;
+    // A sibling says which shape is wanted.
+    for (Array *other : model.arrays)
+      if (other != array && other->valueShape && other->loc == array->loc) {
+        if (!other->valueShape->empty())
+          shape = " of shape " + shapeText(*other->valueShape);
+        break;
+      }
+    error(array->firstRead,
+          "this reads " + array->text + ", which no equation gives; add " +
+              array->text + " = ..." + shape,
+          {{array->loc, "the other equations of this name stand here"}});
+  }
+}
+
+/// Whether a size has `wanted` in it.
+static bool mentions(const Extent &size, const Atom *wanted) {
+  for (const auto &[monomial, c] : size.terms())
+    for (const auto &[atom, exponent] : monomial)
+      if (atom == wanted || mentions(atom->numerator, wanted) ||
+          mentions(atom->denominator, wanted))
+        return true;
+  return false;
+}
+
+/// A module whose parameter gets the size of what it is applied to is applied
+/// to something of one size.
+void Checker::params() {
+  for (const Array *param : model.params)
+    for (const Extent &size : param->declared) {
+      std::optional<Extent> given = size.resolved();
+      if (!given || !given->differs())
+        continue;
+      auto gives = [&](const Extent &bound) {
+        const auto &terms = bound.terms();
+        return bound.differs() && terms.size() == 1 &&
+               llvm::any_of(terms.begin()->first, [&](const auto &factor) {
+                 return mentions(size, factor.first);
+               });
+      };
+      Notes notes;
+      for (const SizeBinding &binding : model.bindings)
+        if (notes.empty() && llvm::any_of(binding.sizes, gives))
+          notes.push_back({binding.loc, termText(*binding.term) + " is " +
+                                            shapeText(*binding.term->shape) +
+                                            " here"});
+      error(param->loc,
+            "'" + param->name +
+                "' is a parameter, which has one size, but it gets " +
+                given->text() + ", which differs between examples",
+            std::move(notes));
+      break;
+    }
+}
+
+void Checker::ranges() {
+  bool hasErrors = !reported.empty();
+  for (IndexVar &var : model.indices) {
+    if (var.extent)
+      continue;
+    auto owner = owners.find(&var);
+    // Without an owner it is most likely a consequence.
+    if (owner == owners.end() ? hasErrors
+                              : explained.count({owner->second, var.name}) > 0)
+      continue;
+    std::string where = var.name + " < ...";
+    error(var.loc, "nothing gives index '" + var.name + "' a range; write " +
+                       (owner == owners.end()
+                            ? where
+                            : owner->second->text + "[" + where + "]"));
+  }
+}
+
+void Checker::disagreements() {
+  std::set<const IndexVar *> seen;
+  for (const IndexUse &use : model.uses) {
+    // A stated or declared range is the range; the reads are proved.
+    if (use.shift != 0 || !use.var->extent || use.read->fallback ||
+        use.var->strength != 3 || seen.count(use.var))
+      continue;
+    auto owner = owners.find(use.var);
+    bool isRead = use.read->kind == TermKind::Read;
+    if (owner != owners.end() && isRead && owner->second == use.read->array)
+      continue;
+    std::optional<Extent> extent;
+    if (isRead)
+      extent = use.read->array->axis(use.axis);
+    else if (use.read->args[0]->shape &&
+             use.axis < use.read->args[0]->shape->size())
+      extent = (*use.read->args[0]->shape)[use.axis];
+    bool isCircular = extent && (use.var->extent->unresolved() != nullptr ||
+                                 extent->unresolved() != nullptr);
+    if (!extent || (!isCircular && *extent == *use.var->extent))
+      continue;
+    seen.insert(use.var);
+    // What follows from a range that follows from itself does so as well: one
+    // error says it.
+    if (isCircular && reported.empty())
+      error(use.loc, "the range of index '" + use.var->name +
+                         "' follows from itself: " + termText(*use.read) +
+                         " has as many places as it, and is computed from it; "
+                         "state a range, " +
+                         use.var->name + " < ...");
+    if (isCircular)
+      continue;
+    std::string stated = use.var->name + " < " + use.var->extent->text();
+    if (owner != owners.end())
+      stated = owner->second->text + "[" + stated + "]";
+    std::string meant = exchanged(*use.read, use.var, *use.var->extent);
+    for (const IndexUse &other : model.uses)
+      if (meant.empty() && other.var == use.var && other.shift == 0)
+        meant = exchanged(*other.read, use.var, *extent);
+    error(use.loc,
+          "index '" + use.var->name + "' has two ranges: " +
+              use.var->extent->text() + " from " + use.var->origin + " (" +
+              diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
+              extent->text() + " from " + termText(*use.read) + " here; " +
+              (meant.empty() ? "state one: " + stated
+                             : "did you mean " + meant + "?"),
+          {{use.var->originLoc, "the other range comes from here"}});
+  }
+}
+
+/// An extent is a number, or a sum of multiples of lengths.
+void Checker::checkExtent(const Extent &extent, SMLoc loc,
+                          const std::string &what) {
+  std::optional<int64_t> value = extent.value();
+  if (value && *value >= 0)
+    return;
+  if (value)
+    return error(loc, what + " has " + std::to_string(*value) +
+                          " places, which is less than none");
+  if (extent.isTooLarge() || !extent.differs())
+    return error(loc, what + " is too large");
+  if (extent.isSum())
+    return;
+  const Atom *nested = extent.nestedLength();
+  // What reads such an axis has it as well.
+  if (nested && !nestedSizes.insert(extent.text()).second)
+    return;
+  if (nested)
+    return error(loc, what + " has " + extent.text() +
+                          " places, but of a length as " + nested->name +
+                          ", which differs for each place of " +
+                          nested->parent + ", only " + nested->name +
+                          " itself can be a number of places");
+  error(loc, what + " has " + extent.text() +
+                 " places, which is no sum of multiples of lengths");
+}
+
+void Checker::extents() {
+  for (const IndexVar &var : model.indices) {
+    std::string what = "index '" + var.name + "'";
+    checkExtent(*var.extent, var.loc, what);
+    const Atom *length = var.extent->length();
+    if (!length || length->parent.empty())
+      continue;
+    const Term *parent = var.parentIndex;
+    const Extent *outer = parent && parent->kind == TermKind::Index
+                              ? &*parent->index->extent
+                              : nullptr;
+    if (!outer || outer->text() != length->parent)
+      error(var.loc, what + " runs over " + length->name +
+                         ", which differs for each place of " + length->parent +
+                         "; write " + var.name + " < " + length->name +
+                         "[...] with an index over " + length->parent);
+  }
+  for (const Array *data : model.data)
+    for (const Extent &size : data->extents)
+      checkExtent(size, data->loc, "'" + data->text + "'");
+  for (const Term &term : model.terms) {
+    if (!term.shape)
+      continue;
+    // A length as a number.
+    const Atom *one = term.kind == TermKind::Size && term.args.empty()
+                          ? term.extent.length()
+                          : nullptr;
+    if (term.kind == TermKind::Size && !term.extent.value() &&
+        (!term.extent.isSum() || (one && !one->parent.empty())))
+      error(term.loc, termText(term) + " is " + term.extent.text() +
+                          ", which is no sum of multiples of lengths");
+    for (auto [k, size] : llvm::enumerate(*term.shape)) {
+      if (!size.value() || *size.value() < 0)
+        checkExtent(size, term.loc,
+                    "axis " + std::to_string(k) + " of " + termText(term));
+      const Atom *length = size.length();
+      if (!length || length->parent.empty())
+        continue;
+      bool hasParent = llvm::any_of(
+          ArrayRef(*term.shape).take_front(k),
+          [&](const Extent &other) { return other.text() == length->parent; });
+      for (const IndexVar *var : term.free)
+        hasParent |= var->extent->text() == length->parent;
+      if (!hasParent)
+        error(term.loc, termText(term) + " has an axis of " + length->name +
+                            ", which differs for each place of " +
+                            length->parent);
+    }
+  }
+}
+
+/// No machine has so many places, and what is counted of them behind the front
+/// end fits into 64 bits.
+static constexpr double mostElements = 0x1p48;
+
+/// How many places an axis has; one for each unit of a length, which comes with
+/// the data.
+static double placesOf(const Extent &extent) {
+  std::optional<Extent::Linear> sum = extent.linear();
+  if (!sum)
+    return 1;
+  double places = std::abs(double(sum->constant));
+  for (const auto &[length, coefficient] : sum->coefficients)
+    places += std::abs(double(coefficient));
+  return std::max(places, 1.0);
+}
+
+/// What has one name has to fit, and so does what an equation runs over.
+void Checker::elements() {
+  auto check = [&](const Shape &shape, SMLoc loc, const std::string &what) {
+    double count = 1;
+    for (const Extent &extent : shape)
+      count *= placesOf(extent);
+    if (count > mostElements)
+      error(loc, what + " is " + shapeText(shape) +
+                     ", but an array has at most 2^48 elements");
+  };
+  for (const auto *arrays : {&model.params, &model.data, &model.arrays})
+    for (const Array *array : *arrays)
+      if (std::optional<Shape> shape = array->shape())
+        check(*shape, array->loc,
+              "'" + (array->text.empty() ? array->name : array->text) + "'");
+  if (!reported.empty())
+    return;
+  for (const Term &term : model.terms) {
+    if (!term.shape)
+      continue;
+    Shape all;
+    for (const IndexVar *var : term.free)
+      all.push_back(*var->extent);
+    all.append(term.shape->begin(), term.shape->end());
+    check(all, term.loc, termText(term) + " with its indices");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The equations of a name
+//===----------------------------------------------------------------------===//
+
+/// What a call calls, or the text of the term.
+static std::string calleeText(const Term &term) {
+  std::string text = termText(term);
+  size_t open = text.find('(');
+  if (open == std::string::npos || open == 0 || text.back() != ')')
+    return text;
+  int depth = 0;
+  for (size_t k = open; k < text.size(); ++k) {
+    depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
+    if (depth == 0)
+      return k + 1 == text.size() ? text.substr(0, open) : text;
+  }
+  return text;
+}
+
+/// GRAMMAR 8.22: the general equation and one for a place outside its range
+/// differ in size, as if the index selected members. True when that was said.
+bool Checker::memberShapes(Array &array, const Piece &piece) {
+  const Piece *general = array.general();
+  if (!general || !general->value || !general->value->shape)
+    return false;
+  const Piece *place = &piece;
+  if (general == &piece)
+    for (const Piece &other : array.pieces)
+      if (!other.isGeneral() && other.value && other.value->shape)
+        place = &other;
+  if (place == general || place->isGeneral())
+    return false;
+  const Shape &many = *general->value->shape, &one = *place->value->shape;
+  if (many.size() != 1 || one.size() != 1)
+    return false;
+  auto number = [](const Extent &extent) {
+    auto value = extent.value();
+    return value ? std::to_string(*value) : extent.text();
+  };
+  std::string shown;
+  std::string first;
+  for (auto [at, index] : llvm::zip(place->places, general->places)) {
+    shown += shown.empty() ? "[" : ",";
+    shown += at.var ? at.var->name : at.constant.text();
+    if (!at.var && first.empty())
+      first = index.var->name + " = " +
+              (at.constant.value().value_or(0) < 0
+                   ? std::to_string(index.var->lower)
+                   : (at.constant - Extent(1)).text());
+  }
+  error(general->loc,
+        "'" + calleeText(*general->value) + "' gives " + number(many[0]) +
+            " values for " + first + " and " + array.text + shown + "] has " +
+            number(one[0]) +
+            "; only an index that selects a family may have members of "
+            "different shape",
+        {{place->loc, array.text + shown + "] is given here"}});
+  return true;
+}
+
+void Checker::checkPiece(Array &array, const Piece &piece) {
+  const Shape &shape = *piece.value->shape, &wanted = *array.valueShape;
+  SMLoc first =
+      array.source == Array::Data ? array.loc : array.pieces.front().loc;
+  if (!sameShape(shape, wanted)) {
+    if (memberShapes(array, piece))
+      return;
+    bool literal = piece.value->kind == TermKind::Number;
+    return error(piece.loc,
+                 "'" + array.text + "' is " + shapeText(wanted) +
+                     (literal ? " but a number is given here; write zeros(...)"
+                      : shape.empty()
+                          ? " but a number is given here"
+                          : " but " + shapeText(shape) + " is given here"),
+                 {{first, "its shape comes from here"}});
+  }
+  Kind kind = *piece.value->kindOf;
+  bool literal = piece.value->kind == TermKind::Number ||
+                 piece.value->kind == TermKind::Fill;
+  if (array.kind == Kind::Token && kind != Kind::Token)
+    return error(piece.loc,
+                 "'" + array.text +
+                     "' is a sequence of tokens, but a number "
+                     "is given here",
+                 {{first, "the tokens come from here"}});
+  if (array.source != Array::Data || kind == array.kind)
+    return;
+  // A bit may be written as 0 or 1.
+  literal &= kind == Kind::Int &&
+             (array.kind != Kind::Bit || piece.value->number == 0 ||
+              piece.value->number == 1);
+  if (kind > *array.kind && !literal)
+    error(piece.loc,
+          "'" + array.text + "' is " + typeName(array).str() + ", but " +
+              termText(*piece.value) + " is " + kindName(kind).str(),
+          {{array.loc, "it is declared here"}});
+}
+
+/// `x[k+1] = ..` starts at 1: the places before it are given. What is given at
+/// a place, as x[-1,k], is given for all of the other indices.
+void Checker::shiftedPieces(const Array &array) {
+  const Piece *general = array.general();
+  for (const Piece &piece : array.pieces)
+    for (unsigned k = 0; &piece != general && k < piece.places.size(); ++k)
+      if (piece.places[k].var && piece.places[k].shift != array.shift(k))
+        return error(piece.loc,
+                     "'" + array.text + "' is given here for a part of '" +
+                         piece.places[k].var->name +
+                         "'; write the index as the other equations do",
+                     {{array.loc, "another equation stands here"}});
+  for (unsigned k = 0; general && k < general->places.size(); ++k) {
+    if (array.shift(k) == 0)
+      continue;
+    std::set<int64_t> given;
+    for (const Piece &piece : array.pieces)
+      if (auto value = piece.places[k].constant.value(); !piece.places[k].var)
+        given.insert(value.value_or(-1));
+    for (int64_t place = 0; place < array.shift(k); ++place)
+      if (!given.count(place))
+        return error(general->loc, "'" + array.text + "' starts at " +
+                                       std::to_string(array.shift(k)) +
+                                       " here; give its place " +
+                                       std::to_string(place) + " as well");
+  }
+}
+
+void Checker::pieces(Array &array) {
+  shiftedPieces(array);
+  for (const Piece &piece : array.pieces) {
+    if (!piece.value || bad.count(piece.value))
+      continue;
+    if (array.valueShape && piece.value->shape && piece.value->kindOf)
+      checkPiece(array, piece);
+    // Data is given by the example; what may be added lies outside.
+    if (array.source == Array::Data)
+      for (auto [place, size] : llvm::zip(piece.places, array.extents))
+        if (!place.var && !isOutside(place.constant, size))
+          error(place.loc,
+                "'" + array.text +
+                    "' is data, so an equation gives only "
+                    "places outside 0 .. " +
+                    (size - Extent(1)).text(),
+                {{array.loc, "it is declared here"}});
+    // What the right side depends on stands on the left.
+    for (IndexVar *var : piece.value->free) {
+      bool bound = llvm::is_contained(array.context, var) ||
+                   llvm::any_of(piece.places, [&](const PiecePlace &place) {
+                     return place.var == var;
+                   });
+      if (!bound)
+        error(piece.loc, "index '" + var->name +
+                             "' of the right side stands nowhere on the "
+                             "left: reduce it, or write it on the left");
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Choices and marks
+//===----------------------------------------------------------------------===//
+
+/// mixture(logit [K], mean [K], sd [K]) of real, or mixture(logit [K], mean
+/// [K, 2], sd [K, 2], correlation [K]) of real(2).
+void Checker::checkMixture(const Choice &choice) {
+  const Array &target = *choice.target;
+  bool ofPairs = llvm::any_of(choice.parameters, [](auto &parameter) {
+    return parameter.first == "correlation";
+  });
+  bool isDrawn = target.valueShape &&
+                 (ofPairs ? target.valueShape->size() == 1 &&
+                                target.valueShape->front().value() == 2
+                          : target.valueShape->empty());
+  if (!isDrawn)
+    return error(choice.loc,
+                 "a mixture of '" +
+                     std::string(ofPairs ? "bivariate' draws pairs"
+                                         : "normal' draws numbers") +
+                     ", but '" + target.text + "' is " +
+                     (target.valueShape && !target.valueShape->empty()
+                          ? shapeText(*target.valueShape)
+                          : std::string("a number")),
+                 {{target.loc, "it is declared here"}});
+  std::optional<Extent> count;
+  for (auto &[name, term] : choice.parameters) {
+    if (!term->shape || bad.count(term))
+      continue;
+    size_t axes = ofPairs && (name == "mean" || name == "sd") ? 2 : 1;
+    bool fits = term->shape->size() == axes &&
+                (axes == 1 || term->shape->back().value() == 2) &&
+                (!count || *count == term->shape->front());
+    if (!fits)
+      return error(term->loc, "'" + name + "' of a mixture has " +
+                                  (axes == 1 ? "one value" : "two values") +
+                                  " for each component, but " +
+                                  termText(*term) + " is " +
+                                  shapeText(*term->shape));
+    count = term->shape->front();
+  }
+}
+
+void Checker::checkChoice(const Choice &choice) {
+  const Array &target = *choice.target;
+  StringRef distribution = choice.distribution;
+  auto draws = [&](const char *what) {
+    error(choice.loc,
+          "'" + distribution.str() + "' draws " + what + ", but '" +
+              target.text + "' is declared as " + typeName(target).str(),
+          {{target.loc, "it is declared here"}});
+  };
+  if (distribution == "categorical" &&
+      (target.kind == Kind::Real || target.kind == Kind::Bit))
+    return draws("one of several");
+  if (distribution == "bernoulli" && target.kind != Kind::Bit)
+    return draws("a bit");
+  if (distribution != "categorical" && distribution != "bernoulli" &&
+      target.kind != Kind::Real)
+    return draws("real numbers");
+  if (distribution == "mixture")
+    return checkMixture(choice);
+  for (auto &[name, term] : choice.parameters) {
+    if (bad.count(term) || !isNumbers(*term) || !term->shape)
+      continue;
+    const Shape &shape = *term->shape;
+    if (distribution == "categorical") {
+      if (shape.size() != 1) {
+        error(term->loc, "'categorical' takes a vector, but " +
+                             termText(*term) + " is " +
+                             (shape.empty() ? "a number" : shapeText(shape)));
+        continue;
+      }
+      std::optional<Extent> wanted;
+      if (target.vocabulary)
+        wanted = target.vocabulary->size;
+      else if (target.positionOf)
+        wanted = *target.positionOf->axis(0) + Extent(target.ends ? 1 : 0);
+      if (wanted && *wanted != shape.front())
+        error(term->loc,
+              "'" + target.name + "' has " + wanted->textWithValue() +
+                  (target.vocabulary ? " symbols" : " positions") +
+                  " but its distribution has " + shape.front().textWithValue(),
+              {{target.vocabulary ? target.vocabulary->loc : target.loc,
+                "they are declared here"}});
+    } else if (name == "size" ? term->kind != TermKind::Number
+                              : !shape.empty() && target.valueShape &&
+                                    !sameShape(shape, *target.valueShape)) {
+      error(term->loc, "'" + distribution.str() + "' takes " +
+                           (target.valueShape && !target.valueShape->empty()
+                                ? shapeText(*target.valueShape) + " or a number"
+                                : std::string("a number")) +
+                           ", but " + termText(*term) + " is " +
+                           (name == "size" ? "not known before anything runs"
+                                           : shapeText(shape)));
+    }
+  }
+}
+
+void Checker::choices() {
+  std::map<const Array *, const Term *> drawn; // the logits of what is latent
+  for (const Choice &choice : model.choices) {
+    checkChoice(choice);
+    if (choice.distribution == "categorical" && !choice.guide)
+      drawn.try_emplace(choice.target, choice.parameters[0].second);
+  }
+  for (const Choice &choice : model.choices) {
+    auto it = drawn.find(choice.target);
+    if (choice.distribution != "categorical" || !choice.guide ||
+        it == drawn.end())
+      continue;
+    const Term &given = *choice.parameters[0].second, &wanted = *it->second;
+    if (given.shape && wanted.shape && !sameShape(*given.shape, *wanted.shape))
+      error(given.loc,
+            "'" + choice.target->text + "' is one of " +
+                shapeText(*wanted.shape) + ", but its guide has " +
+                shapeText(*given.shape),
+            {{wanted.loc, "it is drawn here"}});
+  }
+}
+
+void Checker::marks() {
+  for (const Mark &mark : model.marks) {
+    const Term &value = *mark.value;
+    if (bad.count(&value) || !value.shape || !value.kindOf)
+      continue;
+    bool isBit = mark.name == "stop" || mark.name == "valid";
+    bool isWhole = mark.name == "longest";
+    if (isBit ? value.kindOf != Kind::Bit
+              : value.kindOf == Kind::Token ||
+                    (isWhole && value.kindOf == Kind::Real))
+      error(value.loc, "'" + mark.name + "' is " +
+                           (isBit     ? "true or false"
+                            : isWhole ? "a whole number"
+                                      : "a number") +
+                           ", but " + termText(value) + " is not");
+    else if (mark.name != "valid" && !value.shape->empty())
+      error(value.loc, "'" + mark.name + "' is one value, but " +
+                           termText(value) + " is " + shapeText(*value.shape));
+    else if (isWhole && !mark.indices.empty())
+      error(value.loc, "'longest' is one number for the whole example: it has "
+                       "no index");
+  }
+}
+
+/// Whether some size of a shape waits for a call that binds it.
+static bool isOpen(const std::optional<Shape> &shape) {
+  return !shape || llvm::any_of(*shape, [](const Extent &size) {
+    return size.unresolved() != nullptr;
+  });
+}
+
+/// What is still open although nothing was reported. The first of it explains
+/// the others.
+void Checker::unknowns() {
+  for (Array *array : model.arrays) {
+    if (!isOpen(array->valueShape))
+      continue;
+    const Piece *general = array->general();
+    std::string text = "nothing gives the shape of '" + array->text + "'";
+    if (general && !general->places.empty())
+      text +=
+          "; give a boundary, for example " + array->text + "[-1] = zeros(...)";
+    return error(general ? general->loc : array->loc, text);
+  }
+  for (const Term &term : model.terms)
+    if (isOpen(term.shape))
+      return error(term.loc, "nothing gives the shape of " + termText(term));
+}
+
+bool fovea::fov::checkModel(Elaborated &model, Diagnostics &diagnostics) {
+  return Checker(model, diagnostics).run();
+}

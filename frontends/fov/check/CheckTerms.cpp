@@ -1,0 +1,536 @@
+//===- CheckTerms.cpp - shapes and kinds of right sides -------------------===//
+
+#include "frontends/fov/check/CheckImpl.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+
+/// `x : [H = 512]`
+static std::string typed(const Term &term) {
+  return termText(term) + " : " + shapeText(*term.shape);
+}
+
+bool Checker::sameShape(const Shape &a, const Shape &b) {
+  return a.size() == b.size() &&
+         llvm::all_of(llvm::zip(a, b), [](const auto &sizes) {
+           auto &[x, y] = sizes;
+           return x.unresolved() || y.unresolved() || x == y;
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// What a term must be
+//===----------------------------------------------------------------------===//
+
+/// GRAMMAR 8.20: a token is not a number.
+bool Checker::isNumbers(const Term &term) {
+  if (term.kindOf != Kind::Token)
+    return true;
+  const Term *source = &term;
+  while (
+      (source->kind == TermKind::Vector || source->kind == TermKind::Stack) &&
+      !source->args.empty())
+    source = source->args[0];
+  std::string name =
+      source->kind == TermKind::Read ? source->array->text : termText(*source);
+  std::string text = termText(*source);
+  error(source->loc, "'" + name +
+                         "' is a sequence of tokens, not numbers; use embed(" +
+                         text + ") or onehot(" + text + ")");
+  return false;
+}
+
+bool Checker::isVector(const Term &term, const std::string &what) {
+  if (!term.shape || !term.shape->empty())
+    return true;
+  error(term.loc,
+        what + " takes a vector, but " + termText(term) + " is a number");
+  return false;
+}
+
+bool Checker::isCondition(const Term &term) {
+  bool isBit = term.kindOf == Kind::Bit;
+  if (isBit && (!term.shape || term.shape->empty()))
+    return true;
+  error(term.loc, "a condition is true or false, but " + termText(term) +
+                      " is " +
+                      (isBit || (term.shape && !term.shape->empty())
+                           ? shapeText(*term.shape)
+                           : std::string("a number")));
+  return false;
+}
+
+bool Checker::checkIndices(ArrayRef<Term *> indices) {
+  for (Term *arg : indices) {
+    bool whole = arg->kindOf != Kind::Real && arg->shape && arg->shape->empty();
+    if (whole || !arg->shape)
+      continue;
+    error(arg->loc, "an index is a whole number, but " + termText(*arg) +
+                        " is " +
+                        (arg->shape->empty() ? std::string("a real number")
+                                             : shapeText(*arg->shape)));
+    return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+bool Checker::checkFallback(Term &term) {
+  const Term *other = term.fallback;
+  if (!other || !other->shape || !term.shape || bad.count(other))
+    return !other || !bad.count(other);
+  if (!other->shape->empty() && !sameShape(*other->shape, *term.shape)) {
+    error(other->loc, "behind '?"
+                      "?' stands " +
+                          typed(*other) + ", but " +
+                          StringRef(termText(term)).split(" ??").first.str() +
+                          " is " + shapeText(*term.shape));
+    return false;
+  }
+  bool isToken = term.kind == TermKind::Read
+                     ? term.array->kind == Kind::Token
+                     : term.args[0]->kindOf == Kind::Token;
+  if (isToken == (other->kindOf == Kind::Token))
+    return true;
+  error(other->loc, std::string("behind '?"
+                                "?' stands ") +
+                        (isToken ? "a number, but tokens are read"
+                                 : "a token, but numbers are read"));
+  return false;
+}
+
+bool Checker::checkRead(Term &term) {
+  Array &array = *term.array;
+  if (array.valueShape &&
+      term.args.size() > array.numPlaces + array.valueShape->size()) {
+    size_t axes = array.numPlaces + array.valueShape->size();
+    error(term.loc,
+          "'" + array.text + "' has " + counted(axes, "axis") + " but " +
+              counted(term.args.size(), "index") + " here",
+          {{array.loc, "it is declared here"}});
+    return false;
+  }
+  return checkIndices(term.args) && checkFallback(term);
+}
+
+/// `w[i,j]` for a read `w[j,i]` of which `var` is an index that has to have
+/// `extent`, where only that fits; or nothing.
+std::string Checker::exchanged(const Term &read, const IndexVar *var,
+                               const Extent &extent) {
+  if (read.kind != TermKind::Read)
+    return "";
+  auto plain = [&](size_t k) -> const IndexVar * {
+    const Term &arg = *read.args[k];
+    return arg.kind == TermKind::Index ? arg.index : nullptr;
+  };
+  for (size_t k = 0; k < read.args.size(); ++k)
+    for (size_t m = 0; plain(k) == var && m < read.args.size(); ++m) {
+      const IndexVar *other = m == k ? nullptr : plain(m);
+      std::optional<Extent> here = read.array->axis(k),
+                            there = read.array->axis(m);
+      if (!other || !here || !there || *here == *there || *there != extent)
+        continue;
+      // Of the other index nothing else may be known.
+      if (!other->extent ||
+          (*other->extent != *here && other->origin != termText(read)))
+        continue;
+      std::string text = read.array->text;
+      for (size_t at = 0; at < read.args.size(); ++at)
+        text += (at == 0 ? "[" : ",") + termText(*read.args[at == k   ? m
+                                                            : at == m ? k
+                                                                      : at]);
+      return text + "]";
+    }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+bool Checker::checkShapes(Term &term) {
+  const Term &a = *term.args[0], &b = *term.args[1];
+  if (!a.shape || !b.shape)
+    return true;
+  std::string verb = term.fn == Fn::Add   ? "add"
+                     : term.fn == Fn::Sub ? "subtract"
+                     : term.fn == Fn::Mul ? "multiply"
+                     : term.fn == Fn::Div ? "divide"
+                                          : "combine";
+  if (!a.shape->empty() && !b.shape->empty()) {
+    if (sameShape(*a.shape, *b.shape))
+      return true;
+    error(term.loc, "cannot " + verb + " " + typed(a) + " and " + typed(b));
+    return false;
+  }
+  // [N] plus a number that runs over an index of N: an index was forgotten.
+  if (term.fn != Fn::Add && term.fn != Fn::Sub)
+    return true;
+  for (auto [vector, single] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (vector->shape->size() != 1 || !single->shape->empty() ||
+        vector->kind != TermKind::Read)
+      continue;
+    for (IndexVar *var : single->free) {
+      if (llvm::is_contained(vector->free, var) ||
+          (var->extent && *var->extent != vector->shape->front()))
+        continue;
+      std::string text = termText(*vector);
+      text = text.back() == ']' ? text.substr(0, text.size() - 1) + ","
+                                : text + "[";
+      auto named = [](const Term &part) {
+        return termText(part) + " : " +
+               (part.shape->empty() ? "number"
+                                    : "[" + part.shape->front().text() + "]");
+      };
+      error(term.loc, "cannot " + verb + " " + named(a) + " and " + named(b) +
+                          "; did you mean " + text + var->name + "]?");
+      if (auto owner = owners.find(var); owner != owners.end())
+        explained.insert({owner->second, var->name});
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether two tokens have the same symbols (GRAMMAR 8.18).
+bool Checker::haveOneVocabulary(const Term &a, const Term &b, SMLoc loc) {
+  if (!a.vocabulary || !b.vocabulary || a.vocabulary->hasSame(*b.vocabulary))
+    return true;
+  differentVocabularies(*a.vocabulary, *b.vocabulary, loc);
+  return false;
+}
+
+void Checker::differentVocabularies(const Vocabulary &a, const Vocabulary &b,
+                                    SMLoc loc) {
+  error(loc, differenceOf(a, a.name, b, b.name),
+        {{a.loc, "'" + a.name + "' is declared here"},
+         {b.loc, "'" + b.name + "' is declared here"}});
+}
+
+bool Checker::checkMap(Term &term) {
+  if (term.fn == Fn::Equal || term.fn == Fn::NotEqual) {
+    if (!haveOneVocabulary(*term.args[0], *term.args[1], term.loc))
+      return false;
+  } else if (!llvm::all_of(term.args,
+                           [&](Term *arg) { return isNumbers(*arg); })) {
+    return false;
+  }
+  if (term.fn == Fn::And || term.fn == Fn::Or || term.fn == Fn::Not)
+    for (const Term *arg : term.args)
+      if (arg->kindOf != Kind::Bit) {
+        error(arg->loc, "'" + fnName(term.fn).str() +
+                            "' takes true or false, but " + termText(*arg) +
+                            " is not");
+        return false;
+      }
+  return (term.args.size() < 2 || checkShapes(term)) && checkGuess(term);
+}
+
+/// The shape of an equation that reads itself was guessed from what stands
+/// beside that read, and the read may turn out to be another one: a whole array
+/// where one of its elements was meant.
+bool Checker::checkGuess(Term &term) {
+  for (const Term *arg : term.args) {
+    if (!term.shape || !arg->shape || arg->shape->empty() ||
+        sameShape(*arg->shape, *term.shape))
+      continue;
+    std::string text = typed(*arg) + ", but this has to be " +
+                       (term.shape->empty() ? std::string("a number")
+                                            : shapeText(*term.shape));
+    const Array *array = arg->kind == TermKind::Read ? arg->array : nullptr;
+    const Piece *piece = array ? array->general() : nullptr;
+    bool isWhole = piece && arg->args.size() < array->numPlaces;
+    if (isWhole) {
+      std::string places;
+      for (const PiecePlace &place : piece->places)
+        places += (places.empty() ? "" : ",") + place.var->name;
+      text += ": it follows from itself; did you mean " + array->text + "[" +
+              places + "]?";
+    }
+    error(arg->loc, text);
+    return false;
+  }
+  return true;
+}
+
+bool Checker::checkBranches(Term &term) {
+  if (!isCondition(*term.args[0]))
+    return false;
+  const Term &a = *term.args[1], &b = *term.args[2];
+  auto kind = [](const Term &part) {
+    return termText(part) +
+           (part.kindOf == Kind::Token ? " is a token" : " is a number");
+  };
+  if ((a.kindOf == Kind::Token) != (b.kindOf == Kind::Token)) {
+    error(term.loc, "the branches differ: " + kind(a) + ", and " + kind(b));
+    return false;
+  }
+  if (!haveOneVocabulary(a, b, term.loc))
+    return false;
+  if (!a.shape || !b.shape || a.shape->empty() || b.shape->empty() ||
+      sameShape(*a.shape, *b.shape))
+    return true;
+  error(term.loc, "the branches differ: " + typed(a) + " and " + typed(b));
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Whole arrays
+//===----------------------------------------------------------------------===//
+
+bool Checker::checkJoin(Term &term) {
+  const Term *first = term.args[0];
+  for (Term *part : term.args) {
+    if (!isNumbers(*part))
+      return false;
+    if (!part->shape)
+      return true;
+    if (!part->shape->empty() && part->shape->back().differs()) {
+      error(part->loc, "cannot join along " + part->shape->back().text() +
+                           ", which differs between examples");
+      return false;
+    }
+    if (part->shape->size() > first->shape->size())
+      first = part;
+  }
+  if (first->shape->size() < 2)
+    return true;
+  for (Term *part : term.args)
+    if (part->shape->size() != first->shape->size() ||
+        !std::equal(part->shape->begin(), part->shape->end() - 1,
+                    first->shape->begin())) {
+      error(term.loc, "cannot join " + typed(*first) + " and " + typed(*part));
+      return false;
+    }
+  return true;
+}
+
+bool Checker::checkContract(Term &term) {
+  const Term &a = *term.args[0], &b = *term.args[1];
+  const char *what = term.isDot ? "'dot'" : "'@'";
+  if (!isNumbers(a) || !isNumbers(b) || !isVector(a, what) ||
+      !isVector(b, what))
+    return false;
+  if (!a.shape || !b.shape)
+    return true;
+  bool ranks = !term.isDot || (a.shape->size() == 1 && b.shape->size() == 1);
+  if (ranks && sameShape({a.shape->back()}, {b.shape->front()}))
+    return true;
+  // A matrix on the wrong side contracts its other axis.
+  bool isTurned = !term.isDot && a.shape->size() + b.shape->size() == 3 &&
+                  sameShape({b.shape->back()}, {a.shape->front()});
+  error(term.loc,
+        (term.isDot ? "cannot take the dot product of " : "cannot multiply ") +
+            typed(a) + " and " + typed(b) +
+            (isTurned
+                 ? "; did you mean " + termText(b) + " @ " + termText(a) + "?"
+                 : ""));
+  return false;
+}
+
+bool Checker::checkFold(Term &term) {
+  const Term &v = *term.args[0];
+  if (!isVector(v, "'fold'"))
+    return false;
+  if (!v.shape)
+    return true;
+  Extent product(1);
+  std::string shown, sizes;
+  for (const Extent &size : term.sizes) {
+    product = product * size;
+    shown += (shown.empty() ? "" : " * ") +
+             (size.value() ? std::to_string(*size.value()) : size.text());
+    sizes += ", " + size.text();
+  }
+  auto whole = v.shape->front().value(), part = product.value();
+  if (!whole) {
+    if (v.shape->front().differs())
+      error(term.loc, "cannot fold " + v.shape->front().text() +
+                          ", which differs between examples");
+    return false;
+  }
+  if (part && *part > 0 && *whole % *part == 0)
+    return true;
+  error(term.loc, "fold(" + termText(v) + sizes +
+                      "): " + std::to_string(*whole) +
+                      " is not a multiple of " + shown);
+  return false;
+}
+
+bool Checker::checkDropout(Term &term) {
+  const Term &rate = *term.args[1];
+  if (!isNumbers(*term.args[0]))
+    return false;
+  if (rate.kind == TermKind::Number && rate.number >= 0 && rate.number < 1)
+    return true;
+  error(rate.loc, "a dropout's rate is a number at least 0 and below 1 that is "
+                  "known before anything runs");
+  return false;
+}
+
+bool Checker::checkTerm(Term &term) {
+  for (const Term *arg : term.args)
+    if (bad.count(arg))
+      return false;
+  if (term.condition && bad.count(term.condition))
+    return false;
+  for (const SizeBinding *binding : bindings[&term])
+    if (!checkBinding(*binding))
+      return false;
+  for (const Atom *atom : vocabularies[&term])
+    if (!checkVocabulary(atom, term))
+      return false;
+  switch (term.kind) {
+  case TermKind::Read:
+    return checkRead(term);
+  case TermKind::Size:
+    return checkIndices(term.args);
+  case TermKind::Select:
+    if (term.args[0]->shape &&
+        term.args.size() - 1 > term.args[0]->shape->size()) {
+      error(term.loc, termText(*term.args[0]) + " is " +
+                          shapeText(*term.args[0]->shape) + " but has " +
+                          counted(term.args.size() - 1, "index") + " here");
+      return false;
+    }
+    return checkIndices(ArrayRef(term.args).drop_front()) &&
+           checkFallback(term);
+  case TermKind::Map:
+    return checkMap(term);
+  case TermKind::If:
+    return checkBranches(term);
+  case TermKind::Reduce:
+    if (term.condition && !isCondition(*term.condition))
+      return false;
+    [[fallthrough]];
+  case TermKind::OverAxis: {
+    const Term &arg = *term.args[0];
+    bool logical =
+        term.reduction == Reduction::Any || term.reduction == Reduction::All;
+    std::string name = "'" + reductionName(term.reduction).str() + "'";
+    if (logical && arg.kindOf != Kind::Bit) {
+      error(arg.loc,
+            name + " takes true or false, but " + termText(arg) + " is not");
+      return false;
+    }
+    return isNumbers(arg) && (term.kind == TermKind::Reduce ||
+                              isVector(arg, name + " without an index"));
+  }
+  case TermKind::Join:
+    return checkJoin(term);
+  case TermKind::Contract:
+    return checkContract(term);
+  case TermKind::Fold:
+    return checkFold(term);
+  case TermKind::Slice:
+    if (term.args[0]->shape && term.args[0]->shape->size() != 1) {
+      error(term.loc, "'cut' takes a vector, but " + termText(*term.args[0]) +
+                          " is " + shapeText(*term.args[0]->shape));
+      return false;
+    }
+    return true;
+  case TermKind::Flatten:
+    if (term.args[0]->shape)
+      for (const Extent &extent : *term.args[0]->shape)
+        if (extent.differs()) {
+          error(term.loc, "cannot concat over " + extent.resolved()->text() +
+                              ", which differs between examples");
+          return false;
+        }
+    return isNumbers(*term.args[0]);
+  case TermKind::Onehot:
+    if (term.args[0]->kindOf == Kind::Token && term.args[0]->vocabulary &&
+        term.args[0]->shape && term.args[0]->shape->empty())
+      return true;
+    error(term.args[0]->loc,
+          "'onehot' takes a token, but " + termText(*term.args[0]) + " is " +
+              (term.args[0]->shape && !term.args[0]->shape->empty()
+                   ? shapeText(*term.args[0]->shape)
+                   : std::string("a number")));
+    return false;
+  case TermKind::Dropout:
+    return checkDropout(term);
+  default:
+    return true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+bool Checker::checkBinding(const SizeBinding &binding) {
+  const Term &term = *binding.term;
+  if (!term.shape)
+    return true;
+  if (binding.callee.empty() || binding.callee == "cut") {
+    // A tuple on the left, or the parts of a cut.
+    std::optional<int64_t> wanted = binding.sizes[0].value();
+    std::optional<int64_t> got =
+        term.shape->empty() ? std::nullopt : term.shape->front().value();
+    if (wanted && got && *wanted == *got)
+      return true;
+    std::string have =
+        term.shape->empty() ? "a number" : shapeText(*term.shape);
+    if (binding.callee == "cut")
+      error(binding.loc, "cut: the parts have " +
+                             binding.sizes[0].textWithValue() + " values but " +
+                             termText(term) + " is " + have);
+    else
+      error(binding.loc, "the left has " + binding.sizes[0].text() +
+                             " names but the right side is " + have);
+    return false;
+  }
+  const Shape &wanted = binding.sizes;
+  if (term.shape->size() != wanted.size()) {
+    error(binding.loc,
+          "'" + binding.callee + "' takes " +
+              (wanted.size() == 1 ? std::string("a vector")
+                                  : counted(wanted.size(), "axis")) +
+              " but " + termText(term) + " is " + shapeText(*term.shape),
+          {{binding.calleeLoc, "'" + binding.callee + "' is defined here"}});
+    return false;
+  }
+  for (auto [want, have] : llvm::zip(wanted, *term.shape)) {
+    if (want.unresolved() || have.unresolved() || want == have)
+      continue;
+    auto number = [](const Extent &extent) {
+      auto value = extent.value();
+      return value ? std::to_string(*value) : extent.text();
+    };
+    if (wanted.size() == 1)
+      error(binding.loc,
+            "'" + binding.callee + "' takes vectors of " + number(want) + " (" +
+                want.text() + ", " +
+                diagnostics.lineText(binding.calleeLoc, binding.loc) +
+                ") but gets " + number(have) + " (" + have.text() +
+                ") here; a module has one input size: declare a second one",
+            {{binding.calleeLoc, "the size is fixed here"}});
+    else
+      error(binding.loc,
+            "'" + binding.callee + "' takes " + shapeText(wanted) + " but " +
+                termText(term) + " is " + shapeText(*term.shape),
+            {{binding.calleeLoc, "the size is fixed here"}});
+    return false;
+  }
+  return true;
+}
+
+bool Checker::checkVocabulary(const Atom *atom, const Term &term) {
+  if (term.kindOf != Kind::Token || !term.vocabulary) {
+    error(term.loc,
+          "an embedding takes a token, but " + termText(term) + " is " +
+              (term.shape && !term.shape->empty() ? shapeText(*term.shape)
+                                                  : std::string("a number")));
+    return false;
+  }
+  auto first = model.vocabularyOf.find(atom);
+  if (first == model.vocabularyOf.end() ||
+      first->second->hasSame(*term.vocabulary))
+    return true;
+  differentVocabularies(*first->second, *term.vocabulary, term.loc);
+  return false;
+}

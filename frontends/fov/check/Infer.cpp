@@ -1,0 +1,596 @@
+//===- Infer.cpp - ranges, shapes, sizes of calls -------------------------===//
+//
+// One fixed point over all terms, arrays and indices of a model: what becomes
+// known wakes the rules that depend on it. Rules of the same strength run until
+// nothing changes; weaker ones then fill what is left (GRAMMAR 4). Check.cpp
+// looks at the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/Infer.h"
+#include "frontends/fov/check/Check.h"
+
+#include <deque>
+#include <set>
+
+using namespace fovea;
+using namespace fovea::fov;
+
+namespace {
+
+/// Something that a rule looks at again when what it depends on is known.
+struct Item {
+  enum Kind {
+    ofTerm,
+    ofBinding,
+    ofVocabulary,
+    ofArray,
+    ofChoice,
+    ofUse,
+    ofIndex
+  };
+  Kind kind;
+  void *object;
+  bool operator<(const Item &other) const {
+    return std::tie(kind, object) < std::tie(other.kind, other.object);
+  }
+};
+
+class Inference {
+public:
+  explicit Inference(Elaborated &model) : model(model) { collect(); }
+
+  void run();
+
+private:
+  void collect();
+  void add(Item item, std::initializer_list<const void *> keys);
+  void push(std::deque<Item> &queue, Item item);
+  void wake(const void *key);
+  void look(Item item);
+
+  void lookAtTerm(Term &term);
+  void lookAtBinding(const SizeBinding &binding, Item item);
+  void lookAtVocabulary(const std::pair<const Atom *, Term *> &binding);
+  void lookAtArray(Array &array);
+  void lookAtChoice(const Choice &choice);
+  void lookAtUse(const IndexUse &use, int strength);
+  void lookAtIndex(IndexVar &var);
+  void demandSymbols(const Choice &choice);
+  bool guessShape();
+  void setNested(const IndexUse &use, const Extent &extent);
+  std::optional<Shape> shapeOf(const Term &term);
+
+  bool isSelfRead(const IndexUse &use) {
+    auto it = owners.find(use.var);
+    return it != owners.end() && use.read->kind == TermKind::Read &&
+           llvm::is_contained(it->second, use.read->array);
+  }
+  void set(IndexVar *var, const Extent &extent, int strength,
+           const IndexUse &use);
+  void solve(const Atom *atom, const Extent &extent) {
+    atom->solution = extent;
+    wake(atom);
+  }
+
+  /// Each guess looks at the whole model.
+  static constexpr unsigned maxGuesses = 256;
+  unsigned numGuesses = 0;
+
+  Elaborated &model;
+  std::map<const IndexVar *, std::vector<Array *>> owners;
+  llvm::DenseMap<const void *, SmallVector<Item, 2>> dependents;
+  /// What to look at by the rules of strength 3, 4 and 5.
+  std::deque<Item> strong, weak, weakest;
+  std::set<std::pair<std::deque<Item> *, Item>> queued;
+  /// Of a size that is bound to a nested length W[m]: m.
+  Rows rows;
+  /// How much of an array was known when it was last looked at.
+  llvm::DenseMap<Array *, unsigned> known;
+};
+
+} // namespace
+
+void Inference::add(Item item, std::initializer_list<const void *> keys) {
+  for (const void *key : keys)
+    dependents[key].push_back(item);
+  push(strong, item);
+}
+
+void Inference::push(std::deque<Item> &queue, Item item) {
+  if (queued.insert({&queue, item}).second)
+    queue.push_back(item);
+}
+
+void Inference::wake(const void *key) {
+  auto it = dependents.find(key);
+  if (it == dependents.end())
+    return;
+  for (const Item &item : it->second)
+    push(strong, item);
+}
+
+void Inference::collect() {
+  for (Array *array : model.arrays)
+    for (const Piece &piece : array->pieces)
+      for (const PiecePlace &place : piece.places)
+        if (place.var)
+          owners[place.var].push_back(array);
+  for (IndexVar &var : model.indices)
+    if (var.like)
+      add({Item::ofIndex, &var}, {&var, var.like});
+  for (Term &term : model.terms) {
+    Item item{Item::ofTerm, &term};
+    add(item, {});
+    for (Term *arg : term.args)
+      dependents[arg].push_back(item);
+    for (IndexVar *var : term.vars)
+      dependents[var].push_back(item);
+    if (term.array)
+      dependents[term.array].push_back(item);
+  }
+  for (SizeBinding &binding : model.bindings)
+    add({Item::ofBinding, &binding}, {binding.term});
+  for (auto &binding : model.vocabularyBindings)
+    add({Item::ofVocabulary, &binding}, {binding.second});
+  for (Array *array : model.arrays) {
+    Item item{Item::ofArray, array};
+    add(item, {});
+    for (const Piece &piece : array->pieces) {
+      dependents[piece.value].push_back(item);
+      for (const PiecePlace &place : piece.places)
+        dependents[place.var].push_back(item);
+    }
+  }
+  for (Choice &choice : model.choices) {
+    Item item{Item::ofChoice, &choice};
+    add(item, {choice.target});
+    for (auto &[name, term] : choice.parameters)
+      dependents[term].push_back(item);
+  }
+  for (IndexUse &use : model.uses) {
+    bool isRead = use.read->kind == TermKind::Read;
+    add({Item::ofUse, &use},
+        {use.var, isRead ? static_cast<const void *>(use.read->array)
+                         : use.read->args[0]});
+  }
+}
+
+/// Weaker rules fill what stronger ones leave (GRAMMAR 4), one at a time.
+void Inference::run() {
+  while (true) {
+    if (!strong.empty()) {
+      Item item = strong.front();
+      strong.pop_front();
+      queued.erase({&strong, item});
+      look(item);
+      continue;
+    }
+    std::deque<Item> &queue = weak.empty() ? weakest : weak;
+    if (queue.empty()) {
+      if (!guessShape())
+        return findRows(model, rows);
+      continue;
+    }
+    Item item = queue.front();
+    queue.pop_front();
+    queued.erase({&queue, item});
+    if (item.kind == Item::ofUse)
+      lookAtUse(*static_cast<IndexUse *>(item.object), &queue == &weak ? 4 : 5);
+    else
+      demandSymbols(*static_cast<Choice *>(item.object));
+  }
+}
+
+/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] when nothing else gives one,
+/// and `if i == j then x[i] else f(a[i])` that of the branch that is known.
+/// False when there is nothing to guess from.
+bool Inference::guessShape() {
+  Term *best = nullptr;
+  const Shape *shape = nullptr;
+  for (Term &term : model.terms) {
+    bool isIf = term.kind == TermKind::If;
+    if (term.shape || (term.kind != TermKind::Map && !isIf))
+      continue;
+    for (const Term *arg : ArrayRef(term.args).drop_front(isIf ? 1 : 0))
+      if (arg->shape && (!best || arg->shape->size() > shape->size())) {
+        best = &term;
+        shape = &*arg->shape;
+      }
+  }
+  if (!best || ++numGuesses > maxGuesses)
+    return false;
+  best->shape = *shape;
+  wake(best);
+  return true;
+}
+
+void Inference::look(Item item) {
+  switch (item.kind) {
+  case Item::ofTerm:
+    return lookAtTerm(*static_cast<Term *>(item.object));
+  case Item::ofBinding:
+    return lookAtBinding(*static_cast<SizeBinding *>(item.object), item);
+  case Item::ofVocabulary:
+    return lookAtVocabulary(
+        *static_cast<std::pair<const Atom *, Term *> *>(item.object));
+  case Item::ofArray:
+    return lookAtArray(*static_cast<Array *>(item.object));
+  case Item::ofChoice:
+    push(weakest, item);
+    return lookAtChoice(*static_cast<Choice *>(item.object));
+  case Item::ofUse:
+    push(weak, item);
+    push(weakest, item);
+    return lookAtUse(*static_cast<IndexUse *>(item.object), 3);
+  case Item::ofIndex:
+    return lookAtIndex(*static_cast<IndexVar *>(item.object));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+void Inference::set(IndexVar *var, const Extent &extent, int strength,
+                    const IndexUse &use) {
+  var->extent = extent;
+  var->strength = strength;
+  var->originLoc = use.loc;
+  var->origin = termText(*use.read);
+  wake(var);
+}
+
+/// A nested extent W[m] comes with the index of its parent.
+void Inference::setNested(const IndexUse &use, const Extent &extent) {
+  const Atom *length = extent.length();
+  if (!length || length->parent.empty() || use.read->kind != TermKind::Read)
+    return;
+  for (unsigned k = 0; k < use.axis && k < use.read->args.size(); ++k)
+    if (auto size = use.read->array->axis(k);
+        size && size->text() == length->parent)
+      use.var->parentIndex = use.read->args[k];
+}
+
+void Inference::lookAtUse(const IndexUse &use, int strength) {
+  if (use.read->fallback)
+    return;
+  bool isRead = use.read->kind == TermKind::Read;
+  std::optional<Extent> extent;
+  if (isRead)
+    extent = use.read->array->axis(use.axis);
+  else if (use.read->args[0]->shape &&
+           use.axis < use.read->args[0]->shape->size())
+    extent = (*use.read->args[0]->shape)[use.axis];
+  if (!use.var->extent && extent) {
+    if (isSelfRead(use) || use.shift > 0 || (use.shift < 0 && strength < 4))
+      return;
+    set(use.var, *extent, use.shift == 0 ? 3 : 4, use);
+    setNested(use, *extent);
+    return;
+  }
+  // What a reader demands of an array whose index nothing else bounds.
+  if (strength >= 5 && !extent && use.var->extent && use.shift == 0 && isRead &&
+      use.read->array->source == Array::Equation &&
+      use.axis < use.read->array->numPlaces)
+    for (Piece &piece : use.read->array->pieces)
+      if (piece.isGeneral() && !piece.places[use.axis].var->extent)
+        set(piece.places[use.axis].var,
+            *use.var->extent - Extent(piece.places[use.axis].shift), 5, use);
+}
+
+/// softmax[t] of a bound t: both run over the same range.
+void Inference::lookAtIndex(IndexVar &var) {
+  IndexVar *from = var.extent ? &var : var.like;
+  IndexVar *to = var.extent ? var.like : &var;
+  if (!from->extent || to->extent)
+    return;
+  to->extent = from->extent;
+  to->strength = from->strength;
+  to->origin = from->origin;
+  to->originLoc = from->originLoc;
+  to->parentIndex = from->parentIndex;
+  wake(to);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays, calls, choices
+//===----------------------------------------------------------------------===//
+
+void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
+  if (!binding.term->shape)
+    return;
+  for (auto [axis, sizes] :
+       llvm::enumerate(llvm::zip(binding.sizes, *binding.term->shape))) {
+    auto &[size, given] = sizes;
+    // A size that is one open atom takes the extent of its first use.
+    const Atom *atom = size.openAtom();
+    if (!atom)
+      continue;
+    // A floor may still hold an open size, even this one: a size that is given
+    // by itself stays open.
+    const Atom *open = given.unresolved();
+    if (open && open != atom)
+      dependents[open].push_back(item);
+    else if (std::optional<Extent> all = given.resolved()) {
+      if (const Atom *length = all->length(); length && !length->parent.empty())
+        rows[atom] = rowOf(model, *binding.term, axis, length->parent);
+      solve(atom, *all);
+    }
+  }
+}
+
+void Inference::lookAtVocabulary(
+    const std::pair<const Atom *, Term *> &binding) {
+  auto [atom, term] = binding;
+  if (!term->vocabulary || atom->solution)
+    return;
+  model.vocabularyOf[atom] = term->vocabulary;
+  solve(atom, term->vocabulary->size);
+}
+
+/// The pieces of a name have one shape and run over the same extents.
+void Inference::lookAtArray(Array &array) {
+  for (const Piece &piece : array.pieces) {
+    if (!piece.value)
+      continue;
+    if (!array.valueShape && piece.value->shape)
+      array.valueShape = piece.value->shape;
+    if (!array.vocabulary)
+      array.vocabulary = piece.value->vocabulary;
+  }
+  unsigned count = array.valueShape.has_value() + (array.vocabulary != nullptr);
+  for (unsigned k = 0; k < array.numPlaces; ++k) {
+    std::optional<Extent> extent = array.axis(k);
+    const IndexVar *source = nullptr;
+    for (const Piece &piece : array.pieces)
+      if (const PiecePlace &place = piece.places[k];
+          place.var && place.var->extent && !extent) {
+        extent = place.var->extent;
+        source = place.var;
+      }
+    if (!extent)
+      continue;
+    ++count;
+    for (Piece &piece : array.pieces) {
+      IndexVar *var = piece.places[k].var;
+      if (!var || var->extent)
+        continue;
+      var->extent = *extent - Extent(piece.places[k].shift);
+      var->strength = 3;
+      var->originLoc = source ? source->originLoc : array.loc;
+      var->origin = source ? source->origin : array.text;
+      wake(var);
+    }
+  }
+  if (std::exchange(known[&array], count) != count)
+    wake(&array);
+}
+
+/// The value of a latent has the shape that its distribution gives.
+void Inference::lookAtChoice(const Choice &choice) {
+  Array &target = *choice.target;
+  // A guide proposes for all places that are drawn.
+  for (auto [k, place] : llvm::enumerate(choice.places)) {
+    std::optional<Extent> extent = target.axis(k);
+    if (!choice.guide || !place.var || place.var->extent || !extent)
+      continue;
+    place.var->extent = *extent - Extent(place.shift);
+    place.var->strength = 2;
+    place.var->originLoc = target.loc;
+    place.var->origin = target.text;
+    wake(place.var);
+  }
+  if (!choice.latent || target.valueShape)
+    return;
+  bool isOne = choice.distribution == "categorical" ||
+               choice.distribution == "bernoulli";
+  if (isOne)
+    target.valueShape = Shape();
+  for (auto &[name, term] : choice.parameters) {
+    if (target.valueShape)
+      break;
+    if (name == "size" && term->kind == TermKind::Number)
+      target.valueShape = Shape{Extent(int64_t(term->number))};
+    else if (name == "mean")
+      target.valueShape = term->shape;
+  }
+  if (target.valueShape)
+    wake(&target);
+}
+
+/// A categorical has the symbols of what it draws.
+void Inference::demandSymbols(const Choice &choice) {
+  if (choice.distribution != "categorical" || !choice.target->vocabulary)
+    return;
+  const Term &term = *choice.parameters[0].second;
+  if (!term.shape || term.shape->size() != 1)
+    return;
+  if (const Atom *open = (*term.shape)[0].openAtom())
+    solve(open, choice.target->vocabulary->size);
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+void Inference::lookAtTerm(Term &term) {
+  bool changed = false;
+  if (!term.shape) {
+    term.shape = shapeOf(term);
+    changed |= term.shape.has_value();
+    if (!term.shape && term.kind == TermKind::Fold && term.args[0]->shape &&
+        !term.args[0]->shape->empty())
+      if (const Atom *open = term.args[0]->shape->front().unresolved())
+        dependents[open].push_back({Item::ofTerm, &term});
+  }
+  if (!term.vocabulary) {
+    if (term.kind == TermKind::Read)
+      term.vocabulary = term.array->vocabulary;
+    else if (term.kind == TermKind::If)
+      term.vocabulary = term.args[1]->vocabulary ? term.args[1]->vocabulary
+                                                 : term.args[2]->vocabulary;
+    else if (term.kind == TermKind::Vector || term.kind == TermKind::Stack ||
+             term.kind == TermKind::Select)
+      term.vocabulary = term.args[0]->vocabulary;
+    changed |= term.vocabulary != nullptr;
+  }
+  if (changed)
+    wake(&term);
+}
+
+std::optional<Shape> Inference::shapeOf(const Term &term) {
+  for (const Term *arg : term.args)
+    if (!arg->shape && term.kind != TermKind::Map &&
+        term.kind != TermKind::If && term.kind != TermKind::Read)
+      return std::nullopt;
+  auto arg = [&](unsigned k) -> const Shape & { return *term.args[k]->shape; };
+  auto extentsOf = [&](ArrayRef<IndexVar *> vars) -> std::optional<Shape> {
+    Shape result;
+    for (IndexVar *var : vars) {
+      if (!var->extent)
+        return std::nullopt;
+      result.push_back(*var->extent);
+    }
+    return result;
+  };
+  switch (term.kind) {
+  case TermKind::Number:
+  case TermKind::Index:
+  case TermKind::Size:
+    return Shape();
+  case TermKind::Read: {
+    const Array &array = *term.array;
+    if (term.args.size() >= array.numPlaces) {
+      if (!array.valueShape)
+        return std::nullopt;
+      unsigned given = term.args.size() - array.numPlaces;
+      if (given > array.valueShape->size())
+        return Shape(); // reported by the check
+      return Shape(array.valueShape->begin() + given, array.valueShape->end());
+    }
+    std::optional<Shape> whole = array.shape();
+    if (!whole)
+      return std::nullopt;
+    return Shape(whole->begin() + term.args.size(), whole->end());
+  }
+  case TermKind::Select: {
+    size_t given = term.args.size() - 1;
+    if (given > arg(0).size())
+      return Shape();
+    return Shape(arg(0).begin() + given, arg(0).end());
+  }
+  case TermKind::Map: {
+    bool all = true;
+    for (const Term *part : term.args) {
+      if (part->shape && !part->shape->empty())
+        return part->shape;
+      all &= part->shape.has_value();
+    }
+    return all ? std::optional<Shape>(Shape()) : std::nullopt;
+  }
+  case TermKind::If:
+    for (unsigned k : {1u, 2u})
+      if (term.args[k]->shape && !term.args[k]->shape->empty())
+        return term.args[k]->shape;
+    if (term.args[1]->shape && term.args[2]->shape)
+      return Shape();
+    return std::nullopt;
+  case TermKind::Reduce: {
+    if (!isNormaliser(term.reduction))
+      return term.reduction == Reduction::Argmax ||
+                     term.reduction == Reduction::Argmin
+                 ? Shape()
+                 : arg(0);
+    std::optional<Shape> result = extentsOf(term.vars);
+    if (result)
+      result->append(arg(0).begin(), arg(0).end());
+    return result;
+  }
+  case TermKind::Stack: {
+    std::optional<Shape> result = extentsOf(term.vars);
+    if (result)
+      result->append(arg(0).begin(), arg(0).end());
+    return result;
+  }
+  case TermKind::Join: {
+    Shape result;
+    for (const Term *part : term.args)
+      if (part->shape->size() > result.size())
+        result = *part->shape;
+    Extent total(0);
+    for (const Term *part : term.args)
+      total = total + (part->shape->empty() ? Extent(1) : part->shape->back());
+    if (result.empty())
+      return Shape{total};
+    result.back() = total;
+    return result;
+  }
+  case TermKind::Contract: {
+    Shape result;
+    if (arg(0).empty() || arg(1).empty())
+      return Shape();
+    result.append(arg(0).begin(), arg(0).end() - 1);
+    result.append(arg(1).begin() + 1, arg(1).end());
+    return result;
+  }
+  case TermKind::OverAxis: {
+    if (isNormaliser(term.reduction) || arg(0).empty())
+      return arg(0);
+    return Shape(arg(0).begin(), arg(0).end() - 1);
+  }
+  case TermKind::Fold: {
+    if (arg(0).empty())
+      return Shape();
+    Shape result(term.sizes);
+    Extent product(1);
+    for (const Extent &size : term.sizes)
+      product = product * size;
+    std::optional<Extent> whole = arg(0)[0].resolved(),
+                          part = product.resolved();
+    if (!whole || !part || part->value() == 0)
+      return std::nullopt;
+    result.push_back(model.sizes.floorDiv(*whole, *part));
+    result.append(arg(0).begin() + 1, arg(0).end());
+    return result;
+  }
+  case TermKind::Flatten: {
+    size_t axes = term.vars.size();
+    Extent product(1);
+    size_t merged = std::min(arg(0).size(), axes + 1);
+    for (size_t k = 0; k < merged; ++k)
+      product = product * arg(0)[k];
+    Shape result{product};
+    result.append(arg(0).begin() + merged, arg(0).end());
+    return result;
+  }
+  case TermKind::Slice:
+  case TermKind::Fill:
+    return Shape(term.sizes);
+  case TermKind::Onehot: {
+    if (!term.args[0]->vocabulary)
+      return std::nullopt;
+    return Shape{term.args[0]->vocabulary->size};
+  }
+  case TermKind::Vector:
+    return arg(0).empty() ? Shape{Extent(1)} : arg(0);
+  case TermKind::Dropout:
+    return arg(0);
+  }
+  return std::nullopt;
+}
+
+std::string fovea::fov::termText(const Term &term) {
+  if (term.range.isValid())
+    return std::string(term.range.Start.getPointer(),
+                       term.range.End.getPointer());
+  if (term.kind == TermKind::Read)
+    return term.array->text;
+  return "this value";
+}
+
+bool fovea::fov::infer(Elaborated &model, Diagnostics &diagnostics) {
+  Inference(model).run();
+  inferKinds(model);
+  return checkModel(model, diagnostics);
+}

@@ -1,0 +1,451 @@
+//===- StaticIndices.cpp - which indices select members of a family -------===//
+//
+// An index is static when it selects a member of a family (`cell[l](..)`), or
+// occurs in a `length`, or stands at an axis that is static in another
+// equation; and an axis is static when there is an order only member by member.
+// This page finds them, and the range of each, by a fixed point over
+// the syntax of one scope (GRAMMAR 4). Static indices are expanded before
+// anything else is known, so their ranges use dims only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/elaborate/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+namespace {
+
+/// An index of a statement, or of a reduction in it.
+struct Candidate {
+  std::string name;
+  SMLoc loc;
+  const void *owner; // the statement, or the binder
+  const Expr *stated;
+  bool isStatic = false;
+  std::optional<int64_t> extent = {};
+  int strength = 9;
+  SMLoc originLoc = {};    // of the use that gave the extent
+  std::string origin = {}; // `cell[l]`
+};
+
+/// A candidate at an axis of a family.
+struct Use {
+  Candidate *candidate;
+  Family *family;
+  unsigned axis;
+  int64_t shift;
+  bool isAffine; // candidate + shift; otherwise anything that contains it
+  bool isLeft;
+  const Statement *statement;
+  SMLoc loc;
+};
+
+struct Env {
+  const Env *outer;
+  Candidate *candidate;
+};
+
+} // namespace
+
+namespace fovea::fov {
+
+class StaticAnalysis {
+public:
+  StaticAnalysis(Elaborator &elaborator, Scope &scope)
+      : elaborator(elaborator), scope(scope) {}
+
+  void run(const std::vector<const Statement *> &statements) {
+    for (const Statement *s : statements)
+      collect(*s);
+    do
+      spread();
+    while (makeMembers());
+    if (!llvm::any_of(candidates, [](auto &c) { return c.isStatic; }))
+      return;
+    findRanges();
+    for (Candidate &candidate : candidates) {
+      if (!candidate.isStatic)
+        continue;
+      if (!candidate.extent) {
+        elaborator.error(candidate.loc,
+                         "nothing gives index '" + candidate.name +
+                             "' a range; write " + candidate.name + " < ...");
+        candidate.extent = 0;
+      }
+      elaborator.staticExtents[{candidate.owner, candidate.name}] =
+          *candidate.extent;
+    }
+  }
+
+private:
+  void collect(const Statement &s);
+  void walk(const Expr &expr, const Env *env, const Statement &s);
+  void useAll(const Expr &expr, const Env *env);
+  void usesAt(const Expr &arg, const Env *env, Family *family, unsigned axis,
+              const Statement &s);
+  Family *familyOf(const Expr &base, bool &isLength);
+  void spread();
+  bool makeMembers();
+  bool dependsOn(Family *from, const Statement &on);
+  void findRanges();
+  void readStated(Candidate &candidate);
+  void disagreements();
+  bool isSelf(const Use &use);
+  bool offer(const Use &use, int64_t extent, int strength);
+
+  static Candidate *find(const Env *env, StringRef name) {
+    for (; env; env = env->outer)
+      if (env->candidate->name == name)
+        return env->candidate;
+    return nullptr;
+  }
+
+  Elaborator &elaborator;
+  Scope &scope;
+  std::deque<Candidate> candidates;
+  std::deque<Env> envs;
+  std::vector<Use> uses;
+  /// The equations that each name reads, and the axes at which some equation of
+  /// it is for one place.
+  std::map<Family *, std::set<Family *>> reads;
+  std::set<std::pair<Family *, unsigned>> ownPlaces;
+};
+
+} // namespace fovea::fov
+
+Family *StaticAnalysis::familyOf(const Expr &base, bool &isLength) {
+  isLength = false;
+  Scope *where = &scope;
+  StringRef name = base.name;
+  if (base.kind == ExprKind::Member && base.args[0]->kind == ExprKind::Name) {
+    Symbol *import = elaborator.lookup(scope, base.args[0]->name);
+    if (!import || import->kind != Symbol::Import)
+      return nullptr;
+    where = import->scope;
+  } else if (base.kind != ExprKind::Name) {
+    return nullptr;
+  }
+  Symbol *symbol = elaborator.lookup(*where, name);
+  if (!symbol && scope.instance && scope.instance->parameters)
+    symbol = elaborator.lookup(*scope.instance->parameters, name);
+  if (!symbol)
+    return nullptr;
+  isLength = symbol->kind == Symbol::LengthFamily;
+  return symbol->family;
+}
+
+/// Marks every candidate inside `expr` static, but not that of a length which
+/// comes with the data: W[m].
+void StaticAnalysis::useAll(const Expr &expr, const Env *env) {
+  if (expr.kind == ExprKind::Name)
+    if (Candidate *candidate = find(env, expr.name))
+      candidate->isStatic = true;
+  if (expr.kind == ExprKind::Index && expr.args[0]->kind == ExprKind::Name)
+    if (Symbol *symbol = elaborator.lookup(scope, expr.args[0]->name);
+        symbol && symbol->kind == Symbol::Size)
+      return;
+  for (const Expr *arg : expr.args)
+    useAll(*arg, env);
+}
+
+void StaticAnalysis::usesAt(const Expr &arg, const Env *env, Family *family,
+                            unsigned axis, const Statement &s) {
+  auto add = [&](Candidate *candidate, int64_t shift, bool isAffine) {
+    uses.push_back(
+        {candidate, family, axis, shift, isAffine, false, &s, arg.loc});
+  };
+  if (arg.kind == ExprKind::Name) {
+    if (Candidate *candidate = find(env, arg.name))
+      add(candidate, 0, true);
+    return;
+  }
+  bool sum = arg.kind == ExprKind::Binary &&
+             (arg.op == ast::Op::Add || arg.op == ast::Op::Sub) &&
+             arg.args[0]->kind == ExprKind::Name &&
+             arg.args[1]->kind == ExprKind::Integer &&
+             arg.args[1]->integer <= maxShift;
+  if (sum)
+    if (Candidate *candidate = find(env, arg.args[0]->name)) {
+      int64_t shift = arg.args[1]->integer;
+      add(candidate, arg.op == ast::Op::Add ? shift : -shift, true);
+      return;
+    }
+  // Anything else: every candidate inside it.
+  SmallVector<const Expr *> work(arg.args.begin(), arg.args.end());
+  while (!work.empty()) {
+    const Expr *part = work.pop_back_val();
+    if (part->kind == ExprKind::Name)
+      if (Candidate *candidate = find(env, part->name))
+        add(candidate, 0, false);
+    if (part->kind != ExprKind::Index)
+      work.append(part->args.begin(), part->args.end());
+  }
+}
+
+void StaticAnalysis::walk(const Expr &expr, const Env *env,
+                          const Statement &s) {
+  if (expr.kind == ExprKind::Name)
+    if (Symbol *symbol = elaborator.lookup(scope, expr.name);
+        symbol && symbol->family && symbol->family->isEquation)
+      for (const ast::Left &left : s.lefts)
+        if (Symbol *given = elaborator.lookup(scope, left.name);
+            given && given->family)
+          reads[given->family].insert(symbol->family);
+  if (expr.kind == ExprKind::Index) {
+    bool isLength;
+    Family *family = familyOf(*expr.args[0], isLength);
+    if (isLength)
+      for (const Expr *arg : expr.args.drop_front())
+        useAll(*arg, env);
+    if (family)
+      for (auto [k, arg] : llvm::enumerate(expr.args.drop_front()))
+        usesAt(*arg, env, family, k, s);
+  }
+  if (expr.kind == ExprKind::Reduce) {
+    const Env *inner = env;
+    for (const ast::Binder &binder : expr.binders) {
+      candidates.push_back(
+          {binder.name.str(), binder.loc, &binder, binder.extent});
+      envs.push_back({inner, &candidates.back()});
+      inner = &envs.back();
+      // An index in an extent is static: members differ in it.
+      if (binder.extent) {
+        useAll(*binder.extent, env);
+        walk(*binder.extent, env, s);
+      }
+    }
+    if (expr.condition)
+      walk(*expr.condition, inner, s);
+    for (const ast::Item &item : expr.items)
+      walk(*item.value, inner, s);
+    return;
+  }
+  for (const Expr *arg : expr.args)
+    walk(*arg, env, s);
+  for (const ast::Item &item : expr.items)
+    walk(*item.value, env, s);
+}
+
+void StaticAnalysis::collect(const Statement &s) {
+  bool isEquation =
+      s.kind == StatementKind::Equation || s.kind == StatementKind::Choice;
+  if (!isEquation && s.kind != StatementKind::Penalty &&
+      s.kind != StatementKind::Return)
+    return;
+  const Env *env = nullptr;
+  for (const ast::Left &left : s.lefts) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    Family *family = symbol ? symbol->family : nullptr;
+    for (auto [k, place] : llvm::enumerate(left.places)) {
+      const Expr *value = place.value;
+      int64_t shift = 0;
+      if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
+          value->args[0]->kind == ExprKind::Name &&
+          value->args[1]->kind == ExprKind::Integer &&
+          value->args[1]->integer <= maxShift) {
+        shift = value->args[1]->integer;
+        value = value->args[0];
+      }
+      if (value->kind == ExprKind::Integer && family)
+        ownPlaces.insert({family, unsigned(k)});
+      if (value->kind != ExprKind::Name)
+        continue;
+      Symbol *known = elaborator.lookup(scope, value->name);
+      if (known && known->kind != Symbol::Def &&
+          known->kind != Symbol::Equations && known->kind != Symbol::Let)
+        continue;
+      Candidate *candidate = find(env, value->name);
+      if (!candidate) {
+        candidates.push_back({value->name.str(), place.loc, &s, place.bound});
+        candidate = &candidates.back();
+        envs.push_back({env, candidate});
+        env = &envs.back();
+      }
+      if (place.bound) {
+        useAll(*place.bound, env);
+        walk(*place.bound, env, s);
+      }
+      if (family && k < family->isStatic.size())
+        uses.push_back(
+            {candidate, family, unsigned(k), shift, true, true, &s, place.loc});
+    }
+  }
+  if (s.value)
+    walk(*s.value, env, s);
+  for (const Expr *value : s.values)
+    walk(*value, env, s);
+}
+
+/// A static axis makes its indices static, and a static index its axes.
+void StaticAnalysis::spread() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Use &use : uses) {
+      if (use.axis >= use.family->isStatic.size())
+        continue;
+      if (use.family->isStatic[use.axis] && !use.candidate->isStatic)
+        use.candidate->isStatic = changed = true;
+      if (use.isLeft && use.candidate->isStatic &&
+          !use.family->isStatic[use.axis] && use.family->isEquation) {
+        use.family->isStatic[use.axis] = true;
+        changed = true;
+      }
+    }
+  }
+}
+
+/// Whether an equation is computed, in however many steps, from what `on`
+/// gives.
+bool StaticAnalysis::dependsOn(Family *from, const Statement &on) {
+  std::set<Family *> seen{from};
+  SmallVector<Family *> work{from};
+  while (!work.empty())
+    for (Family *next : reads[work.pop_back_val()])
+      if (seen.insert(next).second)
+        work.push_back(next);
+  return llvm::any_of(on.lefts, [&](const ast::Left &left) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    return symbol && symbol->family && seen.count(symbol->family);
+  });
+}
+
+/// v[0] = .., v[l < L] = f(y[0]), y[l] = g(cell[l](v[l])): v is computed from
+/// the members of y, and these from its places, one of which has an equation of
+/// its own. Only member by member is there an order: v is a family as well.
+/// True when one was found.
+bool StaticAnalysis::makeMembers() {
+  bool found = false;
+  for (const Use &use : uses) {
+    Family &family = *use.family;
+    if (use.isLeft || !use.isAffine || !use.candidate->isStatic ||
+        !family.isEquation || use.axis >= family.isStatic.size() ||
+        family.isStatic[use.axis] || !ownPlaces.count({&family, use.axis}) ||
+        !dependsOn(&family, *use.statement))
+      continue;
+    family.isStatic[use.axis] = found = true;
+  }
+  return found;
+}
+
+bool StaticAnalysis::offer(const Use &use, int64_t extent, int strength) {
+  Candidate &candidate = *use.candidate;
+  if (candidate.extent && candidate.strength <= strength)
+    return false;
+  bool same = candidate.extent == extent;
+  candidate.extent = extent;
+  candidate.strength = strength;
+  candidate.originLoc = use.loc;
+  candidate.origin = use.family->name + "[" + candidate.name + "]";
+  return !same;
+}
+
+/// Whether a statement reads what it gives.
+bool StaticAnalysis::isSelf(const Use &use) {
+  return llvm::any_of(use.statement->lefts, [&](const ast::Left &left) {
+    Symbol *symbol = elaborator.lookup(scope, left.name);
+    return symbol && symbol->family == use.family;
+  });
+}
+
+/// `l < L`
+void StaticAnalysis::readStated(Candidate &candidate) {
+  std::optional<Extent> extent =
+      elaborator.size(*candidate.stated, scope, nullptr);
+  std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
+  if (extent && (!value || *value < 0))
+    elaborator.error(candidate.stated->loc,
+                     "index '" + candidate.name +
+                         "' selects members, so its range cannot be " +
+                         extent->text() +
+                         (value ? "" : ", which differs between examples"));
+  candidate.extent = std::max<int64_t>(0, value.value_or(0));
+  candidate.strength = 1;
+}
+
+void StaticAnalysis::findRanges() {
+  for (Candidate &candidate : candidates)
+    if (candidate.isStatic && candidate.stated)
+      readStated(candidate);
+  // Each rule is tried only when the stronger ones have nothing more to say.
+  for (int strength = 2; strength <= 5;) {
+    bool changed = false;
+    // The left of a general equation gives its axis a range.
+    for (Use &use : uses)
+      if (use.isLeft && use.candidate->isStatic && use.candidate->extent &&
+          use.family->isEquation) {
+        auto &extent = use.family->extents[use.axis];
+        int64_t size = *use.candidate->extent + use.shift;
+        if (!extent || *extent < size) {
+          extent = size;
+          changed = true;
+        }
+      }
+    for (Use &use : uses) {
+      Candidate &candidate = *use.candidate;
+      if (!candidate.isStatic || !use.isAffine ||
+          use.axis >= use.family->isStatic.size() ||
+          !use.family->isStatic[use.axis])
+        continue;
+      std::optional<int64_t> extent = use.family->extents[use.axis];
+      if (extent && use.shift == 0 && !use.family->isEquation && !use.isLeft)
+        changed |= offer(use, *extent, 2);
+      else if (strength >= 3 && extent && use.shift == 0 && !use.isLeft &&
+               !isSelf(use))
+        changed |= offer(use, *extent, 3);
+      else if (strength >= 4 && extent && use.shift < 0 && !use.isLeft &&
+               !isSelf(use))
+        changed |= offer(use, *extent, 4);
+      else if (strength >= 4 && extent && use.isLeft && use.shift == 0 &&
+               !candidate.extent)
+        changed |= offer(use, *extent, 5);
+      // What a reader demands.
+      if (strength >= 5 && !extent && candidate.extent && use.shift == 0 &&
+          !use.isLeft) {
+        use.family->extents[use.axis] = candidate.extent;
+        changed = true;
+      }
+    }
+    if (!changed)
+      ++strength;
+  }
+  disagreements();
+}
+
+/// GRAMMAR 8.2, for members: two declared families of different sizes.
+void StaticAnalysis::disagreements() {
+  for (Use &use : uses) {
+    Candidate &candidate = *use.candidate;
+    if (!candidate.isStatic || !use.isAffine || use.shift != 0 || use.isLeft ||
+        candidate.strength == 1 || candidate.strength > 3 ||
+        use.axis >= use.family->extents.size() || use.family->isEquation)
+      continue;
+    std::optional<int64_t> extent = use.family->extents[use.axis];
+    if (!extent || *extent == *candidate.extent)
+      continue;
+    std::string stated =
+        candidate.name + " < " + std::to_string(*candidate.extent);
+    for (const Use &left : uses)
+      if (left.isLeft && left.candidate == &candidate) {
+        stated = left.family->name + "[" + stated + "]";
+        break;
+      }
+    elaborator.error(
+        use.loc,
+        "index '" + candidate.name +
+            "' has two ranges: " + std::to_string(*candidate.extent) +
+            " from " + candidate.origin + " (" +
+            elaborator.diagnostics.lineText(candidate.originLoc, use.loc) +
+            ") and " + std::to_string(*extent) + " from " + use.family->name +
+            "[" + candidate.name + "] here; state one: " + stated,
+        {{candidate.originLoc, "the other range comes from here"}});
+  }
+}
+
+void Elaborator::findStaticIndices(const Statements &statements, Scope &scope) {
+  StaticAnalysis(*this, scope).run(statements);
+}

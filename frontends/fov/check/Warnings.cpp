@@ -1,0 +1,518 @@
+//===- Warnings.cpp - likely mistakes of a right model --------------------===//
+//
+// What the language allows and hardly anybody means: probabilities taken for
+// logits, weights that are normalised over one index and summed over another,
+// parameters that no loss trains, products that stay zero. Each has a mending
+// in its text, and a line that ends with `# as meant` has none of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/Warnings.h"
+#include "frontends/fov/check/Infer.h"
+#include "frontends/fov/syntax/Lexer.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+
+//===----------------------------------------------------------------------===//
+// Parameters of distributions
+//===----------------------------------------------------------------------===//
+
+/// What a term takes its numbers from: through names of equations, components
+/// and stacks.
+static const Term &sourceOf(const Term &term) {
+  const Term *at = &term;
+  for (unsigned steps = 0; steps < 64; ++steps) {
+    const Piece *piece = nullptr;
+    switch (at->kind) {
+    case TermKind::Select:
+    case TermKind::Stack:
+    case TermKind::Vector:
+      at = at->args[0];
+      continue;
+    case TermKind::Read:
+      if (at->array->source == Array::Equation)
+        piece = at->array->general();
+      if (!piece || !piece->value)
+        return *at;
+      at = piece->value;
+      continue;
+    default:
+      return *at;
+    }
+  }
+  return *at;
+}
+
+static bool isReduction(const Term &term, Reduction reduction) {
+  return (term.kind == TermKind::Reduce || term.kind == TermKind::OverAxis) &&
+         term.reduction == reduction;
+}
+
+/// What a linear module gives: a product, and what is added to it.
+static bool isLinear(const Term &term) {
+  const Term *at = &sourceOf(term);
+  for (unsigned steps = 0; steps < 64; ++steps) {
+    if (at->kind == TermKind::Contract)
+      return true;
+    if (at->kind == TermKind::Fold || at->kind == TermKind::Slice)
+      at = &sourceOf(*at->args[0]);
+    else if (at->kind == TermKind::Map && at->fn == Fn::Add)
+      at = &sourceOf(at->args[0]->kind == TermKind::Contract ||
+                             at->args[0]->kind == TermKind::Map
+                         ? *at->args[0]
+                         : *at->args[1]);
+    else
+      return false;
+  }
+  return false;
+}
+
+static void checkParameter(const Choice &choice, StringRef name,
+                           const Term &term, Diagnostics &diagnostics) {
+  const Term &source = sourceOf(term);
+  std::string text = termText(term), of = choice.distribution;
+  std::string takes = "'" + of + "' takes ", wrong;
+  bool isScore = name == "logits" || name == "logit";
+  if (isScore && of == "bernoulli") {
+    if (source.kind == TermKind::Map && source.fn == Fn::Sigmoid)
+      wrong = takes + "a logit, but " + text +
+              " is a probability; write bernoulli(" + text + ")";
+  } else if (isScore && isReduction(source, Reduction::Softmax)) {
+    wrong = takes + "logits, but " + text +
+            " is probabilities, so that a softmax is taken twice; write " +
+            (of == "categorical" ? "categorical(probs = " + text + ")"
+                                 : "its logits");
+    if (of == "categorical" && &source == &term &&
+        !source.args[0]->range.Start.getPointer())
+      wrong += ", or leave the softmax out";
+    else if (of == "categorical" && &source == &term)
+      wrong += ", or categorical(" + termText(*source.args[0]) + ")";
+  } else if (name == "prob" && isLinear(term)) {
+    wrong = takes + "a probability, but " + text +
+            " is any number; write bernoulli(logit = " + text + ")";
+  } else if (name == "probs" && isReduction(source, Reduction::LogSoftmax)) {
+    wrong = takes + "probabilities, but " + text +
+            " is their logs; write categorical(" + text + ")";
+  } else if (name == "probs" && isLinear(term)) {
+    wrong = takes + "probabilities, but " + text +
+            " is any numbers; write categorical(" + text + ")";
+  } else if (name == "sd" && of == "normal" && isLinear(term)) {
+    wrong = takes + "a deviation that is positive, but " + text +
+            " is any number; write exp(" + text + ") or softplus(" + text + ")";
+  }
+  if (wrong.empty())
+    return;
+  std::vector<Diagnostics::Note> notes;
+  if (source.loc != term.loc &&
+      diagnostics.lineOf(source.loc) != diagnostics.lineOf(term.loc))
+    notes.push_back({source.loc, "it is computed here"});
+  diagnostics.warning(term.loc, wrong, std::move(notes));
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// The softmax that gives a factor, and the index that the factor has along
+/// each normalised axis.
+static const Term *softmaxOf(const Term &factor,
+                             llvm::SmallVectorImpl<const IndexVar *> &along) {
+  // `softmax[i](..)` has the axes of its indices first; those that an equation
+  // binds as well are selected at once.
+  auto addAxes = [&](const Term &value, ArrayRef<const Term *> indices) {
+    bool isFound = isReduction(value, Reduction::Softmax) &&
+                   value.kind == TermKind::Reduce;
+    for (size_t k = 0; isFound && k < value.vars.size(); ++k)
+      along.push_back(k < indices.size() && affineIndex(*indices[k])
+                          ? affineIndex(*indices[k])->first
+                          : nullptr);
+    return isFound ? &value : nullptr;
+  };
+  SmallVector<const Term *> indices;
+  if (factor.kind == TermKind::Select) {
+    llvm::append_range(indices, llvm::drop_begin(factor.args));
+    return addAxes(*factor.args[0], indices);
+  }
+  const Array *array = factor.kind == TermKind::Read ? factor.array : nullptr;
+  const Piece *piece = array && array->source == Array::Equation &&
+                               factor.args.size() >= array->numPlaces
+                           ? array->general()
+                           : nullptr;
+  if (!piece || !piece->value)
+    return nullptr;
+  const Term *value = piece->value;
+  ArrayRef<Term *> given(factor.args);
+  if (value->kind == TermKind::Select) {
+    // Which place of the equation a component is, and what is read there.
+    for (const Term *component : llvm::drop_begin(value->args))
+      for (auto [k, place] : llvm::enumerate(piece->places))
+        if (component->kind == TermKind::Index && component->index == place.var)
+          indices.push_back(given[k]);
+    value = value->args[0];
+  }
+  llvm::append_range(indices, given.drop_front(array->numPlaces));
+  return addAxes(*value, indices);
+}
+
+/// sum[i](a[t,i] * x[i]) with a[t,i] = softmax[t](..): weights that do not add
+/// up to one.
+static void checkWeights(const Term &sum, Diagnostics &diagnostics) {
+  if (sum.kind != TermKind::Reduce || sum.reduction != Reduction::Sum)
+    return;
+  SmallVector<const Term *> factors(sum.args.begin(), sum.args.end());
+  for (size_t k = 0; k < factors.size(); ++k)
+    if (factors[k]->kind == TermKind::Map && factors[k]->fn == Fn::Mul)
+      llvm::append_range(factors, factors[k]->args);
+  if (factors.size() == 1)
+    return;
+  auto isSummed = [&](const IndexVar *var) {
+    return llvm::is_contained(sum.vars, var);
+  };
+  for (const Term *factor : factors) {
+    SmallVector<const IndexVar *> along;
+    const Term *softmax = softmaxOf(*factor, along);
+    if (!softmax || llvm::is_contained(along, nullptr) ||
+        llvm::any_of(along, isSummed))
+      continue;
+    const auto *over = llvm::find_if(factor->free, isSummed);
+    if (over == factor->free.end())
+      continue;
+    std::string name = termText(*factor);
+    diagnostics.warning(sum.loc,
+                        name + " adds up to 1 over " + along.front()->name +
+                            ", but this is a sum over " + (*over)->name +
+                            "; did you mean softmax[" + (*over)->name + "]?",
+                        {{softmax->loc, "it is normalised here"}});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is trained
+//===----------------------------------------------------------------------===//
+
+static bool hasGradient(const Term &term) {
+  switch (term.kind) {
+  case TermKind::Map:
+    return !(term.fn >= Fn::And && term.fn <= Fn::NotEqual) &&
+           term.fn != Fn::Round && term.fn != Fn::Floor &&
+           term.fn != Fn::ToInt && term.fn != Fn::Stop &&
+           term.fn != Fn::FloorDiv && term.fn != Fn::Mod;
+  case TermKind::Reduce:
+  case TermKind::OverAxis:
+    return term.reduction != Reduction::Argmax &&
+           term.reduction != Reduction::Argmin &&
+           term.reduction != Reduction::Any && term.reduction != Reduction::All;
+  case TermKind::Index:
+  case TermKind::Size:
+  case TermKind::Number:
+  case TermKind::Fill:
+  case TermKind::Onehot:
+    return false;
+  default:
+    return true;
+  }
+}
+
+namespace {
+
+/// The parameters from which something is computed.
+class Reach {
+public:
+  /// `smooth`: only where a small change of the parameter is one of the value.
+  explicit Reach(bool smooth) : smooth(smooth) {}
+
+  void add(const Term *term) {
+    if (term && seen.insert(term).second)
+      work.push_back(term);
+  }
+  void run();
+  bool has(const Array *param) const { return params.count(param) > 0; }
+  bool empty() const { return params.empty(); }
+
+private:
+  bool smooth;
+  SmallVector<const Term *> work;
+  std::set<const Term *> seen;
+  std::set<const Array *> params;
+};
+
+} // namespace
+
+void Reach::run() {
+  while (!work.empty()) {
+    const Term &term = *work.pop_back_val();
+    if (smooth && !hasGradient(term))
+      continue;
+    add(term.fallback);
+    if (!smooth)
+      add(term.condition);
+    // Indices and conditions pick a value; they are no part of it.
+    ArrayRef<Term *> args(term.args);
+    if (smooth && (term.kind == TermKind::Read || term.kind == TermKind::Size))
+      args = {};
+    else if (smooth && term.kind == TermKind::Select)
+      args = args.take_front();
+    else if (smooth && term.kind == TermKind::If)
+      args = args.drop_front();
+    for (const Term *arg : args)
+      add(arg);
+    if (term.kind != TermKind::Read)
+      continue;
+    if (term.array->source == Array::Param)
+      params.insert(term.array);
+    for (const Piece &piece : term.array->pieces)
+      add(piece.value);
+  }
+}
+
+/// Parameters that are used and yet not trained.
+static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
+  if (model.choices.empty() && model.penalties.empty())
+    return;
+  Reach smooth(true), any(false), used(false);
+  for (Reach *reach : {&smooth, &any}) {
+    for (const Choice &choice : model.choices)
+      for (auto &[name, term] : choice.parameters)
+        reach->add(term);
+    for (auto &[term, loc] : model.penalties)
+      reach->add(term);
+    reach->run();
+  }
+  for (const Term &term : model.terms)
+    used.add(&term);
+  used.run();
+  if (smooth.empty() && any.empty() && !used.empty()) {
+    SMLoc loc = model.choices.empty() ? model.penalties.front().second
+                                      : model.choices.front().loc;
+    diagnostics.warning(loc, "no parameter reaches this loss, so that nothing "
+                             "is trained");
+    return;
+  }
+  std::set<std::string> said;
+  for (const Array *param : model.params) {
+    // What belongs to an import may be trained elsewhere.
+    if (param->root.empty() || !used.has(param) || smooth.has(param) ||
+        !said.insert(param->root).second)
+      continue;
+    // One of a module is enough: an unbiased use of it is no mistake.
+    bool isPartly = llvm::any_of(model.params, [&](const Array *other) {
+      return other->root == param->root && smooth.has(other);
+    });
+    if (isPartly)
+      continue;
+    diagnostics.warning(
+        param->loc,
+        "parameter '" + param->root +
+            (any.has(param)
+                 ? "' reaches the loss only through what has no gradient (a "
+                   "comparison, a rounding, an argmax or 'stop'), so that it "
+                   "is not trained"
+                 : "' is used, but neither by a '~' nor by a penalty, so that "
+                   "it is not trained"));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What stays zero
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Which terms are zero for any data before training.
+class Zeros {
+public:
+  explicit Zeros(StringRef init) : init(init.split('(').first) {}
+
+  bool isZero(const Term &term);
+
+private:
+  bool isZero(const Array &array);
+  bool find(const Term &term);
+
+  StringRef init;
+  std::map<const Term *, bool> known;
+};
+
+} // namespace
+
+/// runtime/train/Initialise.cpp: `zeros` is for all, and the others are for
+/// matrices and leave vectors at zero.
+bool Zeros::isZero(const Array &array) {
+  if (array.source == Array::Param) {
+    if (array.initial == "layer_norm:weight")
+      return false;
+    bool isOfMatrices =
+        init == "glorot" || init == "glorot_normal" || init == "he";
+    return init == "zeros" || (isOfMatrices && array.declared.size() < 2);
+  }
+  return array.source == Array::Equation && !array.latent &&
+         !array.pieces.empty() &&
+         llvm::all_of(array.pieces, [&](const Piece &piece) {
+           return piece.value && isZero(*piece.value);
+         });
+}
+
+bool Zeros::isZero(const Term &term) {
+  // A recurrence is zero when nothing else in it is different.
+  auto [it, isNew] = known.try_emplace(&term, true);
+  if (isNew) {
+    bool result = find(term);
+    known[&term] = result;
+    return result;
+  }
+  return it->second;
+}
+
+bool Zeros::find(const Term &term) {
+  auto arg = [&](unsigned k) { return isZero(*term.args[k]); };
+  auto all = [&](unsigned first) {
+    return llvm::all_of(ArrayRef(term.args).drop_front(first),
+                        [&](const Term *part) { return isZero(*part); });
+  };
+  switch (term.kind) {
+  case TermKind::Number:
+  case TermKind::Fill:
+    return term.number == 0;
+  case TermKind::Read:
+    return isZero(*term.array) && (!term.fallback || isZero(*term.fallback));
+  case TermKind::If:
+    return all(1);
+  case TermKind::Join:
+    return all(0);
+  case TermKind::Contract:
+    return arg(0) || arg(1);
+  case TermKind::Reduce:
+  case TermKind::OverAxis:
+    return term.reduction <= Reduction::Min && arg(0);
+  case TermKind::Select:
+  case TermKind::Stack:
+  case TermKind::Fold:
+  case TermKind::Flatten:
+  case TermKind::Slice:
+  case TermKind::Vector:
+  case TermKind::Dropout:
+    return arg(0);
+  case TermKind::Map:
+    break;
+  default:
+    return false;
+  }
+  switch (term.fn) {
+  case Fn::Add:
+  case Fn::Sub:
+  case Fn::Max:
+  case Fn::Min:
+    return all(0);
+  case Fn::Mul:
+    return arg(0) || arg(1);
+  case Fn::Div:
+  case Fn::Negate:
+  case Fn::Tanh:
+  case Fn::Sqrt:
+  case Fn::Abs:
+  case Fn::Sin:
+  case Fn::Relu:
+  case Fn::Erf:
+    return arg(0);
+  default:
+    return false;
+  }
+}
+
+/// A product of two zeros that are to be learnt: each stands in the way of the
+/// other's gradient.
+static void checkZeros(const Elaborated &model, StringRef init,
+                       Diagnostics &diagnostics) {
+  Zeros zeros(init);
+  for (const Term &term : model.terms) {
+    bool isProduct = term.kind == TermKind::Contract ||
+                     (term.kind == TermKind::Map && term.fn == Fn::Mul);
+    bool areLearnt =
+        isProduct && llvm::all_of(term.args, [&](const Term *factor) {
+          Reach reach(true);
+          if (!zeros.isZero(*factor))
+            return false;
+          reach.add(factor);
+          reach.run();
+          return !reach.empty();
+        });
+    if (!areLearnt)
+      continue;
+    // What follows is zero because of it.
+    return diagnostics.warning(
+        term.loc,
+        "both factors of " + termText(term) +
+            " are 0 under 'init = " + init.str() +
+            "', so that no gradient reaches either and they stay 0; leave "
+            "'init' out, or write init = uniform(0.1)");
+  }
+}
+
+void fovea::fov::warnOfMistakes(const Elaborated &model, StringRef init,
+                                Diagnostics &diagnostics) {
+  for (const Choice &choice : model.choices)
+    for (auto &[name, term] : choice.parameters)
+      checkParameter(choice, name, *term, diagnostics);
+  for (const Term &term : model.terms)
+    checkWeights(term, diagnostics);
+  checkTrained(model, diagnostics);
+  if (!init.empty())
+    checkZeros(model, init, diagnostics);
+}
+
+//===----------------------------------------------------------------------===//
+// Declarations
+//===----------------------------------------------------------------------===//
+
+static void countWords(const Program &program,
+                       llvm::StringMap<unsigned> &count) {
+  std::string ignored;
+  llvm::raw_string_ostream out(ignored);
+  Diagnostics silent(out);
+  Lexer lexer(program.source, silent);
+  for (Token token = lexer.next(); !token.is(Token::EndOfFile);
+       token = lexer.next())
+    if (token.is(Token::Name))
+      ++count[token.text];
+  for (const Program::Import &import : program.imports)
+    if (import.program)
+      countWords(*import.program, count);
+}
+
+void fovea::fov::warnOfUnused(const Program &program,
+                              Diagnostics &diagnostics) {
+  llvm::StringMap<unsigned> count;
+  countWords(program, count);
+  // How many data have a length.
+  llvm::StringMap<unsigned> givers;
+  auto lengthsOf = [](const ast::Statement &data) {
+    SmallVector<StringRef> lengths;
+    for (const ast::Axis &axis : data.array.axes)
+      if (axis.extent && axis.extent->kind == ast::ExprKind::Name)
+        lengths.push_back(axis.extent->name);
+    return lengths;
+  };
+  for (const ast::Statement *s : program.file->statements)
+    if (s->kind == ast::StatementKind::Data)
+      for (StringRef length : lengthsOf(*s))
+        ++givers[length];
+  for (const ast::Statement *s : program.file->statements) {
+    bool isData = s->kind == ast::StatementKind::Data;
+    StringRef what = isData                                 ? "data"
+                     : s->kind == ast::StatementKind::Dim   ? "dim"
+                     : s->kind == ast::StatementKind::Const ? "const"
+                     : s->kind == ast::StatementKind::Vocab ? "vocab"
+                                                            : "";
+    StringRef name = isData ? s->array.name : s->name;
+    if (what.empty() || count[name] != 1)
+      continue;
+    // Data may be there for its length alone.
+    if (isData && llvm::any_of(lengthsOf(*s), [&](StringRef length) {
+          return givers[length] == 1 && count[length] > 1;
+        }))
+      continue;
+    diagnostics.warning(isData ? s->array.loc : s->nameLoc,
+                        what.str() + " '" + name.str() + "' is never used");
+  }
+}

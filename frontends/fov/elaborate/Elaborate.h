@@ -1,0 +1,400 @@
+//===- Elaborate.h - from syntax to terms ---------------------------------===//
+//
+// Names, static indices, defs, modules and imports are resolved here. The work
+// is spread over
+//   Elaborate.cpp          names of a scope, the whole model
+//   ElaborateUses.cpp      `use`, what it replaces, `set` in decoding
+//   ElaborateData.cpp      dims, constants, vocabularies, data
+//   ElaborateParams.cpp    parameters, modules, families of both
+//   StaticIndices.cpp      which indices are static, and their ranges
+//   ElaborateEquations.cpp left sides; ElaborateChoices.cpp: of `~`
+//   ElaborateExpressions.cpp, -Names, -Reductions, -Functions, -Calls, -Sizes:
+//                          right sides
+//   ElaborateBlocks.cpp    train { } and decode { }
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_ELABORATE_ELABORATE_H
+#define FOVEA_FRONTENDS_FOV_ELABORATE_ELABORATE_H
+
+#include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/ForeignWords.h"
+#include "frontends/fov/elaborate/Terms.h"
+
+#include <set>
+
+namespace fovea::fov {
+
+/// `--set K=V`, and what `decode { set K = V }` adds for decoding.
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+/// A file with those that it includes, and the file of the prelude.
+struct Program {
+  struct Import {
+    std::string name;  // `lm`; empty for an inclusion
+    std::string model; // the file's stem
+    const ast::Statement *statement;
+    std::unique_ptr<Program> program;
+  };
+  StringRef source;
+  std::unique_ptr<ast::File> file;
+  std::vector<Import> imports; // in the order of `use` statements
+};
+
+using StaticIndices = SmallVector<int64_t, 2>;
+
+/// How many members a family may have (docs/LANGUAGE.md).
+constexpr int64_t maxMembers = 4096;
+/// How far an index may be shifted: x[k + 3].
+constexpr int64_t maxShift = 1 << 20;
+
+struct Family;
+
+struct Symbol {
+  enum Kind {
+    Unread,  // a declaration that is read when it is first needed
+    Reading, // it is being read: whoever needs it now is defined by itself
+    Mistake, // it was reported; nothing more is said about its uses
+    Size,
+    Number,
+    Vocab,
+    LengthFamily,
+    Equations,
+    Value,
+    Let,
+    Def,
+    Import,
+    Label
+  } kind;
+  SMLoc loc;
+  Extent size = {};      // Size
+  Term *value = nullptr; // Number, Value
+  const Vocabulary *vocabulary = nullptr;
+  Family *family = nullptr;                  // Equations (also data and params)
+  const ast::Statement *statement = nullptr; // Let, Def, Unread
+  unsigned component = 0;                    // Let of a tuple
+  bool isBound = false;          // data, or its vocabulary, that `use` gives
+  struct Scope *scope = nullptr; // Import
+  int64_t label = 0;
+  std::vector<const ast::Statement *> lengths = {}; // LengthFamily
+};
+
+/// A module that was declared by `param`: a def with its own parameters.
+struct Instance {
+  const ast::Statement *def = nullptr;
+  std::string path;
+  llvm::StringMap<Symbol> sizes;          // of the def: a size, or a number
+  llvm::StringMap<const Atom *> firstUse; // sizes that the first call binds
+  SMLoc firstCall;
+  std::vector<const ast::Statement *> params;
+  struct Scope *parameters = nullptr; // the def's own parameters, made once
+};
+
+struct Member {
+  Array *array = nullptr;
+  Instance *instance = nullptr;
+};
+
+/// The statements of one equation name, and what its axes are.
+struct Family {
+  std::string name;
+  std::vector<const ast::Statement *> statements;
+  std::vector<bool> isStatic;                  // per axis
+  std::vector<std::optional<int64_t>> extents; // of static axes
+  SMLoc loc;
+  std::map<StaticIndices, Member> members;
+  bool isEquation = false; // against a parameter or data
+  bool isData = false;
+};
+
+/// A namespace: the model, an import, or one call of a def.
+struct Scope {
+  Scope *parent = nullptr; // defs are looked up there
+  std::string prefix;      // of names: "", "lm.", "layer.0."
+  llvm::StringMap<Symbol> symbols;
+  Instance *instance = nullptr;       // inside a call of a module
+  SmallVector<IndexVar *, 2> context; // of a call
+  bool isCall = false;
+  const ast::Statement *def = nullptr; // that is called, or instantiated
+  std::map<const ast::Statement *, SmallVector<Term *, 2>> lets;
+  std::set<const ast::Statement *> letsInProgress;
+};
+
+/// Whether a term has one value for all examples.
+bool isConstant(const Term &term);
+
+/// The indices that a statement or a reduction binds, innermost last.
+struct Bindings {
+  const Bindings *outer = nullptr;
+  StringRef name;
+  IndexVar *var = nullptr;       // a free index, or
+  std::optional<int64_t> number; // a static one
+  bool onLeft = false;           // of the equation
+};
+
+class Elaborator {
+public:
+  Elaborator(Diagnostics &diagnostics, const Program &prelude,
+             const Overrides &overrides, bool decoding)
+      : diagnostics(diagnostics), prelude(prelude), overrides(overrides) {
+    model = std::make_unique<Elaborated>();
+    model->decoding = decoding;
+  }
+
+  /// The elaborated model; mistakes are reported, and what depends on them is
+  /// left out.
+  std::unique_ptr<Elaborated> run(const Program &program);
+
+  /// What `use` replaced: `'z' of soft.fov (line 3) by line 5`; filled by run.
+  std::vector<std::string> replacements;
+
+private:
+  using Terms = SmallVector<Term *, 2>;
+  using Statements = std::vector<const ast::Statement *>;
+
+  // Names (Elaborate.cpp).
+  Symbol *declare(Scope &scope, StringRef name, Symbol symbol);
+  Symbol *lookup(Scope &scope, StringRef name);
+  void registerNames(const Statements &statements, Scope &scope);
+  void declareAll(const Statements &statements, Scope &scope);
+  void declareEquations(const Statements &statements, Scope &scope);
+  void declareModel(const Program &program, const Statements &statements,
+                    Scope &scope);
+  void checkLatents();
+  void checkOverrides();
+  void undefined(StringRef name, SMLoc loc, Scope &scope,
+                 const Bindings *bindings,
+                 WordPlace place = WordPlace::Expression);
+  void indexNamed(StringRef name, SMLoc loc, const Symbol &symbol, Scope &scope,
+                  const Bindings *bindings);
+  StringRef freeLetter(Scope &scope, const Bindings *bindings);
+
+  // Inclusions and imports (ElaborateUses.cpp).
+  Statements flatten(const Program &program);
+  Statements withReplacements(const Program &program, const Statements &all);
+  void warnOfSlips(const Program &program);
+  /// The imports of a file and of those that it includes.
+  static void findImports(const Program &program,
+                          SmallVector<const Program::Import *> &imports);
+  void adoptVocabulary(const Program &program, const ast::Statement &data,
+                       Scope &scope);
+  void declareImport(const Program::Import &import, const Statements &ours,
+                     Scope &scope);
+  bool bindData(const Program::Import &import, const Statements &theirs,
+                const ast::Item &binding, const Statements &statements,
+                Scope &scope, Scope &own);
+  bool bindVocabulary(const Array &ours, const ast::Statement &data,
+                      const Statements &theirs, SMLoc loc, Scope &own);
+  void checkBoundAxes(const Statements &theirs, const ast::Item &binding,
+                      Scope &own);
+
+  // Dims, constants, vocabularies, data (ElaborateData.cpp).
+  const std::string *overrideOf(const std::string &name);
+  void readName(const ast::Statement &statement, Symbol &symbol, Scope &scope);
+  void readDim(const ast::Statement &statement, Symbol &symbol, Scope &scope);
+  void readConst(const ast::Statement &statement, Symbol &symbol, Scope &scope);
+  void readData(const ast::Statement &statement, Symbol &symbol, Scope &scope,
+                bool ownVocabulary = false);
+  bool readDataAxis(const ast::Statement &statement, const ast::Axis &axis,
+                    Array &array, Scope &scope);
+  bool readDataType(const ast::Type &type, Array &array, Scope &scope,
+                    bool ownVocabulary);
+  Vocabulary *makeVocabulary(const std::string &name, SMLoc loc,
+                             const ast::Expr *call, Scope &scope);
+  std::optional<int64_t> symbolCount(const std::string &name,
+                                     const ast::Expr *call, Scope &scope);
+
+  // Parameters and modules (ElaborateParams.cpp).
+  void declareParam(const ast::Statement &statement, Scope &scope);
+  std::vector<std::string> membersOf(const ast::Axis &axis, Family &family,
+                                     Scope &scope);
+  Member makeParam(const ast::Statement &statement, const std::string &path,
+                   Scope &scope, const Bindings *bindings);
+  Instance *instantiate(const ast::Expr &call, const std::string &path,
+                        Scope &scope, const Bindings *bindings);
+
+  // Static indices (StaticIndices.cpp).
+  void findStaticIndices(const Statements &statements, Scope &scope);
+  friend class StaticAnalysis;
+
+  // Equations (ElaborateEquations.cpp).
+  void elaborateAll(const Statements &statements, Scope &scope);
+  void elaborateStatement(const ast::Statement &statement, Scope &scope);
+  void elaborateAt(const ast::Statement &statement, Scope &scope,
+                   const Bindings *statics);
+  std::optional<std::string> placeKey(const ast::Left &left, Scope &scope,
+                                      const Bindings *bindings);
+  bool isCovered(const ast::Statement &statement, Scope &scope,
+                 const Bindings *bindings);
+  Array *memberArray(Family &family, const StaticIndices &at, Scope &scope);
+  Array *readLeft(const ast::Left &left, Scope &scope,
+                  const Bindings *&bindings,
+                  SmallVector<PiecePlace, 2> &places);
+  bool readPlace(const ast::Left &left, const ast::Place &place, Scope &scope,
+                 const Bindings *&bindings, PiecePlace &result);
+  bool isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
+             bool guide = false);
+  void addPiece(Array *array, Piece piece);
+  bool spread(const ast::Statement &statement, Terms &values);
+
+  // Choices (ElaborateChoices.cpp).
+  bool bindSupport(const ast::Expr &right, Scope &scope,
+                   const Bindings *&bindings, SmallVector<IndexVar *, 1> &vars);
+  bool readParameters(const ast::Expr &right, StringRef distribution,
+                      ArrayRef<StringRef> names,
+                      SmallVector<IndexVar *, 1> vars, Scope &scope,
+                      const Bindings *bindings, Choice &choice);
+  void elaborateChoice(const ast::Statement &statement, Array *target,
+                       SmallVector<PiecePlace, 2> places, Scope &scope,
+                       const Bindings *bindings);
+
+  // Expressions (ElaborateExpressions.cpp). Null after a mistake.
+  Term *expression(const ast::Expr &expr, Scope &scope,
+                   const Bindings *bindings);
+  Terms tuple(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
+  Term *nameTerm(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
+  Term *indexTerm(const ast::Expr &expr, Scope &scope,
+                  const Bindings *bindings);
+  Term *memberTerm(const ast::Expr &expr, Scope &scope,
+                   const Bindings *bindings);
+  Term *reduceTerm(const ast::Expr &expr, Scope &scope,
+                   const Bindings *bindings);
+  bool stateExtent(IndexVar *var, const ast::Binder &binder, Scope &scope,
+                   const Bindings *bindings);
+  bool stateParent(IndexVar *var, const ast::Expr &bound, Scope &scope,
+                   const Bindings *bindings);
+  Term *staticReduce(const ast::Expr &expr, int64_t extent, Scope &scope,
+                     const Bindings *bindings);
+  bool bindReduction(const ast::Expr &expr, bool normalises, Scope &scope,
+                     const Bindings *&bindings,
+                     SmallVector<IndexVar *, 1> &vars,
+                     SmallVector<Term *, 2> &components);
+  bool checkUse(const ast::Expr &expr, const IndexVar &var, const Term &body,
+                const Term *condition);
+  Term *index(Term *base, ArrayRef<Term *> indices, SMLoc loc);
+  std::optional<int64_t> staticValue(const ast::Expr &expr, Scope &scope,
+                                     const Bindings *bindings);
+  std::optional<Extent> size(const ast::Expr &expr, Scope &scope,
+                             const Bindings *bindings, bool report = true);
+  std::optional<Extent> rawSize(const ast::Expr &expr, Scope &scope,
+                                const Bindings *bindings, bool report);
+  std::optional<Extent> namedSize(const ast::Expr &expr, Scope &scope,
+                                  const Bindings *bindings, bool report);
+  std::optional<Extent> indexedSize(const ast::Expr &expr, Scope &scope,
+                                    const Bindings *bindings, bool report);
+  const Vocabulary *vocabularyOf(const ast::Expr &path, Scope &scope,
+                                 const Bindings *bindings, bool report);
+  /// What stands for a size of a def: a size, or a number such as a const.
+  std::optional<Symbol> sizeArgument(const ast::Expr &expr, Scope &scope,
+                                     const Bindings *bindings);
+  std::optional<Extent> lengthAt(Symbol &symbol, int64_t index, Scope &scope,
+                                 SMLoc loc);
+  /// The scope and member that a path such as `lm.h[lm.L-1]` names.
+  struct Path {
+    Scope *scope = nullptr;
+    Symbol *symbol = nullptr;
+    SmallVector<const ast::Expr *, 2> indices; // not used up
+  };
+  bool resolvePath(const ast::Expr &expr, Scope &scope,
+                   const Bindings *bindings, Path &path);
+  bool resolveMember(Family &family, ArrayRef<const ast::Expr *> given,
+                     Scope &scope, const Bindings *bindings, SMLoc loc,
+                     Member &member, SmallVector<const ast::Expr *, 2> &rest);
+
+  // Calls (ElaborateCalls.cpp).
+  Terms call(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
+  Terms callDef(const ast::Statement &def, Instance *instance,
+                ArrayRef<Term *> arguments,
+                const llvm::StringMap<Symbol> &sizes, const ast::Expr &expr,
+                StringRef shownName);
+  Symbol *knownDef(const ast::Expr &callee, Scope &scope,
+                   const Bindings *bindings);
+  Terms letTerms(Symbol &symbol, Scope &scope);
+  bool usedByParameters(const Instance &instance, StringRef size);
+  bool callable(const ast::Statement &def, SMLoc loc);
+
+  // Functions that are no defs (ElaborateFunctions.cpp).
+  Terms builtin(const ast::Expr &expr, StringRef name, Scope &scope,
+                const Bindings *bindings);
+  Terms cutTerms(const ast::Expr &expr, Term *whole, Scope &scope,
+                 const Bindings *bindings);
+  bool readSizes(ArrayRef<ast::Item> items, Shape &sizes, Scope &scope,
+                 const Bindings *bindings);
+
+  // train and decode (ElaborateBlocks.cpp).
+  void readBlocks(const Statements &statements, Scope &scope);
+  void readOption(const ast::Statement &block, const ast::Entry &entry);
+  void readTreatment(const ast::Statement &block, const ast::Entry &entry,
+                     Scope &scope);
+  void readSet(const ast::Entry &entry, Scope &scope);
+  void elaborateMarks(Scope &scope);
+
+  // Construction of terms.
+  Term *make(TermKind kind, SMLoc loc, ArrayRef<Term *> args = {});
+  Term *nameless(Term *value);
+  Term *number(double value, SMLoc loc, bool isInteger);
+  Term *sizeTerm(const Extent &extent, SMLoc loc);
+  Term *map(Fn fn, ArrayRef<Term *> args, SMLoc loc);
+  void computeFree(Term *term);
+  Term *boundIndex(IndexVar *var, SMLoc loc);
+  IndexVar *newIndex(StringRef name, SMLoc loc);
+
+  /// A second mistake at a place is the same one in another member of a family.
+  void error(SMLoc loc, const std::string &text,
+             std::vector<Diagnostics::Note> notes = {});
+  bool isInPrelude(SMLoc loc) const;
+
+  /// Reports once when writing out the model would take too much memory, and
+  /// is true from then on.
+  bool isTooMuch(SMLoc loc);
+  /// Reports that calls and expressions are nested too deep here.
+  bool isTooDeep(SMLoc loc);
+
+  Diagnostics &diagnostics;
+  std::set<const char *> reported;
+  /// Names that were said to be undefined: once for each scope.
+  std::set<std::pair<const Scope *, std::string>> missing;
+  const Program &prelude;
+  const Overrides &overrides;
+  std::set<std::string> keys; // that --set may name
+  std::unique_ptr<Elaborated> model;
+  std::deque<Scope> scopes;
+  std::deque<Family> families;
+  std::deque<Instance> instances;
+  std::deque<Bindings> bindingStorage;
+  Scope *preludeScope = nullptr;
+  /// The calls of defs of the prelude that are being written out, and where.
+  SmallVector<std::pair<SMLoc, const ast::Statement *>, 2> preludeCalls;
+  int64_t nextOrdinal = 0;
+  struct Root {
+    SMLoc loc;
+    std::string text;
+  } root;             // the parameter of the model that is being declared
+  unsigned depth = 0; // of expressions, through calls
+  bool isFull = false;
+  struct LengthValue {
+    std::optional<Extent> value;
+    bool isBusy = false;
+  };
+  std::map<std::pair<const Symbol *, int64_t>, LengthValue> lengthValues;
+  std::map<std::string, unsigned> callCounts;
+  std::set<std::pair<const Scope *, std::string>> freshSizes;
+  std::map<StringRef, const ast::Entry *> pendingMarks;
+  std::set<std::string> treated; // random names with an estimator
+  struct Treatment {
+    Symbol *symbol;
+    StringRef name;
+    SMLoc loc;
+  };
+  std::vector<Treatment> treatments;
+  // Keys of the equations of the present scope without static indices.
+  std::set<std::string> constantPlaces;
+  /// The places of each array, as text: none is given twice.
+  std::map<std::pair<const Array *, std::string>, SMLoc> given;
+  // Extents of static indices, by the statement or binder that binds them.
+  std::map<std::pair<const void *, std::string>, int64_t> staticExtents;
+};
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_ELABORATE_ELABORATE_H

@@ -1,0 +1,190 @@
+//===- ElaborateBlocks.cpp - train { } and decode { } ---------------------===//
+//
+// Options, the treatment of choices, what `set` replaces, and the equations
+// that steer the search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Options.h"
+#include "frontends/fov/elaborate/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+/// The equations of `decode { }`: `stop[t] = ..`, `longest = ..`.
+static bool isMark(StringRef name) {
+  return name == "stop" || name == "valid" || name == "score" ||
+         name == "longest";
+}
+
+void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
+  for (const Statement *s : statements) {
+    if (s->kind != StatementKind::Block)
+      continue;
+    for (const ast::Entry &entry : s->entries) {
+      if (entry.kind == ast::Entry::Treatment) {
+        readTreatment(*s, entry, scope);
+      } else if (entry.kind == ast::Entry::Set) {
+        if (s->name == "train")
+          error(entry.left.loc, "'set' stands in decode { }, not in train { }");
+        else
+          readSet(entry, scope);
+      } else {
+        readOption(*s, entry);
+      }
+    }
+  }
+  // What a length is set to is known before the search begins.
+  for (auto &[length, value] : model->setLengths)
+    for (const auto &[monomial, c] : value.first.terms())
+      for (const auto &[atom, exponent] : monomial)
+        for (auto &[other, unused] : model->setLengths)
+          if (atom == other)
+            error(value.second, "'" + length->name + "' cannot be set to " +
+                                    value.first.text() + ", since '" +
+                                    atom->name + "' is set as well");
+  if (!model->decoding)
+    model->setLengths.clear();
+}
+
+void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
+  StringRef name = entry.left.name;
+  const Expr &value = entry.value->kind == ExprKind::Call
+                          ? *entry.value->args[0]
+                          : *entry.value;
+  std::string mistake =
+      optionMistake(block.name, name,
+                    value.kind == ExprKind::Name ? value.name : StringRef());
+  if (!mistake.empty())
+    return error(entry.left.loc, mistake);
+  if (block.name != "decode" || !isMark(name))
+    return;
+  for (const ast::Place &place : entry.left.places)
+    if (place.value->kind != ExprKind::Name || place.bound)
+      return error(place.loc, "'" + name.str() +
+                                  "' is given for every step: its place is "
+                                  "an index, for example " +
+                                  name.str() + "[t]");
+  // A later one replaces an earlier one.
+  pendingMarks[name] = &entry;
+}
+
+void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
+                               Scope &scope) {
+  StringRef name = entry.left.name;
+  Symbol *symbol = lookup(scope, name);
+  if (!symbol)
+    return undefined(name, entry.left.loc, scope, nullptr);
+  if (symbol->kind == Symbol::Mistake)
+    return;
+  const Expr *callee =
+      entry.value->kind == ExprKind::Call ? entry.value->args[0] : entry.value;
+  StringRef treatment =
+      callee->kind == ExprKind::Name ? callee->name : StringRef();
+  auto known = block.name == "train" ? estimators() : decodeTreatments();
+  if (block.name == "train")
+    treated.insert(name.str());
+  if (!llvm::is_contained(known, treatment))
+    return error(callee->loc,
+                 "'" + treatment.str() + "' is no treatment of a choice in " +
+                     block.name.str() + suggestion(treatment, known));
+  treatments.push_back({symbol, name, entry.left.loc});
+  if (block.name == "train") {
+    if (treatment == "sampled" || treatment == "margin")
+      model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
+                                "(...)' trains by another objective than "
+                                "-log p, which cannot be executed yet");
+  } else if (treatment == "candidates" || treatment == "marginal") {
+    model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
+                              "' in decode { } cannot be executed yet");
+  }
+}
+
+/// `set X = 28` and `set x[t] = ..` in decoding.
+void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
+  StringRef name = entry.left.name;
+  Symbol *symbol = lookup(scope, name);
+  if (!symbol)
+    return undefined(name, entry.left.loc, scope, nullptr);
+  bool isReplaced =
+      symbol->family && (symbol->family->isEquation || symbol->family->isData);
+  if (symbol->kind == Symbol::Mistake || isReplaced)
+    return; // flatten puts it in the place of what it replaces
+  switch (symbol->kind) {
+  case Symbol::Number:
+    if (Term *value = expression(*entry.value, scope, nullptr)) {
+      if (!isConstant(*value))
+        error(entry.value->loc, "const '" + name.str() +
+                                    "' is set to something that is not known "
+                                    "before anything runs");
+      else if (model->decoding && !overrideOf(name.str()))
+        symbol->value = value;
+    }
+    return;
+  case Symbol::Size: {
+    const Atom *length = symbol->size.length();
+    if (!length || !length->parent.empty())
+      return error(
+          entry.left.loc,
+          "'" + name.str() +
+              (length ? "' has a length for each place of " + length->parent
+                      : std::string("' is a dim, which has one value "
+                                    "in training and decoding")) +
+              "; only a const, a length or an equation can be set");
+    std::optional<Extent> value = size(*entry.value, scope, nullptr);
+    if (!value)
+      return;
+    const Atom *nested = value->length();
+    if (value->value().value_or(1) < 1 || !value->isSum() ||
+        (nested && !nested->parent.empty()))
+      return error(entry.value->loc,
+                   "'" + name.str() + "' is set to " + value->textWithValue() +
+                       ", but a length is at least 1 and a sum of multiples "
+                       "of lengths");
+    model->setLengths.push_back({length, {*value, entry.left.loc}});
+    return;
+  }
+  default:
+    error(entry.left.loc,
+          "'" + name.str() +
+              "' cannot be set; only a const, a length or an equation can",
+          {{symbol->loc, "it is declared here"}});
+  }
+}
+
+void Elaborator::elaborateMarks(Scope &scope) {
+  if (!model->decoding)
+    return;
+  SmallVector<const Array *> steps; // one for each length that is generated
+  for (const Choice &choice : model->choices)
+    if (!choice.latent && choice.target->numPlaces == 1 &&
+        llvm::none_of(steps, [&](const Array *other) {
+          return other->extents.front() == choice.target->extents.front();
+        }))
+      steps.push_back(choice.target);
+  for (auto &[name, entry] : pendingMarks) {
+    const Bindings *bindings = nullptr;
+    Mark mark{name.str(), nullptr, {}};
+    for (const ast::Place &place : entry->left.places) {
+      IndexVar *var = newIndex(place.value->name, place.loc);
+      // A step generates one place of what is generated.
+      if (steps.size() == 1 && entry->left.places.size() == 1) {
+        var->extent = steps.front()->extents.front();
+        var->strength = 2;
+        var->originLoc = steps.front()->loc;
+        var->origin = steps.front()->name;
+      }
+      bindingStorage.push_back(
+          {bindings, place.value->name, var, std::nullopt, true});
+      bindings = &bindingStorage.back();
+      mark.indices.push_back(var);
+    }
+    mark.value = expression(*entry->value, scope, bindings);
+    if (mark.value)
+      model->marks.push_back(mark);
+  }
+}

@@ -1,0 +1,360 @@
+//===- ElaborateCalls.cpp - calls of defs and of modules ------------------===//
+//
+// A call of a def is inlined: its equations without places are names for
+// values, and its equations with places become arrays of their own, with the
+// caller's indices as context.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Options.h"
+#include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+//===----------------------------------------------------------------------===//
+// Defs
+//===----------------------------------------------------------------------===//
+
+bool Elaborator::isInPrelude(SMLoc loc) const {
+  const char *at = loc.getPointer();
+  StringRef text = prelude.source;
+  return at >= text.begin() && at < text.end();
+}
+
+/// A mistake that shows in the prelude is one of whoever calls it.
+void Elaborator::error(SMLoc loc, const std::string &text,
+                       std::vector<Diagnostics::Note> notes) {
+  if (isInPrelude(loc) && !preludeCalls.empty()) {
+    auto call = llvm::find_if(llvm::reverse(preludeCalls), [&](auto &each) {
+      return !isInPrelude(each.first);
+    });
+    if (call != preludeCalls.rend()) {
+      notes.push_back(
+          {loc, "in '" + call->second->name.str() + "' of the prelude"});
+      loc = call->first;
+    }
+  }
+  if (!loc.isValid() || reported.insert(loc.getPointer()).second)
+    diagnostics.error(loc, text, std::move(notes));
+}
+
+Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
+  const Statement *s = symbol.statement;
+  auto it = scope.lets.find(s);
+  if (it == scope.lets.end()) {
+    if (!scope.letsInProgress.insert(s).second) {
+      error(symbol.loc, "'" + s->lefts[symbol.component].name.str() +
+                            "' is defined by itself");
+      return {};
+    }
+    Terms values = tuple(*s->value, scope, nullptr);
+    scope.letsInProgress.erase(s);
+    if (!spread(*s, values))
+      values.clear();
+    it = scope.lets.try_emplace(s, values).first;
+  }
+  if (symbol.component >= it->second.size())
+    return {};
+  return {it->second[symbol.component]};
+}
+
+Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
+                                      ArrayRef<Term *> arguments,
+                                      const llvm::StringMap<Symbol> &sizes,
+                                      const Expr &expr, StringRef shownName) {
+  SMLoc loc = expr.loc, callee = expr.range.Start;
+  if (arguments.size() != def.parameters.size()) {
+    error(loc,
+          "'" + shownName.str() + "' takes " +
+              counted(def.parameters.size(), "value") + " but gets " +
+              std::to_string(arguments.size()),
+          {{def.nameLoc, "'" + def.name.str() + "' is defined here"}});
+    return {};
+  }
+  llvm::SaveAndRestore level(depth, depth + 16);
+  if (isTooDeep(loc) || isTooMuch(loc))
+    return {};
+  size_t firstTerm = model->terms.size(), firstIndex = model->indices.size(),
+         firstBinding = model->bindings.size(), firstUse = model->uses.size(),
+         firstArray = model->storage.size();
+  bool isPrelude = isInPrelude(def.nameLoc);
+  if (isPrelude)
+    preludeCalls.push_back({callee, &def});
+  llvm::scope_exit popCall([&] {
+    if (isPrelude)
+      preludeCalls.pop_back();
+  });
+  Scope *own = &scopes.emplace_back();
+  own->isCall = true;
+  own->instance = instance;
+  own->def = &def;
+  own->parent = instance ? instance->parameters->parent : preludeScope;
+  if (!instance)
+    for (Scope &s : scopes)
+      if (s.symbols.count(def.name) && s.symbols[def.name].statement == &def) {
+        own->parent = &s;
+        break;
+      }
+  unsigned &count = callCounts[instance ? instance->path : def.name.str()];
+  own->prefix = (instance ? instance->path : def.name.str()) +
+                (count == 0 ? "." : "#" + std::to_string(count + 1) + ".");
+  ++count;
+  for (auto &entry : sizes)
+    own->symbols[entry.first()] = entry.second;
+  if (instance) {
+    if (!instance->firstCall.isValid())
+      instance->firstCall = loc;
+    for (auto &entry : instance->parameters->symbols)
+      own->symbols[entry.first()] = entry.second;
+  }
+  for (auto [k, parameter] : llvm::enumerate(def.parameters)) {
+    Term *argument = arguments[k];
+    for (IndexVar *var : argument->free)
+      if (!llvm::is_contained(own->context, var))
+        own->context.push_back(var);
+    if (parameter.hasShape) {
+      if (parameter.shape.size() == 1) {
+        Term *vector = make(TermKind::Vector, argument->loc, {argument});
+        vector->range = argument->range;
+        argument = vector;
+      }
+      SizeBinding binding;
+      binding.term = argument;
+      binding.loc = loc;
+      binding.callee = shownName.str();
+      binding.calleeLoc = instance && instance->firstCall != loc
+                              ? instance->firstCall
+                              : def.nameLoc;
+      for (const Expr *axis : parameter.shape) {
+        if (axis->kind == ExprKind::Integer) {
+          binding.sizes.push_back(Extent(axis->integer));
+          continue;
+        }
+        auto it = own->symbols.find(axis->name);
+        // What no parameter's shape uses differs from call to call.
+        bool isShared = instance && instance->firstUse.count(axis->name) &&
+                        usedByParameters(*instance, axis->name);
+        if (it == own->symbols.end() ||
+            (instance && instance->firstUse.count(axis->name) && !isShared &&
+             !freshSizes.count({own, axis->name.str()}))) {
+          freshSizes.insert({own, axis->name.str()});
+          own->symbols[axis->name] = {Symbol::Size, loc,
+                                      Extent(model->sizes.open(axis->name))};
+          it = own->symbols.find(axis->name);
+        }
+        if (it->second.kind != Symbol::Size) {
+          error(axis->loc, "'" + axis->name.str() + "' is not a size");
+          return {};
+        }
+        binding.sizes.push_back(it->second.size);
+      }
+      model->bindings.push_back(std::move(binding));
+    }
+    Symbol value{Symbol::Value, parameter.loc};
+    value.value = argument;
+    own->symbols[parameter.name] = value;
+    if (instance) {
+      auto it = instance->firstUse.find((parameter.name + ".vocab").str());
+      if (it != instance->firstUse.end())
+        model->vocabularyBindings.push_back({it->second, argument});
+    }
+  }
+  Terms results;
+  if (def.value) {
+    results = tuple(*def.value, *own, nullptr);
+  } else {
+    Statements body;
+    for (const Statement *s : def.body)
+      if (s->kind != StatementKind::Param)
+        body.push_back(s);
+    registerNames(body, *own);
+    declareAll(body, *own);
+    findStaticIndices(body, *own);
+    elaborateAll(body, *own);
+    bool returned = false;
+    for (const Statement *s : body)
+      if (s->kind == StatementKind::Return) {
+        returned = true;
+        for (const Expr *value : s->values) {
+          Term *term = expression(*value, *own, nullptr);
+          if (!term) {
+            return {};
+          }
+          results.push_back(term);
+        }
+        break;
+      }
+    if (!returned)
+      error(def.nameLoc, "'" + def.name.str() + "' returns nothing");
+  }
+  if (!isPrelude)
+    return results;
+  // What the prelude computes is said to stand where it is called.
+  diagnostics.addOrigin(callee, {def.nameLoc, "'" + def.name.str() +
+                                                  "' of the prelude is "
+                                                  "defined here"});
+  for (Term &term : llvm::drop_begin(model->terms, firstTerm))
+    term.loc = callee;
+  for (IndexVar &var : llvm::drop_begin(model->indices, firstIndex))
+    var.loc = var.originLoc = callee;
+  for (SizeBinding &binding : llvm::drop_begin(model->bindings, firstBinding))
+    if (isInPrelude(binding.loc))
+      binding.loc = callee;
+  for (IndexUse &use : llvm::drop_begin(model->uses, firstUse))
+    use.loc = callee;
+  for (Array &array : llvm::drop_begin(model->storage, firstArray)) {
+    array.loc = callee;
+    if (array.firstRead.isValid())
+      array.firstRead = callee;
+    for (Piece &piece : array.pieces) {
+      piece.loc = callee;
+      for (PiecePlace &place : piece.places)
+        place.loc = callee;
+    }
+  }
+  for (Term *result : results)
+    if (isInPrelude(result->range.Start) || !result->range.isValid()) {
+      result->loc = loc;
+      result->range = expr.range;
+    }
+  return results;
+}
+
+/// Whether a parameter of the module has this size.
+bool Elaborator::usedByParameters(const Instance &instance, StringRef size) {
+  SmallVector<const Expr *> work;
+  for (const Statement *s : instance.params) {
+    work.push_back(s->module);
+    for (const ast::Axis &axis : s->array.axes)
+      if (axis.extent)
+        work.push_back(axis.extent);
+  }
+  while (!work.empty()) {
+    const Expr *expr = work.pop_back_val();
+    if (expr->kind == ExprKind::Name && expr->name == size)
+      return true;
+    work.append(expr->args.begin(), expr->args.end());
+    for (const ast::Item &item : expr->items)
+      work.push_back(item.value);
+  }
+  return false;
+}
+
+/// The def that a callee names, or null.
+Symbol *Elaborator::knownDef(const Expr &callee, Scope &scope,
+                             const Bindings *bindings) {
+  if (callee.kind != ExprKind::Name)
+    return nullptr;
+  for (const Bindings *b = bindings; b; b = b->outer)
+    if (b->name == callee.name)
+      return nullptr;
+  Symbol *symbol = lookup(scope, callee.name);
+  return symbol && symbol->kind == Symbol::Def ? symbol : nullptr;
+}
+
+Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
+                                   const Bindings *bindings) {
+  const Expr &callee = *expr.args[0];
+  if (callee.kind == ExprKind::Name && !lookup(scope, callee.name)) {
+    if (llvm::is_contained(builtinNames(), callee.name))
+      return builtin(expr, callee.name, scope, bindings);
+    undefined(callee.name, callee.loc, scope, bindings);
+    return {};
+  }
+  SmallVector<Term *, 4> args;
+  for (const ast::Item &item : expr.items) {
+    if (!item.name.empty()) {
+      error(item.loc, "arguments of a call have no names here");
+      return {};
+    }
+    args.push_back(expression(*item.value, scope, bindings));
+  }
+  // One mistake in an argument does not hide those in others.
+  if (llvm::is_contained(args, nullptr))
+    return {};
+
+  // name(args) or name(sizes)(args): a def without parameters.
+  bool withSizes = callee.kind == ExprKind::Call;
+  const Expr &name = withSizes ? *callee.args[0] : callee;
+  if (Symbol *symbol = knownDef(name, scope, bindings)) {
+    const Statement &def = *symbol->statement;
+    ArrayRef<ast::Item> given =
+        withSizes ? callee.items : ArrayRef<ast::Item>();
+    if (!callable(def, callee.loc))
+      return {};
+    if (given.size() != def.sizes.size()) {
+      error(callee.loc,
+            "'" + def.name.str() + "' takes " +
+                counted(def.sizes.size(), "size") + " but gets " +
+                std::to_string(given.size()) +
+                (withSizes ? std::string()
+                           : ": write " + def.name.str() + "(...)(...)"),
+            {{def.nameLoc, "it is defined here"}});
+      return {};
+    }
+    llvm::StringMap<Symbol> sizes;
+    for (auto [size, item] : llvm::zip(def.sizes, given)) {
+      std::optional<Symbol> argument =
+          sizeArgument(*item.value, scope, bindings);
+      if (!argument)
+        return {};
+      sizes[size] = *argument;
+    }
+    return callDef(def, nullptr, args, sizes, expr, def.name);
+  }
+
+  // A module: name, family member, or a part of an import.
+  SmallVector<const Expr *, 2> indices;
+  const Expr *base = &callee;
+  if (base->kind == ExprKind::Index) {
+    indices.append(base->args.begin() + 1, base->args.end());
+    base = base->args[0];
+  }
+  if (base->kind != ExprKind::Name && base->kind != ExprKind::Member) {
+    error(callee.loc, "this cannot be called");
+    return {};
+  }
+  Path path;
+  if (!resolvePath(*base, scope, bindings, path))
+    return {};
+  std::string shown(callee.range.Start.getPointer(),
+                    callee.range.End.getPointer());
+  if (path.symbol->kind != Symbol::Equations) {
+    error(callee.loc, "'" + shown + "' cannot be called",
+          {{path.symbol->loc, "it is declared here"}});
+    return {};
+  }
+  Member member;
+  SmallVector<const Expr *, 2> rest;
+  if (!resolveMember(*path.symbol->family, indices, scope, bindings, callee.loc,
+                     member, rest))
+    return {};
+  if (!member.instance || !rest.empty()) {
+    error(callee.loc, "'" + shown + "' is not a module and cannot be called",
+          {{path.symbol->loc, "it is declared here"}});
+    return {};
+  }
+  return callDef(*member.instance->def, member.instance, args,
+                 member.instance->sizes, expr, shown);
+}
+
+/// A def with parameters is instantiated by `param`, never called directly.
+bool Elaborator::callable(const Statement &def, SMLoc loc) {
+  for (const Statement *s : def.body)
+    if (s->kind == StatementKind::Param) {
+      error(loc,
+            "'" + def.name.str() +
+                "' has parameters: declare one by 'param NAME : " +
+                def.name.str() + "(...)' and apply NAME",
+            {{def.nameLoc, "it is defined here"}});
+      return false;
+    }
+  return true;
+}

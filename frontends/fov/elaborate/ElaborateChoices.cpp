@@ -1,0 +1,270 @@
+//===- ElaborateChoices.cpp - name[..] ~ distribution(..) -----------------===//
+//
+// Data with a distribution is observed in training and generated in decoding;
+// any other name is a latent choice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/elaborate/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+
+namespace {
+
+struct Distribution {
+  StringRef name;
+  /// In the order in which they are given without names.
+  std::vector<StringRef> parameters;
+  /// One of each group is wanted.
+  std::vector<std::vector<StringRef>> wanted;
+};
+
+} // namespace
+
+/// The distribution of this name, or null; `names` gets those that there are.
+static const Distribution *findDistribution(StringRef name,
+                                            std::vector<StringRef> &names) {
+  static const std::vector<Distribution> all = {
+      {"categorical", {"logits", "probs"}, {{"logits", "probs"}}},
+      {"bernoulli", {"prob", "logit"}, {{"prob", "logit"}}},
+      {"normal", {"mean", "sd"}, {{"mean"}, {"sd"}}},
+      {"uniform", {"low", "high", "size"}, {{"low"}, {"high"}}},
+      {"mixture", {"logit"}, {{"logit"}}}};
+  for (const Distribution &each : all) {
+    if (each.name == name)
+      return &each;
+    names.push_back(each.name);
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// What a mixture is of.
+struct Component {
+  StringRef name, wants;
+  std::vector<StringRef> parameters;
+};
+
+} // namespace
+
+static const Component *findComponent(StringRef name) {
+  static const std::vector<Component> all = {
+      {"normal", "a mean and a deviation", {"mean", "sd"}},
+      {"bivariate",
+       "a mean, a deviation and a correlation",
+       {"mean", "sd", "correlation"}}};
+  const auto *it = llvm::find_if(
+      ArrayRef(all), [&](const Component &each) { return each.name == name; });
+  return it == all.data() + all.size() ? nullptr : it;
+}
+
+/// The order in which an attn.choice has its parameters.
+static void putInOrder(Choice &choice) {
+  static constexpr StringRef order[] = {
+      "logit", "logits",      "prob", "probs", "mean",
+      "sd",    "correlation", "low",  "high",  "size"};
+  llvm::stable_sort(choice.parameters, [](const auto &a, const auto &b) {
+    return llvm::find(order, a.first) < llvm::find(order, b.first);
+  });
+}
+
+/// The indices that a distribution binds: its support. False after a mistake.
+bool Elaborator::bindSupport(const Expr &right, Scope &scope,
+                             const Bindings *&bindings,
+                             SmallVector<IndexVar *, 1> &vars) {
+  const Bindings *outer = bindings;
+  for (const ast::Binder &binder : right.binders) {
+    for (const Bindings *b = outer; b; b = b->outer)
+      if (b->name == binder.name) {
+        error(binder.loc, "index '" + binder.name.str() +
+                              "' is already bound on the left; the support "
+                              "needs a new name: " +
+                              right.name.str() + "[" +
+                              freeLetter(scope, bindings).str() + "](...)");
+        return false;
+      }
+    IndexVar *var = newIndex(binder.name, binder.loc);
+    if (!stateExtent(var, binder, scope, outer))
+      return false;
+    bindingStorage.push_back({bindings, binder.name, var, std::nullopt, false});
+    bindings = &bindingStorage.back();
+    vars.push_back(var);
+  }
+  if (right.condition) {
+    error(right.condition->loc,
+          "a distribution takes no condition; exclude places by logits of "
+          "-inf");
+    return false;
+  }
+  return true;
+}
+
+/// The parameters of a distribution, by name. False after a mistake.
+bool Elaborator::readParameters(const Expr &right, StringRef distribution,
+                                ArrayRef<StringRef> names,
+                                SmallVector<IndexVar *, 1> vars, Scope &scope,
+                                const Bindings *bindings, Choice &choice) {
+  bool isFine = true;
+  auto add = [&](StringRef name, const Expr &value, SMLoc loc) {
+    Term *term = expression(value, scope, bindings);
+    isFine &= term != nullptr;
+    if (term && !vars.empty()) {
+      Term *stack = make(TermKind::Stack, term->loc, {term});
+      stack->range = term->range;
+      stack->vars = vars;
+      computeFree(stack);
+      term = stack;
+    }
+    bool isGiven = llvm::any_of(choice.parameters, [&](auto &parameter) {
+      return parameter.first == name;
+    });
+    if (isGiven)
+      error(loc, "'" + name.str() + "' of '" + distribution.str() +
+                     "' is given twice");
+    isFine &= !isGiven;
+    if (isFine)
+      choice.parameters.push_back({name.str(), term});
+  };
+  // normal(mean, deviation) of a mixture. False after a mistake.
+  auto addComponent = [&](const Component &component, const Expr &call) {
+    if (call.items.size() != component.parameters.size()) {
+      error(call.loc, "'" + component.name.str() + "' takes " +
+                          component.wants.str() + " but gets " +
+                          counted(call.items.size(), "value"));
+      return false;
+    }
+    for (auto [k, item] : llvm::enumerate(call.items)) {
+      StringRef name = item.name.empty() ? component.parameters[k] : item.name;
+      if (llvm::is_contained(component.parameters, name)) {
+        add(name, *item.value, call.loc);
+        continue;
+      }
+      error(item.loc, "'" + component.name.str() + "' has no parameter '" +
+                          name.str() + "'" +
+                          suggestion(name, component.parameters));
+      isFine = false;
+    }
+    return true;
+  };
+  unsigned position = 0;
+  for (const ast::Item &item : right.items) {
+    const Expr &value = *item.value;
+    bool isCall =
+        value.kind == ExprKind::Call && value.args[0]->kind == ExprKind::Name;
+    StringRef callee = isCall                           ? value.args[0]->name
+                       : value.kind == ExprKind::Reduce ? value.name
+                                                        : StringRef();
+    std::vector<StringRef> known;
+    bool isMixture = item.name.empty() && distribution == "mixture";
+    if (const Component *component =
+            isMixture && isCall ? findComponent(callee) : nullptr) {
+      if (!addComponent(*component, value))
+        return false;
+      continue;
+    }
+    if (isMixture && !callee.empty() && findDistribution(callee, known)) {
+      error(value.loc, "a mixture is of 'normal' or 'bivariate' components, "
+                       "not of '" +
+                           callee.str() + "'");
+      return false;
+    }
+    if (item.name.empty() && position >= names.size()) {
+      error(item.loc, "'" + distribution.str() + "' takes " +
+                          counted(names.size(), "parameter") +
+                          " but gets more");
+      return false;
+    }
+    StringRef name = item.name.empty() ? names[position++] : item.name;
+    if (!llvm::is_contained(names, name)) {
+      error(item.loc, "'" + distribution.str() + "' has no parameter '" +
+                          name.str() + "'" + suggestion(name, names));
+      isFine = false;
+      continue;
+    }
+    add(name, value, item.loc);
+  }
+  return isFine;
+}
+
+void Elaborator::elaborateChoice(const Statement &s, Array *target,
+                                 SmallVector<PiecePlace, 2> places,
+                                 Scope &scope, const Bindings *bindings) {
+  const Expr &right = *s.value;
+  Choice choice;
+  choice.target = target;
+  choice.places = places;
+  choice.loc = s.lefts[0].loc;
+  choice.guide = s.guide;
+  choice.latent = target->source == Array::Equation;
+  StringRef name =
+      right.kind == ExprKind::Reduce ? right.name
+      : right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Name
+          ? right.args[0]->name
+          : StringRef();
+  if (name.empty())
+    return error(right.loc,
+                 "expected a distribution, for example categorical(...)");
+  std::vector<StringRef> known;
+  const Distribution *distribution = findDistribution(name, known);
+  if (!distribution) {
+    std::string ours = ourWord(name, WordPlace::Distribution);
+    return error(right.loc,
+                 "'" + name.str() + "' is no distribution" +
+                     (ours.empty() ? suggestion(name, known) : ours));
+  }
+  choice.distribution = name.str();
+  if (!choice.latent)
+    for (const PiecePlace &place : places)
+      if (!place.var || place.shift != 0)
+        return error(place.loc, "'" + target->text +
+                                    "' is data, so its distribution is for "
+                                    "every place: write an index here");
+  SmallVector<IndexVar *, 1> vars;
+  if (!bindSupport(right, scope, bindings, vars) ||
+      !readParameters(right, name, distribution->parameters, vars, scope,
+                      bindings, choice))
+    return;
+  for (ArrayRef<StringRef> group : distribution->wanted) {
+    unsigned given = llvm::count_if(choice.parameters, [&](auto &parameter) {
+      return llvm::is_contained(group, parameter.first);
+    });
+    if (given == 1)
+      continue;
+    std::string shown;
+    for (StringRef each : group)
+      shown += (shown.empty() ? "'" : " or '") + each.str() + "'";
+    return error(right.loc,
+                 "'" + name.str() + "' wants " + shown +
+                     (given == 0 ? " but does not get it" : " but gets both"));
+  }
+  bool hasComponents = llvm::any_of(choice.parameters, [](auto &parameter) {
+    return parameter.first == "mean";
+  });
+  if (name == "mixture" && !hasComponents)
+    return error(right.loc, "'mixture' has no components; write mixture[k]("
+                            "logit = ..., normal(mean, deviation))");
+  putInOrder(choice);
+  if (s.guide && !choice.latent)
+    return error(choice.loc,
+                 "'" + target->text +
+                     "' is data, which is observed; a guide is for a latent",
+                 {{target->loc, "it is declared here"}});
+  if (!isNew(target, places, choice.loc, s.guide))
+    return;
+  if (choice.latent && s.guide) {
+    target->latent = true;
+  } else if (choice.latent) {
+    target->latent = true;
+    target->loc = choice.loc;
+    target->kind = name == "categorical" ? Kind::Int
+                   : name == "bernoulli" ? Kind::Bit
+                                         : Kind::Real;
+    target->pieces.push_back({places, nullptr, choice.loc});
+  }
+  model->choices.push_back(std::move(choice));
+}

@@ -1,0 +1,424 @@
+//===- ElaborateExpressions.cpp - right sides -----------------------------===//
+//
+// Names, indices, reductions and operators become terms. What needs a shape is
+// left to Infer.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+#include <cmath>
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+/// How many terms a model may have once its defs and families are written out,
+/// and how many parameters and arrays.
+static constexpr size_t maxTerms = 200'000, maxArrays = 50'000;
+/// How deep expressions may be nested through calls.
+static constexpr unsigned maxDepth = 1000;
+/// A term of this height becomes an array, so that no walk over terms is deep.
+static constexpr unsigned maxHeight = 200;
+
+bool Elaborator::isTooMuch(SMLoc loc) {
+  if (isFull ||
+      (model->terms.size() < maxTerms && model->storage.size() < maxArrays))
+    return isFull;
+  error(loc, "this model has too many operations or parameters once its defs "
+             "and families are written out");
+  return isFull = true;
+}
+
+bool Elaborator::isTooDeep(SMLoc loc) {
+  if (isFull || depth <= maxDepth)
+    return isFull;
+  error(loc, "this is nested too deep, or is defined by itself");
+  // What is defined by itself twice would go on in every branch.
+  return isFull = true;
+}
+
+Term *Elaborator::make(TermKind kind, SMLoc loc, ArrayRef<Term *> args) {
+  Term *term = &model->terms.emplace_back();
+  term->kind = kind;
+  term->loc = loc;
+  for (Term *arg : args)
+    term->args.push_back(arg->height < maxHeight ? arg : nameless(arg));
+  computeFree(term);
+  return term;
+}
+
+/// The term as an array without a name, over the indices that it needs.
+Term *Elaborator::nameless(Term *value) {
+  Array *array = &model->storage.emplace_back();
+  array->source = Array::Equation;
+  array->text = "this value";
+  array->loc = value->loc;
+  array->context = value->free;
+  array->pieces.push_back({{}, value, value->loc});
+  model->arrays.push_back(array);
+  Term *read = &model->terms.emplace_back();
+  read->kind = TermKind::Read;
+  read->loc = value->loc;
+  read->range = value->range;
+  read->array = array;
+  computeFree(read);
+  return read;
+}
+
+/// Finds what a term depends on, and how tall and large it is.
+void Elaborator::computeFree(Term *term) {
+  term->free.clear();
+  term->height = term->weight = 1;
+  auto add = [&](IndexVar *var) {
+    if (!llvm::is_contained(term->vars, var) &&
+        !llvm::is_contained(term->free, var))
+      term->free.push_back(var);
+  };
+  if (term->kind == TermKind::Index && term->index)
+    add(term->index);
+  if (term->kind == TermKind::Read && term->array)
+    for (IndexVar *var : term->array->context)
+      add(var);
+  auto addPart = [&](const Term *part) {
+    if (!part)
+      return;
+    for (IndexVar *var : part->free)
+      add(var);
+    term->height = std::max(term->height, part->height + 1);
+    term->weight = std::min(term->weight + part->weight, 1u << 20);
+  };
+  for (const Term *arg : term->args)
+    addPart(arg);
+  addPart(term->condition);
+  addPart(term->fallback);
+}
+
+/// Whole numbers beyond 2^53 have no exact value here: they are real.
+Term *Elaborator::number(double value, SMLoc loc, bool isInteger) {
+  Term *term = make(TermKind::Number, loc);
+  term->number = value;
+  term->isInteger = isInteger && std::abs(value) <= 0x1p53;
+  return term;
+}
+
+Term *Elaborator::sizeTerm(const Extent &extent, SMLoc loc) {
+  Term *term = make(TermKind::Size, loc);
+  term->extent = extent;
+  return term;
+}
+
+Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
+  // Numbers fold: indices such as (3 - 1) // 2 must stay affine.
+  if (args.size() <= 2 && llvm::all_of(args, [](Term *t) {
+        return t->kind == TermKind::Number && !t->isSymbol;
+      })) {
+    double a = args[0]->number, b = args.size() > 1 ? args[1]->number : 0;
+    bool whole = llvm::all_of(args, [](Term *t) { return t->isInteger; });
+    std::optional<double> result;
+    switch (fn) {
+    case Fn::Add:
+      result = a + b;
+      break;
+    case Fn::Sub:
+      result = a - b;
+      break;
+    case Fn::Mul:
+      result = a * b;
+      break;
+    case Fn::Negate:
+      result = -a;
+      break;
+    case Fn::Div:
+      if (b != 0) {
+        result = a / b;
+        whole = false;
+      }
+      break;
+    case Fn::FloorDiv:
+      if (b != 0)
+        result = std::floor(a / b);
+      break;
+    case Fn::Pow:
+      result = std::pow(a, b);
+      whole &= b >= 0;
+      break;
+    case Fn::Max:
+      result = std::max(a, b);
+      break;
+    case Fn::Min:
+      result = std::min(a, b);
+      break;
+    case Fn::Sqrt:
+      if (a >= 0) {
+        result = std::sqrt(a);
+        whole = false;
+      }
+      break;
+    default:
+      break;
+    }
+    if (result)
+      return number(*result, loc, whole);
+  }
+  Term *term = make(TermKind::Map, loc, args);
+  term->fn = fn;
+  return term;
+}
+
+std::optional<std::pair<IndexVar *, int64_t>>
+fovea::fov::affineIndex(const Term &term) {
+  int64_t shift = 0;
+  const Term *at = &term;
+  while (at->kind == TermKind::Map &&
+         (at->fn == Fn::Add || at->fn == Fn::Sub)) {
+    const Term *a = at->args[0], *b = at->args[1];
+    if (a->kind == TermKind::Number && at->fn == Fn::Add)
+      std::swap(a, b);
+    if (b->kind != TermKind::Number || !b->isInteger ||
+        std::abs(b->number) > 1e9)
+      return std::nullopt;
+    shift += at->fn == Fn::Add ? int64_t(b->number) : -int64_t(b->number);
+    at = a;
+  }
+  if (at->kind != TermKind::Index)
+    return std::nullopt;
+  return std::pair(at->index, shift);
+}
+
+/// The value of a bound index where its name stands.
+Term *Elaborator::boundIndex(IndexVar *var, SMLoc loc) {
+  Term *term = make(TermKind::Index, loc);
+  term->index = var;
+  computeFree(term);
+  return term;
+}
+
+IndexVar *Elaborator::newIndex(StringRef name, SMLoc loc) {
+  model->indices.emplace_back();
+  IndexVar *var = &model->indices.back();
+  var->name = name.str();
+  var->loc = loc;
+  return var;
+}
+
+/// base[indices..]: a read gets more indices, anything else is selected from.
+Term *Elaborator::index(Term *base, ArrayRef<Term *> indices, SMLoc loc) {
+  unsigned first = 0;
+  Term *term;
+  if (base->kind == TermKind::Read && !base->fallback) {
+    first = base->args.size();
+    term = make(TermKind::Read, base->loc);
+    term->array = base->array;
+    term->args = base->args;
+  } else {
+    term = make(TermKind::Select, loc, {base});
+  }
+  for (auto [k, index] : llvm::enumerate(indices)) {
+    term->args.push_back(index);
+    if (auto affine = affineIndex(*index))
+      model->uses.push_back({affine->first, affine->second, term,
+                             first + unsigned(k), index->loc});
+  }
+  computeFree(term);
+  return term;
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+Elaborator::Terms Elaborator::tuple(const Expr &expr, Scope &scope,
+                                    const Bindings *bindings) {
+  if (expr.kind == ExprKind::Call) {
+    Terms values = call(expr, scope, bindings);
+    for (Term *value : values)
+      if (!value->range.isValid())
+        value->range = expr.range;
+    return values;
+  }
+  Term *term = expression(expr, scope, bindings);
+  return term ? Terms{term} : Terms{};
+}
+
+static Fn fnOf(ast::Op op) {
+  switch (op) {
+  case ast::Op::Add:
+    return Fn::Add;
+  case ast::Op::Sub:
+    return Fn::Sub;
+  case ast::Op::Mul:
+    return Fn::Mul;
+  case ast::Op::Div:
+    return Fn::Div;
+  case ast::Op::FloorDiv:
+    return Fn::FloorDiv;
+  case ast::Op::Mod:
+    return Fn::Mod;
+  case ast::Op::Pow:
+    return Fn::Pow;
+  case ast::Op::And:
+    return Fn::And;
+  case ast::Op::Or:
+    return Fn::Or;
+  case ast::Op::Not:
+    return Fn::Not;
+  case ast::Op::Negate:
+    return Fn::Negate;
+  case ast::Op::Less:
+    return Fn::Less;
+  case ast::Op::LessEqual:
+    return Fn::LessEqual;
+  case ast::Op::Greater:
+    return Fn::Greater;
+  case ast::Op::GreaterEqual:
+    return Fn::GreaterEqual;
+  case ast::Op::Equal:
+    return Fn::Equal;
+  case ast::Op::NotEqual:
+    return Fn::NotEqual;
+  default:
+    llvm_unreachable("joins and products are no maps");
+  }
+}
+
+Term *Elaborator::expression(const Expr &expr, Scope &scope,
+                             const Bindings *bindings) {
+  llvm::SaveAndRestore level(depth, depth + 1);
+  if (isTooMuch(expr.loc) || isTooDeep(expr.loc))
+    return nullptr;
+  auto sub = [&](unsigned k) {
+    return expression(*expr.args[k], scope, bindings);
+  };
+  Term *result = nullptr;
+  switch (expr.kind) {
+  case ExprKind::Name:
+    result = nameTerm(expr, scope, bindings);
+    break;
+  case ExprKind::Integer:
+    result = number(double(expr.integer), expr.loc, true);
+    break;
+  case ExprKind::Real:
+    result = number(expr.real, expr.loc, false);
+    break;
+  case ExprKind::String: {
+    // The three symbols that every vocabulary has.
+    static constexpr StringRef symbols[] = {"<s>", "</s>", "<unk>"};
+    const auto *it = llvm::find(symbols, expr.name);
+    if (it == std::end(symbols)) {
+      error(expr.loc, "a symbol in an equation is \"<s>\", \"</s>\" or "
+                      "\"<unk>\"; others depend on the vocabulary");
+      return nullptr;
+    }
+    result = number(it - symbols, expr.loc, true);
+    result->isSymbol = true;
+    break;
+  }
+  case ExprKind::Train: {
+    std::string refusal = "'train." + expr.name.str() +
+                          "' is a value of the training loop, which does not "
+                          "exist yet";
+    if (!llvm::is_contained(model->refusals, refusal))
+      model->refusals.push_back(refusal);
+    result = number(0, expr.loc, true);
+    break;
+  }
+  case ExprKind::List:
+    error(expr.loc, "a list stands only in a shape");
+    return nullptr;
+  case ExprKind::Unary: {
+    Term *arg = sub(0);
+    if (!arg)
+      return nullptr;
+    result = map(fnOf(expr.op), {arg}, expr.loc);
+    break;
+  }
+  case ExprKind::Binary: {
+    Term *a = sub(0), *b = sub(1);
+    if (!a || !b)
+      return nullptr;
+    if (expr.op == ast::Op::MatMul) {
+      result = make(TermKind::Contract, expr.loc, {a, b});
+    } else if (expr.op == ast::Op::Join) {
+      // a ++ b ++ c is one join.
+      Terms parts;
+      if (a->kind == TermKind::Join && expr.args[0]->kind == ExprKind::Binary &&
+          expr.args[0]->op == ast::Op::Join)
+        parts = a->args;
+      else
+        parts.push_back(a);
+      parts.push_back(b);
+      result = make(TermKind::Join, expr.loc, parts);
+    } else {
+      result = map(fnOf(expr.op), {a, b}, expr.loc);
+    }
+    break;
+  }
+  case ExprKind::Compare: {
+    for (unsigned k = 0; k < expr.ops.size(); ++k) {
+      Term *a = sub(k), *b = sub(k + 1);
+      if (!a || !b)
+        return nullptr;
+      Term *one = map(fnOf(expr.ops[k]), {a, b}, expr.loc);
+      result = result ? map(Fn::And, {result, one}, expr.loc) : one;
+    }
+    break;
+  }
+  case ExprKind::If: {
+    Term *condition = sub(0), *yes = sub(1), *no = sub(2);
+    if (!condition || !yes || !no)
+      return nullptr;
+    result = make(TermKind::If, expr.loc, {condition, yes, no});
+    break;
+  }
+  case ExprKind::Call: {
+    Terms values = call(expr, scope, bindings);
+    if (values.empty())
+      return nullptr;
+    if (values.size() > 1) {
+      error(expr.loc, "this gives " + std::to_string(values.size()) +
+                          " values but one is wanted here");
+      return nullptr;
+    }
+    result = values[0];
+    break;
+  }
+  case ExprKind::Index:
+    result = indexTerm(expr, scope, bindings);
+    break;
+  case ExprKind::Member:
+    result = memberTerm(expr, scope, bindings);
+    break;
+  case ExprKind::Default: {
+    size_t firstUse = model->uses.size();
+    Term *read = sub(0), *fallback = sub(1);
+    if (!read || !fallback)
+      return nullptr;
+    if (read->kind != TermKind::Read && read->kind != TermKind::Select) {
+      error(expr.loc, "'?"
+                      "?' stands behind an index: x[i+1] ?? 0");
+      return nullptr;
+    }
+    result = make(read->kind, read->loc, read->args);
+    result->array = read->array;
+    result->fallback = fallback;
+    computeFree(result);
+    for (IndexUse &use : llvm::drop_begin(model->uses, firstUse))
+      if (use.read == read)
+        use.read = result;
+    break;
+  }
+  case ExprKind::Reduce:
+    result = reduceTerm(expr, scope, bindings);
+    break;
+  }
+  if (result && !result->range.isValid())
+    result->range = expr.range;
+  return result;
+}

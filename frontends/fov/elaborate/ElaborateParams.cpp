@@ -1,0 +1,322 @@
+//===- ElaborateParams.cpp - parameters and modules ----------------------===//
+//
+// `param`: arrays of numbers, instances of defs with their own parameters, and
+// families of both.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+Instance *Elaborator::instantiate(const ast::Expr &call,
+                                  const std::string &path, Scope &scope,
+                                  const Bindings *bindings) {
+  // `name` or `name(sizes)`.
+  const ast::Expr *callee = call.kind == ExprKind::Call ? call.args[0] : &call;
+  ArrayRef<ast::Item> items =
+      call.kind == ExprKind::Call ? call.items : ArrayRef<ast::Item>();
+  if (callee->kind != ExprKind::Name) {
+    std::string written(callee->range.Start.getPointer(),
+                        callee->range.End.getPointer());
+    error(callee->loc, "expected the name of a module" +
+                           ourWord(written, WordPlace::Module));
+    return nullptr;
+  }
+  std::string name = callee->name.str();
+  SmallVector<ast::Item, 4> given;
+  std::string variant;
+  for (const ast::Item &item : items) {
+    // A flag picks another def of the prelude: linear(n, bias = false).
+    StringRef value =
+        item.value->kind == ExprKind::Name ? item.value->name : StringRef();
+    if (item.name == "bias" && (value == "false" || value == "true"))
+      variant += value == "false" ? "_unbiased" : "";
+    else if (item.name == "peephole" && (value == "true" || value == "false"))
+      variant += value == "true" ? "_peephole" : "";
+    else if (item.name == "form" && !value.empty())
+      variant += value == "pytorch" ? "" : "_" + value.str();
+    else
+      given.push_back(item);
+  }
+  bool scalar = name == "linear" && given.size() == 1 &&
+                given[0].value->kind == ExprKind::Integer &&
+                given[0].value->integer == 1;
+  if (scalar) {
+    name += "_scalar";
+    given.clear();
+  }
+  name += variant;
+  Symbol *symbol = lookup(scope, name);
+  if (!symbol && !variant.empty() && lookup(scope, callee->name)) {
+    error(callee->loc, "there is no '" + name + "': '" + callee->name.str() +
+                           "' has no such variant");
+    return nullptr;
+  }
+  if (!symbol) {
+    undefined(name, callee->loc, scope, bindings, WordPlace::Module);
+    return nullptr;
+  }
+  if (symbol->kind == Symbol::Mistake)
+    return nullptr;
+  if (symbol->kind != Symbol::Def) {
+    error(callee->loc, "'" + name + "' is no module",
+          {{symbol->loc, "it is declared here"}});
+    return nullptr;
+  }
+  const Statement *def = symbol->statement;
+  Instance *instance = &instances.emplace_back();
+  instance->def = def;
+  instance->path = path;
+  for (auto [k, item] : llvm::enumerate(given)) {
+    StringRef sizeName = item.name;
+    if (sizeName.empty()) {
+      if (k >= def->sizes.size()) {
+        error(item.loc, "'" + name + "' takes " +
+                            counted(def->sizes.size(), "size") + " but gets " +
+                            std::to_string(given.size()));
+        return nullptr;
+      }
+      sizeName = def->sizes[k];
+    } else if (!llvm::is_contained(def->sizes, sizeName)) {
+      error(item.loc, "'" + name + "' has no size '" + sizeName.str() + "'" +
+                          suggestion(sizeName, def->sizes));
+      return nullptr;
+    }
+    std::optional<Symbol> argument = sizeArgument(*item.value, scope, bindings);
+    if (!argument)
+      return nullptr;
+    if (std::optional<int64_t> value = argument->kind == Symbol::Size
+                                           ? argument->size.value()
+                                           : std::nullopt;
+        value && *value < (sizeName == "pad" ? 0 : 1)) {
+      error(item.loc, "size '" + sizeName.str() + "' of '" + name + "' is " +
+                          std::to_string(*value) +
+                          ", but a size is at least 1");
+      return nullptr;
+    }
+    instance->sizes[sizeName] = *argument;
+  }
+  for (StringRef sizeName : def->sizes) {
+    if (instance->sizes.count(sizeName))
+      continue;
+    if (sizeName == "pad" || sizeName == "stride") {
+      instance->sizes[sizeName] = {Symbol::Size, call.loc,
+                                   Extent(sizeName == "stride")};
+      continue;
+    }
+    error(call.loc, "'" + name + "' needs its size '" + sizeName.str() + "'",
+          {{def->nameLoc, "'" + name + "' is defined here"}});
+    return nullptr;
+  }
+  for (const Statement *s : def->body)
+    if (s->kind == StatementKind::Param)
+      instance->params.push_back(s);
+  // Sizes that a call binds: the axis names of the arguments.
+  for (const ast::Parameter &parameter : def->parameters)
+    for (const ast::Expr *axis : parameter.shape)
+      if (axis->kind == ExprKind::Name && !instance->sizes.count(axis->name) &&
+          !instance->firstUse.count(axis->name))
+        instance->firstUse[axis->name] = model->sizes.open(axis->name);
+
+  // The parameters of the instance.
+  scopes.emplace_back();
+  Scope *own = &scopes.back();
+  own->parent = preludeScope;
+  for (Scope *s = &scope; s; s = s->parent)
+    if (!s->isCall) {
+      own->parent = s;
+      break;
+    }
+  own->isCall = true;
+  own->prefix = path + ".";
+  own->instance = instance;
+  own->def = def;
+  for (auto &entry : instance->sizes)
+    own->symbols[entry.first()] = entry.second;
+  for (auto &entry : instance->firstUse)
+    own->symbols[entry.first()] = {Symbol::Size, call.loc,
+                                   Extent(entry.second)};
+  instance->parameters = own;
+  // What is wrong with a size of them is said of the call.
+  bool isPrelude = isInPrelude(def->nameLoc);
+  if (isPrelude)
+    preludeCalls.push_back({callee->loc, def});
+  for (const Statement *s : instance->params)
+    declareParam(*s, *own);
+  if (isPrelude)
+    preludeCalls.pop_back();
+  return instance;
+}
+
+Member Elaborator::makeParam(const Statement &s, const std::string &path,
+                             Scope &scope, const Bindings *bindings) {
+  const ast::Expr &call = *s.module;
+  const ast::Expr *callee = call.kind == ExprKind::Call ? call.args[0] : &call;
+  StringRef kind = callee->kind == ExprKind::Name ? callee->name : StringRef();
+  Member member;
+  if (isTooMuch(s.array.loc))
+    return member;
+  if (kind != "vector" && kind != "matrix" && kind != "tensor") {
+    llvm::SaveAndRestore level(depth, depth + 16);
+    if (!isTooDeep(call.loc))
+      member.instance = instantiate(call, path, scope, bindings);
+    return member;
+  }
+  size_t rank = kind == "vector" ? 1 : kind == "matrix" ? 2 : call.items.size();
+  if (call.kind != ExprKind::Call || call.items.size() != rank) {
+    error(call.loc, "'" + kind.str() + "' takes " + counted(rank, "size") +
+                        " but gets " + std::to_string(call.items.size()));
+    return member;
+  }
+  Array *array = &model->storage.emplace_back();
+  array->source = Array::Param;
+  array->name = array->text = path;
+  array->loc = root.loc;
+  array->root = root.text;
+  array->kind = Kind::Real;
+  for (const ast::Item &item : call.items) {
+    // `matrix(word.vocab, n)`: the vocabulary comes with the first call.
+    bool ofArgument =
+        item.value->kind == ExprKind::Member && item.value->name == "vocab" &&
+        item.value->args[0]->kind == ExprKind::Name && scope.instance &&
+        llvm::any_of(scope.instance->def->parameters,
+                     [&](const ast::Parameter &parameter) {
+                       return parameter.name == item.value->args[0]->name;
+                     });
+    if (ofArgument) {
+      const Atom *&open =
+          scope.instance
+              ->firstUse[(item.value->args[0]->name + ".vocab").str()];
+      if (!open)
+        open = model->sizes.open("vocab");
+      array->declared.push_back(Extent(open));
+      continue;
+    }
+    std::optional<Extent> extent = size(*item.value, scope, bindings);
+    if (!extent)
+      return member;
+    if (std::optional<int64_t> value = extent->value(); value && *value < 1) {
+      error(item.loc, "a parameter has at least 1 value along each axis, not " +
+                          std::to_string(*value));
+      return member;
+    }
+    if (extent->differs()) {
+      error(item.loc, "'" + s.array.name.str() +
+                          "' is a parameter, which has one size, but " +
+                          extent->text() + " differs between examples");
+      return member;
+    }
+    array->declared.push_back(*extent);
+  }
+  array->valueShape = array->declared;
+  StringRef defName =
+      scope.instance ? scope.instance->def->name : StringRef("");
+  array->initial = (defName + ":" + s.array.name).str();
+  model->params.push_back(array);
+  member.array = array;
+  return member;
+}
+
+/// The members along one axis of a family, `l < L` or `p in {read, write}`.
+/// Empty after a mistake.
+std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
+                                               Family &family, Scope &scope) {
+  std::vector<std::string> members;
+  for (auto [k, label] : llvm::enumerate(axis.labels)) {
+    Symbol constant{Symbol::Label, axis.loc};
+    constant.label = k;
+    Symbol *known = lookup(scope, label);
+    if (!known)
+      declare(scope, label, constant);
+    else if (known->kind != Symbol::Label || known->label != int64_t(k)) {
+      error(axis.loc, "label '" + label.str() + "' has another meaning",
+            {{known->loc, "it is declared here"}});
+      return {};
+    }
+    members.push_back(label.str());
+  }
+  if (!axis.extent)
+    return members;
+  std::optional<Extent> extent = size(*axis.extent, scope, nullptr);
+  if (!extent)
+    return {};
+  std::optional<int64_t> value = extent->value();
+  if (!value)
+    error(axis.loc, "a family has a fixed number of members, but " +
+                        extent->text() + " differs between examples");
+  else if (*value < 1 || *value > maxMembers)
+    error(axis.loc, "'" + family.name + "' would have " +
+                        std::to_string(*value) +
+                        " members, but a family has at least 1 and at most "
+                        "4096");
+  else
+    for (int64_t k = 0; k < *value; ++k)
+      members.push_back(std::to_string(k));
+  return members;
+}
+
+void Elaborator::declareParam(const Statement &s, Scope &scope) {
+  Symbol symbol{Symbol::Mistake, s.array.loc};
+  Family *family = symbol.family = &families.emplace_back();
+  family->name = s.array.name.str();
+  family->loc = s.array.loc;
+  Symbol *declared = declare(scope, s.array.name, symbol);
+  if (!declared) {
+    // Whoever calls it means this one.
+    Symbol &other = scope.symbols[s.array.name];
+    if (!other.family)
+      other.kind = Symbol::Mistake;
+    return;
+  }
+  // Each axis is bound by a static index: `cell[l < L]`.
+  struct Path {
+    StaticIndices at;
+    std::string text;
+    const Bindings *bindings = nullptr;
+  };
+  std::vector<Path> members(1);
+  members[0].text = scope.prefix + family->name;
+  for (const ast::Axis &axis : s.array.axes) {
+    std::vector<std::string> names = membersOf(axis, *family, scope);
+    if (names.empty())
+      return;
+    size_t total = members.size() * names.size();
+    if (total > size_t(maxMembers))
+      return error(axis.loc, "'" + family->name + "' would have " +
+                                 std::to_string(total) +
+                                 " members, but a family has at least 1 and at "
+                                 "most 4096");
+    family->isStatic.push_back(true);
+    family->extents.push_back(names.size());
+    std::vector<Path> longer;
+    for (const Path &prefix : members)
+      for (auto [k, name] : llvm::enumerate(names)) {
+        Path &path = longer.emplace_back(prefix);
+        path.at.push_back(k);
+        path.text += "." + name;
+        if (axis.binder.empty())
+          continue;
+        bindingStorage.push_back(
+            {prefix.bindings, axis.binder, nullptr, int64_t(k), true});
+        path.bindings = &bindingStorage.back();
+      }
+    members = std::move(longer);
+  }
+  for (const Path &path : members) {
+    // What a module declares inside belongs to what the model declares.
+    llvm::SaveAndRestore<Root> outer(root);
+    if (!scope.instance)
+      root = {s.array.loc, scope.prefix.empty() ? path.text : ""};
+    Member member = makeParam(s, path.text, scope, path.bindings);
+    if (!member.array && !member.instance)
+      return;
+    family->members[path.at] = member;
+  }
+  declared->kind = Symbol::Equations;
+}

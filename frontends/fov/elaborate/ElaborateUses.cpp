@@ -1,0 +1,458 @@
+//===- ElaborateUses.cpp - `use`, and what it replaces --------------------===//
+//
+// `use m` includes the statements of a file, and a later equation for the same
+// place replaces one of them. `use n = m(..)` makes a scope of its own, whose
+// data may be ours. `decode { set .. }` replaces equations in the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/elaborate/Elaborate.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+using ast::StatementKind;
+
+//===----------------------------------------------------------------------===//
+// Replacement
+//===----------------------------------------------------------------------===//
+
+static bool isEquation(const Statement &s) {
+  return s.kind == StatementKind::Equation || s.kind == StatementKind::Choice;
+}
+
+static std::string textOf(llvm::SMRange range) {
+  return std::string(range.Start.getPointer(), range.End.getPointer());
+}
+
+/// `h[l,-1]` as `h[*,-1]`: what equations for the same place have in common.
+static std::string signature(const ast::Left &left,
+                             const std::set<std::string> &constants) {
+  std::string result = left.name.str() + "[";
+  for (const ast::Place &place : left.places) {
+    bool isIndex = place.value->kind == ExprKind::Name &&
+                   !constants.count(place.value->name.str());
+    result += isIndex ? "*," : textOf(place.value->range) + ",";
+  }
+  return result;
+}
+
+/// Names that are places when they stand on the left: dims, extents, labels.
+static std::set<std::string>
+constantNames(const std::vector<const Statement *> &statements) {
+  std::set<std::string> names;
+  for (const Statement *s : statements) {
+    if (s->kind == StatementKind::Dim || s->kind == StatementKind::Const)
+      names.insert(s->name.str());
+    if (s->kind == StatementKind::Data || s->kind == StatementKind::Param)
+      for (const ast::Axis &axis : s->array.axes) {
+        if (axis.extent && axis.extent->kind == ExprKind::Name)
+          names.insert(axis.extent->name.str());
+        for (StringRef label : axis.labels)
+          names.insert(label.str());
+      }
+  }
+  return names;
+}
+
+/// The statements of a file behind those that it includes, without what it
+/// replaces.
+Elaborator::Statements Elaborator::flatten(const Program &program) {
+  Statements included,
+      own(program.file->statements.begin(), program.file->statements.end());
+  std::map<const Statement *, std::string> files;
+  for (const Program::Import &import : program.imports)
+    if (import.name.empty() && import.program)
+      for (const Statement *s : flatten(*import.program)) {
+        included.push_back(s);
+        files[s] = import.model + ".fov";
+      }
+  Statements all = included;
+  llvm::append_range(all, own);
+  std::set<std::string> constants = constantNames(all);
+  std::map<std::string, SMLoc> given;
+  for (const Statement *s : own)
+    if (isEquation(*s) && !s->guide)
+      for (const ast::Left &left : s->lefts)
+        given.try_emplace(signature(left, constants), left.loc);
+  Statements result;
+  for (const Statement *s : included) {
+    bool isReplaced =
+        isEquation(*s) && llvm::all_of(s->lefts, [&](const ast::Left &left) {
+          return given.count(signature(left, constants));
+        });
+    if (!isReplaced) {
+      result.push_back(s);
+      continue;
+    }
+    std::string sentence =
+        "'" + s->lefts[0].name.str() + "' of " + files[s] + " (line " +
+        std::to_string(diagnostics.lineOf(s->loc)) + ") by line " +
+        std::to_string(
+            diagnostics.lineOf(given[signature(s->lefts[0], constants)]));
+    if (!llvm::is_contained(replacements, sentence))
+      replacements.push_back(sentence);
+  }
+  llvm::append_range(result, own);
+  return model->decoding ? withReplacements(program, result) : result;
+}
+
+/// `decode { set x[t] = .. }` replaces every equation for the same places.
+Elaborator::Statements Elaborator::withReplacements(const Program &program,
+                                                    const Statements &all) {
+  std::set<std::string> names, set, constants = constantNames(all);
+  for (const Statement *s : all)
+    if (isEquation(*s))
+      for (const ast::Left &left : s->lefts)
+        names.insert(left.name.str());
+  Statements decoding;
+  for (const Statement *s : all) {
+    if (s->kind != StatementKind::Block || s->name != "decode")
+      continue;
+    for (const ast::Entry &entry : s->entries) {
+      if (entry.kind != ast::Entry::Set || !names.count(entry.left.name.str()))
+        continue;
+      set.insert(signature(entry.left, constants));
+      auto *equation =
+          new (program.file->arena.Allocate<Statement>()) Statement();
+      equation->kind = StatementKind::Equation;
+      equation->loc = entry.left.loc;
+      equation->range = entry.value->range;
+      equation->value = entry.value;
+      equation->lefts = ArrayRef(&entry.left, 1);
+      decoding.push_back(equation);
+    }
+  }
+  for (const Statement *s : all)
+    if (!isEquation(*s) || !llvm::all_of(s->lefts, [&](const ast::Left &left) {
+          return set.count(signature(left, constants));
+        }))
+      decoding.push_back(s);
+  return decoding;
+}
+
+//===----------------------------------------------------------------------===//
+// Slips
+//===----------------------------------------------------------------------===//
+
+/// Adds every name in an expression.
+static void collectNames(const Expr *expr, std::set<StringRef> &names) {
+  SmallVector<const Expr *> work{expr};
+  while (!work.empty()) {
+    const Expr *part = work.pop_back_val();
+    if (!part)
+      continue;
+    if (part->kind == ExprKind::Name)
+      names.insert(part->name);
+    work.append(part->args.begin(), part->args.end());
+    work.push_back(part->condition);
+    for (const ast::Item &item : part->items)
+      work.push_back(item.value);
+    for (const ast::Binder &binder : part->binders)
+      work.push_back(binder.extent);
+  }
+}
+
+/// GRAMMAR 8.19: an equation that nothing uses, with nearly the name of an
+/// included one, was most likely meant to replace it.
+void Elaborator::warnOfSlips(const Program &program) {
+  struct Given {
+    std::string file;
+    SMLoc loc;
+  };
+  std::map<StringRef, Given> included; // equations
+  for (const Program::Import &import : program.imports)
+    if (import.name.empty() && import.program)
+      for (const Statement *s : flatten(*import.program))
+        if (isEquation(*s))
+          for (const ast::Left &left : s->lefts)
+            included.try_emplace(left.name,
+                                 Given{import.model + ".fov", left.loc});
+  if (included.empty())
+    return;
+  std::set<StringRef> used, own;
+  for (const Statement *s : flatten(program)) {
+    std::set<StringRef> names;
+    collectNames(s->value, names);
+    for (const Expr *value : s->values)
+      collectNames(value, names);
+    for (const ast::Entry &entry : s->entries) {
+      names.insert(entry.left.name);
+      collectNames(entry.value, names);
+    }
+    // That it reads itself is no use.
+    for (const ast::Left &left : s->lefts)
+      names.erase(left.name);
+    used.insert(names.begin(), names.end());
+  }
+  for (const Statement *s : program.file->statements)
+    for (const ast::Left &left : s->lefts)
+      own.insert(left.name);
+  std::vector<StringRef> candidates;
+  for (auto &[name, given] : included)
+    if (!own.count(name))
+      candidates.push_back(name);
+  for (const Statement *s : program.file->statements) {
+    if (s->kind != StatementKind::Equation)
+      continue;
+    for (const ast::Left &left : s->lefts) {
+      if (used.count(left.name) || included.count(left.name))
+        continue;
+      StringRef near = nearest(left.name, candidates);
+      if (!near.empty())
+        diagnostics.warning(
+            left.loc,
+            "'" + left.name.str() + "' (line " +
+                std::to_string(diagnostics.lineOf(left.loc)) +
+                ") is used by nothing and '" + near.str() + "' of " +
+                included[near].file + " was not replaced; did you mean '" +
+                near.str() + "'?",
+            {{included[near].loc, "'" + near.str() + "' is given here"}});
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Imports
+//===----------------------------------------------------------------------===//
+
+void Elaborator::findImports(const Program &program,
+                             SmallVector<const Program::Import *> &imports) {
+  for (const Program::Import &import : program.imports) {
+    if (!import.program)
+      continue;
+    if (import.name.empty())
+      findImports(*import.program, imports);
+    else
+      imports.push_back(&import);
+  }
+}
+
+/// Makes our data the data of an import, with its extents. False after a
+/// mistake.
+bool Elaborator::bindData(const Program::Import &import,
+                          const Statements &theirs, const ast::Item &binding,
+                          const Statements &statements, Scope &scope,
+                          Scope &own) {
+  const Expr &value = *binding.value;
+  Symbol *given =
+      value.kind == ExprKind::Name ? lookup(scope, value.name) : nullptr;
+  if (given && given->kind == Symbol::Mistake)
+    return false;
+  if (!given || !given->family || !given->family->isData) {
+    // Parameters and equations are declared behind the imports.
+    SMLoc loc = given ? given->loc : SMLoc();
+    for (const Statement *s : statements) {
+      if (s->kind == StatementKind::Param && s->array.name == value.name)
+        loc = s->array.loc;
+      for (const ast::Left &left : s->lefts)
+        if (left.name == value.name && !loc.isValid())
+          loc = left.loc;
+    }
+    if (!loc.isValid())
+      undefined(value.name, value.loc, scope, nullptr);
+    else
+      error(value.loc,
+            "'" + value.name.str() + "' is no data to bind '" +
+                binding.name.str() + "' of " + import.model + " to",
+            {{loc, "it is declared here"}});
+    return false;
+  }
+  const Statement *data = nullptr;
+  std::vector<StringRef> names;
+  for (const Statement *s : theirs)
+    if (s->kind == StatementKind::Data) {
+      names.push_back(s->array.name);
+      if (s->array.name == binding.name)
+        data = s;
+    }
+  if (!data) {
+    error(binding.loc, "'" + import.model + "' has no data '" +
+                           binding.name.str() + "'" +
+                           suggestion(binding.name, names));
+    return false;
+  }
+  const Array &ours = *given->family->members.begin()->second.array;
+  StringRef type = typeName(ours), wanted = data->type.name;
+  bool isSame = ours.numPlaces == data->array.axes.size() &&
+                ours.ends == data->type.ends &&
+                (type == wanted || (type == "sentence" && wanted == "token"));
+  if (!isSame) {
+    auto shown = [](const std::string &name, StringRef type, size_t axes) {
+      return "'" + name + "' is " + type.str() + " with " +
+             counted(axes, "axis");
+    };
+    error(value.loc,
+          shown(ours.name, type, ours.numPlaces) + ", but " +
+              shown(own.prefix + binding.name.str(), wanted,
+                    data->array.axes.size()),
+          {{ours.loc, "'" + ours.name + "' is declared here"},
+           {data->array.loc, "the other is declared here"}});
+    return false;
+  }
+  Symbol symbol = *given;
+  symbol.isBound = true;
+  own.symbols[binding.name] = symbol;
+  // Lengths that its axes name are ours.
+  for (auto [axis, extent] : llvm::zip(data->array.axes, ours.extents)) {
+    const Expr *length = axis.extent;
+    if (length && length->kind == ExprKind::Index)
+      length = length->args[0]; // W[m]
+    if (!length || length->kind != ExprKind::Name)
+      continue;
+    StringRef name = length->name;
+    bool isDim = llvm::any_of(theirs, [&](const Statement *s) {
+      return s->kind != StatementKind::Data && s->name == name;
+    });
+    if (!isDim)
+      own.symbols.try_emplace(name, Symbol{Symbol::Size, axis.loc, extent});
+  }
+  return !ours.vocabulary || ours.vocabulary->isClass ||
+         bindVocabulary(ours, *data, theirs, value.loc, own);
+}
+
+/// The symbols of our data are those of an import's. False after a mistake.
+bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
+                                const Statements &theirs, SMLoc loc,
+                                Scope &own) {
+  std::string name = own.prefix + data.array.name.str();
+  auto *vocabulary = const_cast<Vocabulary *>(ours.vocabulary);
+  auto report = [&](const Vocabulary &other) {
+    error(loc, differenceOf(other, name, *vocabulary, ours.name),
+          {{data.array.loc, "'" + name + "' is declared here"},
+           {ours.loc, "'" + ours.name + "' is declared here"}});
+    return false;
+  };
+  const Expr *call = nullptr, *of = data.type.of;
+  std::string key = of ? own.prefix + textOf(of->range) : name;
+  if (of && of->kind == ExprKind::Name) {
+    for (const Statement *s : theirs)
+      if (s->kind == StatementKind::Vocab && s->name == of->name)
+        call = s->value;
+    Symbol symbol{Symbol::Vocab, data.loc};
+    symbol.vocabulary = vocabulary;
+    symbol.isBound = true;
+    auto [known, isNew] = own.symbols.try_emplace(of->name, symbol);
+    if (!isNew && known->second.vocabulary != vocabulary)
+      return report(*known->second.vocabulary);
+  }
+  // The names of the import are declared behind its bindings.
+  if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
+      call->items[0].value->kind != ExprKind::String &&
+      !size(*call->items[0].value, own, nullptr, /*report=*/false)) {
+    error(call->items[0].loc,
+          "the size of a vocabulary whose data is bound is a number");
+    return false;
+  }
+  std::optional<int64_t> count = symbolCount(key, call, own);
+  if (!count || vocabulary->size.value() == count)
+    return true;
+  if (vocabulary->isAssumed) {
+    vocabulary->size =
+        Extent(model->sizes.dim(vocabulary->name + ".vocab", *count));
+    vocabulary->isAssumed = false;
+    return true;
+  }
+  Vocabulary other;
+  other.size = Extent(*count);
+  return report(other);
+}
+
+/// Whether the axes of bound data are those that the import declares.
+void Elaborator::checkBoundAxes(const Statements &theirs,
+                                const ast::Item &binding, Scope &own) {
+  const Array &ours =
+      *own.symbols[binding.name].family->members.begin()->second.array;
+  for (const Statement *s : theirs) {
+    if (s->kind != StatementKind::Data || s->array.name != binding.name)
+      continue;
+    SmallVector<const Expr *> wanted;
+    for (const ast::Axis &axis : s->array.axes)
+      wanted.push_back(axis.extent);
+    if (s->type.name == "real")
+      wanted.append(s->type.args.begin(), s->type.args.end());
+    Shape have(ours.extents.begin(), ours.extents.end());
+    llvm::append_range(have, *ours.valueShape);
+    bool isSame = wanted.size() == have.size();
+    std::string text = "number";
+    if (!wanted.empty()) {
+      text = "[";
+      for (auto [k, expr] : llvm::enumerate(wanted)) {
+        std::optional<Extent> size =
+            expr ? this->size(*expr, own, nullptr, /*report=*/false)
+                 : std::nullopt;
+        isSame &= size && k < have.size() && *size == have[k];
+        text += (k == 0 ? "" : ", ") +
+                (size ? size->textWithValue() : textOf(expr->range));
+      }
+      text += "]";
+    }
+    if (!isSame)
+      error(binding.value->loc,
+            "'" + ours.name + "' is " + shapeText(have) + ", but '" +
+                own.prefix + binding.name.str() + "' is " + text,
+            {{ours.loc, "'" + ours.name + "' is declared here"},
+             {s->array.loc, "the other is declared here"}});
+  }
+}
+
+/// Data `of lm.word`, whose vocabulary was unknown before the imports.
+void Elaborator::adoptVocabulary(const Program &program, const Statement &data,
+                                 Scope &scope) {
+  Symbol *symbol = lookup(scope, data.array.name);
+  if (!symbol || !symbol->family || symbol->family->members.empty())
+    return;
+  Array &array = *symbol->family->members.begin()->second.array;
+  const Vocabulary *wanted = vocabularyOf(*data.type.of, scope, nullptr, true);
+  if (!wanted || wanted == array.vocabulary)
+    return;
+  SmallVector<const Program::Import *> imports;
+  findImports(program, imports);
+  bool isBound = llvm::any_of(imports, [&](const Program::Import *import) {
+    return llvm::any_of(import->statement->bindings, [&](const auto &binding) {
+      return binding.value->name == data.array.name;
+    });
+  });
+  if (!isBound)
+    array.vocabulary = wanted;
+  else
+    error(data.type.of->loc,
+          differenceOf(*wanted, textOf(data.type.of->range), *array.vocabulary,
+                       array.name),
+          {{array.loc, "'" + array.name + "' is declared here"}});
+}
+
+void Elaborator::declareImport(const Program::Import &import,
+                               const Statements &ours, Scope &scope) {
+  const Statement &use = *import.statement;
+  Scope *own = &scopes.emplace_back();
+  own->parent = preludeScope;
+  own->prefix = scope.prefix + import.name + ".";
+  Symbol symbol{Symbol::Import, use.nameLoc};
+  symbol.scope = own;
+  if (!declare(scope, import.name, symbol))
+    return;
+  Statements statements = flatten(*import.program);
+  bool isBound = true;
+  for (const ast::Item &binding : use.bindings)
+    isBound &= bindData(import, statements, binding, ours, scope, *own);
+  if (!isBound) {
+    scope.symbols[import.name].kind = Symbol::Mistake;
+    return;
+  }
+  size_t before = model->choices.size(), penalties = model->penalties.size();
+  declareModel(*import.program, statements, *own);
+  for (const ast::Item &binding : use.bindings)
+    checkBoundAxes(statements, binding, *own);
+  // Its own objective is not ours.
+  model->penalties.resize(penalties);
+  model->choices.erase(
+      std::remove_if(model->choices.begin() + before, model->choices.end(),
+                     [](const Choice &choice) { return !choice.latent; }),
+      model->choices.end());
+  std::erase_if(given, [](const auto &place) {
+    return place.first.first->source == Array::Data;
+  });
+}

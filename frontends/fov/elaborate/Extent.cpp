@@ -1,0 +1,533 @@
+//===- Extent.cpp - symbolic sizes ----------------------------------------===//
+
+#include "frontends/fov/elaborate/Extent.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace fovea::fov;
+
+/// The largest number of terms, power, and length of the name of a floor.
+static constexpr size_t maxTerms = 64, maxName = 200;
+static constexpr int maxPower = 32;
+
+/// num / den in lowest terms; empty when it does not fit.
+static std::optional<Rational> reduced(__int128 num, __int128 den) {
+  if (den == 0)
+    return std::nullopt;
+  __int128 a = num < 0 ? -num : num, b = den < 0 ? -den : den;
+  while (b != 0)
+    std::tie(a, b) = std::pair(b, a % b);
+  if (den < 0)
+    a = -a;
+  num /= a, den /= a;
+  constexpr __int128 limit = __int128(1) << 62;
+  if (num > limit || num < -limit || den > limit)
+    return std::nullopt;
+  return Rational{int64_t(num), int64_t(den)};
+}
+
+static std::optional<Rational> times(Rational a, Rational b) {
+  return reduced(__int128(a.num) * b.num, __int128(a.den) * b.den);
+}
+
+static std::optional<Rational> plus(Rational a, Rational b) {
+  // Half of the range each: the sum of two products fits.
+  std::optional<Rational> left = reduced(__int128(a.num) * b.den, 1),
+                          right = reduced(__int128(b.num) * a.den, 1);
+  if (!left || !right)
+    return std::nullopt;
+  return reduced(__int128(left->num) + right->num, __int128(a.den) * b.den);
+}
+
+Extent Extent::outOfRange() {
+  Extent result;
+  result.tooLarge = true;
+  return result;
+}
+
+bool AtomLess::operator()(const Atom *a, const Atom *b) const {
+  return (a ? a->id : 0) < (b ? b->id : 0);
+}
+
+bool MonomialLess::operator()(const Monomial &a, const Monomial &b) const {
+  auto key = [](const std::pair<const Atom *, int> &factor) {
+    return std::pair(factor.first->id, factor.second);
+  };
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [&](const auto &x, const auto &y) { return key(x) < key(y); });
+}
+
+Extent::Extent(const Atom *atom) { add({{atom, 1}}, {1, 1}); }
+
+void Extent::add(const Monomial &monomial, Rational c) {
+  if (tooLarge)
+    return;
+  Rational &sum = polynomial[monomial];
+  std::optional<Rational> total = plus(sum, c);
+  tooLarge = !total || polynomial.size() > maxTerms ||
+             llvm::any_of(monomial, [](const auto &factor) {
+               return std::abs(factor.second) > maxPower;
+             });
+  if (tooLarge)
+    polynomial.clear();
+  else if (total->num == 0)
+    polynomial.erase(monomial);
+  else
+    sum = *total;
+}
+
+Extent Extent::operator+(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return outOfRange();
+  Extent result = *this;
+  for (const auto &[monomial, c] : other.polynomial)
+    result.add(monomial, c);
+  return result;
+}
+
+Extent Extent::operator-(const Extent &other) const {
+  return *this + Extent(-1) * other;
+}
+
+static Monomial product(const Monomial &a, const Monomial &b) {
+  std::map<unsigned, std::pair<const Atom *, int>> factors;
+  for (const Monomial *monomial : {&a, &b})
+    for (const auto &[atom, exponent] : *monomial) {
+      auto &factor = factors[atom->id];
+      factor = {atom, factor.second + exponent};
+    }
+  Monomial result;
+  for (const auto &[id, factor] : factors)
+    if (factor.second != 0)
+      result.push_back(factor);
+  return result;
+}
+
+Extent Extent::operator*(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return outOfRange();
+  Extent result;
+  for (const auto &[m, c] : polynomial)
+    for (const auto &[n, d] : other.polynomial) {
+      std::optional<Rational> both = times(c, d);
+      if (!both)
+        return outOfRange();
+      result.add(product(m, n), *both);
+    }
+  return result;
+}
+
+bool Extent::isNumber() const {
+  return !tooLarge &&
+         (polynomial.empty() ||
+          (polynomial.size() == 1 && polynomial.begin()->first.empty()));
+}
+
+bool Extent::differs() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial)
+      if (atom->kind == Atom::Length ||
+          (atom->kind == Atom::Floor &&
+           (atom->numerator.differs() || atom->denominator.differs())) ||
+          (atom->solution && atom->solution->differs()))
+        return true;
+  return false;
+}
+
+const Atom *Extent::unresolved() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind == Atom::Size && !atom->solution)
+        return atom;
+      const Atom *inside =
+          atom->kind == Atom::Size ? atom->solution->unresolved() : nullptr;
+      for (const Extent *part : {&atom->numerator, &atom->denominator})
+        if (!inside)
+          inside = part->unresolved();
+      if (inside)
+        return inside;
+    }
+  return nullptr;
+}
+
+const Atom *Extent::length() const {
+  std::optional<Extent> all = resolved();
+  if (!all || !all->isOneAtom())
+    return nullptr;
+  const Atom *atom = all->polynomial.begin()->first[0].first;
+  return atom->kind == Atom::Length ? atom : nullptr;
+}
+
+const Atom *Extent::nestedLength() const {
+  std::optional<Extent> all = resolved();
+  if (!all)
+    return nullptr;
+  for (const auto &[monomial, c] : all->polynomial)
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind == Atom::Length && !atom->parent.empty())
+        return atom;
+      if (atom->kind == Atom::Floor)
+        if (const Atom *inside = atom->numerator.nestedLength())
+          return inside;
+    }
+  return nullptr;
+}
+
+bool Extent::isOneAtom() const {
+  if (polynomial.size() != 1)
+    return false;
+  const auto &[monomial, c] = *polynomial.begin();
+  return monomial.size() == 1 && monomial[0].second == 1 && c.num == 1 &&
+         c.den == 1;
+}
+
+const Atom *Extent::openAtom() const {
+  const Atom *atom = isOneAtom() ? polynomial.begin()->first[0].first : nullptr;
+  if (!atom || atom->kind != Atom::Size)
+    return nullptr;
+  return atom->solution ? atom->solution->openAtom() : atom;
+}
+
+/// What a bound size is, or a floor of bound sizes: n // 2 of a def is C / 2
+/// where n is an even C.
+static std::optional<Extent> solutionOf(const Atom &atom) {
+  if (atom.kind == Atom::Size)
+    return atom.solution ? atom.solution->resolved() : std::nullopt;
+  if (!atom.resolved) {
+    std::optional<Extent> a = atom.numerator.resolved(),
+                          b = atom.denominator.resolved();
+    if (a && b)
+      atom.resolved = atom.owner->floorDiv(*a, *b);
+  }
+  return atom.resolved;
+}
+
+std::optional<Extent> Extent::resolved() const {
+  Extent result;
+  result.tooLarge = tooLarge;
+  for (const auto &[monomial, c] : polynomial) {
+    Extent part(1);
+    Monomial rest;
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->kind != Atom::Size && atom->kind != Atom::Floor) {
+        rest.push_back({atom, exponent});
+        continue;
+      }
+      std::optional<Extent> solution = solutionOf(*atom);
+      if (!solution)
+        return std::nullopt;
+      if (exponent < 0) {
+        // Only a product can be divided by exactly.
+        if (solution->polynomial.size() != 1)
+          return std::nullopt;
+        Extent inverse;
+        const auto &[m, d] = *solution->polynomial.begin();
+        Monomial inverted = m;
+        for (auto &factor : inverted)
+          factor.second = -factor.second;
+        inverse.add(inverted, {d.num < 0 ? -d.den : d.den, std::abs(d.num)});
+        solution = inverse;
+      }
+      for (int k = 0; k < std::abs(exponent); ++k)
+        part = part * *solution;
+    }
+    Extent own;
+    own.add(rest, c);
+    result = result + own * part;
+  }
+  return result;
+}
+
+/// The value of one monomial without its coefficient, as a fraction.
+static std::optional<Rational> valueOf(const Monomial &monomial) {
+  std::optional<Rational> result = Rational{1, 1};
+  for (const auto &[atom, exponent] : monomial) {
+    std::optional<int64_t> value;
+    if (atom->kind == Atom::Dim)
+      value = atom->value;
+    else if (atom->kind == Atom::Size && atom->solution)
+      value = atom->solution->value();
+    else if (atom->kind == Atom::Floor) {
+      auto a = atom->numerator.value(), b = atom->denominator.value();
+      if (a && b && *b != 0)
+        value = llvm::divideFloorSigned(*a, *b);
+    }
+    if (!value)
+      return std::nullopt;
+    for (int k = 0; k < std::abs(exponent) && result; ++k)
+      result = exponent > 0
+                   ? times(*result, {*value, 1})
+                   : reduced(result->num, __int128(result->den) * *value);
+  }
+  return result;
+}
+
+std::optional<int64_t> Extent::value() const {
+  if (tooLarge)
+    return std::nullopt;
+  std::optional<Rational> sum = Rational{0, 1};
+  for (const auto &[monomial, c] : polynomial) {
+    std::optional<Rational> part = valueOf(monomial);
+    if (part)
+      part = times(c, *part);
+    if (!part || !(sum = plus(*sum, *part)))
+      return std::nullopt;
+  }
+  if (sum->den != 1)
+    return std::nullopt;
+  return sum->num;
+}
+
+bool Extent::operator==(const Extent &other) const {
+  if (tooLarge || other.tooLarge)
+    return true;
+  if ((*this - other).polynomial.empty())
+    return true;
+  std::optional<Extent> a = resolved(), b = other.resolved();
+  if (!a || !b)
+    return false;
+  if ((*a - *b).polynomial.empty())
+    return true;
+  if (!a->isNumber() && !b->isNumber())
+    return false;
+  std::optional<int64_t> x = a->value(), y = b->value();
+  return x && y && *x == *y;
+}
+
+std::optional<Extent::Linear> Extent::linear() const {
+  std::optional<Extent> all = resolved();
+  if (!all || all->tooLarge)
+    return std::nullopt;
+  std::map<const Atom *, Rational, AtomLess> sums;
+  for (const auto &[monomial, c] : all->polynomial) {
+    const Atom *length = nullptr;
+    Monomial rest;
+    for (const auto &factor : monomial) {
+      bool known = valueOf({factor}).has_value();
+      if (known)
+        rest.push_back(factor);
+      else if (length || factor.second != 1)
+        return std::nullopt;
+      else
+        length = factor.first;
+    }
+    std::optional<Rational> part = valueOf(rest);
+    if (part)
+      part = times(c, *part);
+    if (part)
+      part = plus(sums[length], *part);
+    if (!part)
+      return std::nullopt;
+    sums[length] = *part;
+  }
+  Linear result;
+  for (const auto &[atom, c] : sums) {
+    if (c.den != 1)
+      return std::nullopt;
+    if (!atom)
+      result.constant = c.num;
+    else if (c.num != 0)
+      result.coefficients[atom] = c.num;
+  }
+  return result;
+}
+
+bool Extent::isSum() const {
+  std::optional<Linear> sum = linear();
+  if (!sum)
+    return false;
+  if (length())
+    return true;
+  return llvm::all_of(sum->coefficients, [](const auto &part) {
+    const Atom &atom = *part.first;
+    if (atom.kind != Atom::Floor)
+      return atom.parent.empty();
+    const Atom *one = atom.numerator.length();
+    return atom.denominator.value().value_or(0) > 0 && atom.numerator.isSum() &&
+           (!one || one->parent.empty());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static std::string floorText(const Extent &a, const Extent &b) {
+  auto side = [](const Extent &extent) {
+    bool simple = extent.terms().size() == 1;
+    return simple ? extent.text() : "(" + extent.text() + ")";
+  };
+  return side(a) + "//" + side(b);
+}
+
+static std::string factorText(const Atom *atom) {
+  if (atom->kind == Atom::Size && atom->solution) {
+    std::string text = atom->solution->text();
+    return atom->solution->terms().size() > 1 ? "(" + text + ")" : text;
+  }
+  return atom->kind == Atom::Floor
+             ? floorText(atom->numerator, atom->denominator)
+             : atom->name;
+}
+
+std::string Extent::text() const {
+  if (tooLarge)
+    return "(too large)";
+  // What was bound, and floors of it, are what they turned out to be.
+  if (std::optional<Extent> all = resolved();
+      all && !(*all - *this).polynomial.empty())
+    return all->text();
+  if (polynomial.empty())
+    return "0";
+  std::string result;
+  auto append = [&](const Monomial &monomial, Rational c) {
+    bool negative = c.num < 0;
+    int64_t num = negative ? -c.num : c.num;
+    if (result.empty())
+      result += negative ? "-" : "";
+    else
+      result += negative ? " - " : " + ";
+    std::string over, under;
+    bool isAlone = num == 1 && c.den == 1 && monomial.size() == 1 &&
+                   monomial[0].second == 1 && !negative;
+    for (const auto &[atom, exponent] : monomial)
+      for (int k = 0; k < std::abs(exponent); ++k) {
+        std::string &side = exponent > 0 ? over : under;
+        bool paren = atom->kind == Atom::Floor && !isAlone;
+        side += (side.empty() ? "" : "*") +
+                (paren ? "(" + factorText(atom) + ")" : factorText(atom));
+      }
+    if (num != 1 || over.empty())
+      over = std::to_string(num) + (over.empty() ? "" : "*" + over);
+    if (c.den != 1)
+      under = std::to_string(c.den) + (under.empty() ? "" : "*" + under);
+    bool paren = under.find('*') != std::string::npos;
+    result += over;
+    if (!under.empty())
+      result += paren ? "/(" + under + ")" : "/" + under;
+  };
+  // The constant stands last, as people write it.
+  for (const auto &[monomial, c] : polynomial)
+    if (!monomial.empty())
+      append(monomial, c);
+  for (const auto &[monomial, c] : polynomial)
+    if (monomial.empty())
+      append(monomial, c);
+  return result;
+}
+
+std::string Extent::textWithValue() const {
+  std::string name = text();
+  std::optional<int64_t> number = value();
+  if (!number || isNumber())
+    return name;
+  return name + " = " + std::to_string(*number);
+}
+
+bool fovea::fov::isOutside(const Extent &place, const Extent &size) {
+  if (place.value().value_or(0) < 0)
+    return true;
+  std::optional<Extent::Linear> room = (size - place).linear();
+  return room && room->coefficients.empty() && room->constant < 1;
+}
+
+std::string fovea::fov::shapeText(const Shape &shape) {
+  if (shape.empty())
+    return "number";
+  std::string result = "[";
+  for (const Extent &extent : shape)
+    result += (result.size() > 1 ? ", " : "") + extent.textWithValue();
+  return result + "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+Atom *Sizes::create(Atom::Kind kind, llvm::StringRef name) {
+  Atom *atom = &atoms.emplace_back();
+  atom->kind = kind;
+  atom->name = name.str();
+  atom->id = atoms.size();
+  return atom;
+}
+
+const Atom *Sizes::dim(llvm::StringRef name, int64_t value) {
+  Atom *atom = create(Atom::Dim, name);
+  atom->value = value;
+  return atom;
+}
+
+const Atom *Sizes::findLength(llvm::StringRef name) const {
+  auto it = lengths.find(name.str());
+  return it == lengths.end() ? nullptr : it->second;
+}
+
+std::map<std::string, int64_t> Sizes::dims() const {
+  std::map<std::string, int64_t> values;
+  for (const Atom &atom : atoms)
+    if (atom.kind == Atom::Dim)
+      values[atom.name] = atom.value;
+  return values;
+}
+
+const Atom *Sizes::length(llvm::StringRef name, llvm::StringRef parent) {
+  const Atom *&known = lengths[name.str()];
+  if (!known) {
+    Atom *atom = create(Atom::Length, name);
+    atom->parent = parent.str();
+    known = atom;
+  }
+  return known;
+}
+
+const Atom *Sizes::open(llvm::StringRef name) {
+  return create(Atom::Size, name);
+}
+
+Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
+  if (a.isTooLarge() || b.isTooLarge())
+    return Extent::outOfRange();
+  std::optional<int64_t> x = a.value(), y = b.value();
+  bool divides = x && y && *y != 0 && *x % *y == 0;
+  if (!x && b.isNumber() && y && *y != 0) {
+    // Every coefficient divides: (2*S)//2 is S.
+    divides = llvm::all_of(a.terms(), [&](const auto &term) {
+      return term.second.den == 1 && term.second.num % *y == 0;
+    });
+  }
+  if (divides && b.terms().size() == 1) {
+    const auto &[monomial, c] = *b.terms().begin();
+    Monomial inverted = monomial;
+    for (auto &factor : inverted)
+      factor.second = -factor.second;
+    Extent inverse;
+    inverse.add(inverted, {c.num < 0 ? -c.den : c.den, std::abs(c.num)});
+    return a * inverse;
+  }
+  std::string name = floorText(a, b);
+  if (name.size() > maxName)
+    return Extent::outOfRange();
+  // Open sizes of one name are several.
+  std::vector<const Atom *> &known = floors[name];
+  for (const Atom *atom : known)
+    if ((atom->numerator - a).terms().empty() &&
+        (atom->denominator - b).terms().empty())
+      return Extent(atom);
+  Atom *atom = create(Atom::Floor, name);
+  atom->numerator = a;
+  atom->denominator = b;
+  atom->owner = this;
+  known.push_back(atom);
+  return Extent(atom);
+}
+
+void Sizes::nameFloors() {
+  for (Atom &atom : atoms)
+    if (atom.kind == Atom::Floor)
+      atom.name = factorText(&atom);
+}

@@ -1,0 +1,316 @@
+//===- Terms.h - an elaborated model --------------------------------------===//
+//
+// What elaboration gives: names are resolved, calls of defs are inlined, static
+// indices are expanded, and every right side is a graph of Terms over index
+// variables. Infer.cpp then finds ranges, shapes and kinds, Bounds.cpp proves
+// the reads, and Lower.cpp emits the attn dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H
+#define FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H
+
+#include "frontends/fov/elaborate/Extent.h"
+#include "frontends/fov/syntax/Ast.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <deque>
+
+namespace fovea::fov {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SMLoc;
+using llvm::StringRef;
+
+struct Array;
+struct Term;
+
+enum class Kind { Bit, Int, Real, Token };
+
+/// What the tokens of some data are drawn from. Classes are one too.
+struct Vocabulary {
+  std::string name; // `tgt`, `joint`, `lm.word`
+  Extent size;
+  SMLoc loc;
+  std::vector<std::string> labels; // of class("a", "b")
+  std::string kind = "words";      // words, chars, sentencepiece, ids
+  int64_t limit = 0;               // the most symbols; 0: any number
+  std::string file;                // of sentencepiece
+  bool isClass = false;
+  bool isAssumed = false; // nothing has fixed the size yet
+
+  /// Whether tokens of both are the same symbols.
+  bool hasSame(const Vocabulary &other) const;
+};
+
+/// GRAMMAR 8.18, for what the message calls `aName` and `bName`.
+std::string differenceOf(const Vocabulary &a, StringRef aName,
+                         const Vocabulary &b, StringRef bName);
+
+/// An index of an equation or of a reduction.
+struct IndexVar {
+  std::string name;
+  SMLoc loc;
+  std::optional<Extent> extent;
+  SMLoc originLoc;          // what gave the extent
+  std::string origin;       // as the messages say it: `src[i]`
+  int strength = 0;         // GRAMMAR 4: 1 stated .. 5 demanded; 0 none yet
+  IndexVar *like = nullptr; // has the extent of this one
+  int64_t lower = 0; // first value; a place inside the range covers below
+  Term *parentIndex = nullptr; // of a nested extent W[m]: m
+};
+
+enum class TermKind {
+  Number,   // number (isInteger), or a token such as "<s>"
+  Index,    // index as a number
+  Size,     // extent as a number; args[0]: the parent's index of a nested one
+  Read,     // array at args.. (the first axes); fallback: what `??` gives
+  Select,   // args[0] at args[1..]
+  Map,      // fn of args, elementwise
+  If,       // args[0] ? args[1] : args[2]
+  Reduce,   // reducer over vars where condition of args[0]
+  Stack,    // args[0] with vars as first axes
+  Join,     // args.. along the last axis
+  Contract, // args[0] @ args[1]: last axis of the first, first of the second
+  OverAxis, // reduction of the last axis of args[0]: softmax(v)
+  Fold,     // the first axis of args[0] as `sizes`, then what remains of it
+  Flatten,  // the first vars.size() + 1 axes of the stack args[0] as one
+  Slice,    // the elements from `offset` of the vector args[0], as `sizes`
+  Onehot,   // the indicator vector of the token args[0]
+  Fill,     // number everywhere over `sizes`
+  Vector,   // args[0]; a number becomes a vector of one
+  Dropout,  // args[0] with the rate args[1]
+};
+
+enum class Fn {
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  Pow,
+  Negate,
+  And,
+  Or,
+  Not,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Equal,
+  NotEqual,
+  Min,
+  Max,
+  Tanh,
+  Sigmoid,
+  Exp,
+  Log,
+  Sqrt,
+  Abs,
+  Sin,
+  Cos,
+  Relu,
+  Softplus,
+  Erf,
+  Round,
+  Floor,
+  ToInt,
+  Stop,
+};
+
+/// The names of the language's scalar functions of one argument.
+std::optional<Fn> unaryFunction(StringRef name);
+StringRef fnName(Fn fn);
+
+enum class Reduction {
+  Sum,
+  Prod,
+  Mean,
+  Max,
+  Min,
+  Argmax,
+  Argmin,
+  Any,
+  All,
+  Logsumexp,
+  Softmax,
+  LogSoftmax,
+  Cumsum
+};
+inline bool isNormaliser(Reduction r) { return r >= Reduction::Softmax; }
+std::optional<Reduction> reductionNamed(StringRef name);
+StringRef reductionName(Reduction reduction);
+
+struct Term {
+  TermKind kind;
+  SMLoc loc;
+  llvm::SMRange range; // as it is written, for messages; may be empty
+  SmallVector<Term *, 2> args;
+
+  double number = 0;
+  bool isInteger = false;
+  bool isSymbol = false; // a token given as text
+  bool isDot = false;    // Contract: of two vectors
+  IndexVar *index = nullptr;
+  Extent extent; // Size
+  Array *array = nullptr;
+  Term *fallback = nullptr;
+  Fn fn = Fn::Add;
+  Reduction reduction = Reduction::Sum;
+  SmallVector<IndexVar *, 1> vars;
+  Term *condition = nullptr;
+  Shape sizes;
+  Extent offset;
+  int64_t ordinal = 0; // Dropout
+
+  /// The index variables that it depends on, in order of appearance.
+  SmallVector<IndexVar *, 2> free;
+  /// Of the term as a tree: a shared part counts wherever it stands.
+  unsigned height = 1, weight = 1;
+
+  // Found by Infer.cpp.
+  std::optional<Shape> shape;
+  std::optional<Kind> kindOf;
+  const Vocabulary *vocabulary = nullptr; // of tokens
+  const Array *positionOf = nullptr;      // of position(p)
+};
+
+/// One place on the left of a piece: an index (plus shift), or a constant.
+struct PiecePlace {
+  IndexVar *var = nullptr;
+  int64_t shift = 0; // of x[k+1] = ..
+  Extent constant;
+  SMLoc loc;
+};
+
+/// One equation of a name.
+struct Piece {
+  SmallVector<PiecePlace, 2> places;
+  Term *value = nullptr;
+  SMLoc loc;
+  bool isGeneral() const {
+    return llvm::all_of(places, [](const PiecePlace &p) { return p.var; });
+  }
+};
+
+/// A term as an index plus a number, when it is one: `i`, `i - 2`.
+std::optional<std::pair<IndexVar *, int64_t>> affineIndex(const Term &term);
+
+struct Array {
+  enum Source { Equation, Data, Param } source;
+  std::string name; // a path for a parameter, `h.0` for a member
+  std::string text; // as messages show it: `h[0]`
+  SMLoc loc;
+  SMLoc firstRead;
+  unsigned numPlaces = 0;             // index axes
+  SmallVector<IndexVar *, 2> context; // of an equation inside a called def
+  std::vector<Piece> pieces;
+
+  // Data.
+  Shape extents;           // index axes
+  bool isSentence = false; // <s> stands at -1, </s> ends it
+  bool ends = false;       // position(p) ends
+  bool generated = false;  // has a choice: `name ~ ..`
+  bool latent = false;
+
+  // Param: the shape as declared, over sizes that a call may still bind; and
+  // what the model declares it by: `cell.2` of `cell.2.weight`; empty when it
+  // belongs to an import.
+  Shape declared;
+  std::string root;
+  std::string initial; // what `fovea init` starts it with: weight, bias, ..
+
+  // Found by Infer.cpp; declared for data and parameters.
+  std::optional<Shape> valueShape;
+  std::optional<Kind> kind;
+  const Vocabulary *vocabulary = nullptr;
+  const Array *positionOf = nullptr;
+
+  const Piece *general() const {
+    for (const Piece &piece : pieces)
+      if (piece.isGeneral())
+        return &piece;
+    return nullptr;
+  }
+  /// How far the general equation is shifted along axis k: 1 for x[k+1] = ..
+  int64_t shift(unsigned k) const {
+    const Piece *piece = general();
+    return piece && k < piece->places.size() ? piece->places[k].shift : 0;
+  }
+  /// Extent of axis k (index axes, then value axes); empty while unknown.
+  std::optional<Extent> axis(unsigned k) const;
+  /// All axes, when they are known.
+  std::optional<Shape> shape() const;
+};
+
+StringRef kindName(Kind kind);
+/// `sentence`, as the declaration of data says it.
+StringRef typeName(const Array &data);
+
+/// `name[..] ~ distribution(..)`.
+struct Choice {
+  Array *target;
+  SmallVector<PiecePlace, 2> places;
+  std::string distribution;
+  std::vector<std::pair<std::string, Term *>> parameters;
+  SMLoc loc;
+  bool guide = false;
+  bool latent = false;
+};
+
+/// `stop[t] = ..` and others of decode { }: equations that steer the search.
+struct Mark {
+  std::string name;
+  Term *value;
+  SmallVector<IndexVar *, 2> indices;
+};
+
+/// An index at an axis: what the range rules look at.
+struct IndexUse {
+  IndexVar *var;
+  int64_t shift; // var + shift
+  Term *read;    // Read or Select
+  unsigned axis; // of the array (Read) or of args[0]'s shape (Select)
+  SMLoc loc;
+};
+
+/// A size that a call binds: axis k of `term` is `size`.
+struct SizeBinding {
+  Term *term;
+  SmallVector<Extent, 2> sizes;
+  SMLoc loc;
+  std::string callee; // the instance or def, for messages
+  SMLoc calleeLoc;
+};
+
+/// One reading of a file: for training or for decoding.
+struct Elaborated {
+  std::string name;
+  bool decoding = false;
+  Sizes sizes;
+  std::deque<Term> terms;
+  std::deque<IndexVar> indices;
+  std::deque<Array> storage;
+  std::deque<Vocabulary> vocabularies;
+  std::vector<Array *> arrays; // equations, in the order of the file
+  std::vector<Array *> data;
+  std::vector<Array *> params;
+  std::vector<Choice> choices;
+  std::vector<std::pair<Term *, SMLoc>> penalties;
+  std::vector<IndexUse> uses;
+  std::vector<SizeBinding> bindings;
+  /// Open sizes that are the number of symbols of a token.
+  std::vector<std::pair<const Atom *, Term *>> vocabularyBindings;
+  /// What the first call bound each of them to; found by Infer.cpp.
+  std::map<const Atom *, const Vocabulary *> vocabularyOf;
+  std::vector<Mark> marks;
+  /// Lengths fixed by `decode { set T = .. }`, and where.
+  std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
+  std::vector<std::string> refusals; // why it cannot be executed yet
+};
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H

@@ -1,0 +1,447 @@
+//===- Lower.cpp - systems, lengths, arrays and choices -------------------===//
+
+#include "frontends/fov/lower/Lower.h"
+#include "frontends/fov/check/Infer.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+using namespace mlir;
+
+Location Lowering::location(SMLoc loc) {
+  if (!loc.isValid())
+    return builder.getUnknownLoc();
+  llvm::SourceMgr &sources = diagnostics.sources();
+  unsigned buffer = sources.FindBufferContainingLoc(loc);
+  if (!buffer)
+    return builder.getUnknownLoc();
+  auto [line, column] = sources.getLineAndColumn(loc, buffer);
+  return FileLineColLoc::get(
+      builder.getContext(),
+      sources.getMemoryBuffer(buffer)->getBufferIdentifier(), line, column);
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths and types
+//===----------------------------------------------------------------------===//
+
+/// The name of a length; a floor is named after what its sizes turned out to
+/// be.
+std::string Lowering::lengthName(const Atom *atom) {
+  if (atom->kind != Atom::Floor)
+    return atom->name;
+  std::string name = Extent(atom).text();
+  llvm::erase(name, ' ');
+  return name;
+}
+
+/// Length ops stand at the top of the system, each behind those that it uses.
+void Lowering::emitLength(const Atom *atom) {
+  if (!lengths.try_emplace(lengthName(atom), atom).second)
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  StringAttr name = builder.getStringAttr(lengthName(atom));
+  StringAttr parent;
+  AffineMapAttr map;
+  ArrayAttr of;
+  if (atom->kind == Atom::Floor) {
+    std::optional<Extent::Linear> numerator = atom->numerator.linear();
+    std::optional<int64_t> denominator = atom->denominator.value();
+    assert(numerator && denominator && *denominator > 0 &&
+           "extents were checked");
+    SmallVector<Attribute> used;
+    AffineExpr sum = builder.getAffineConstantExpr(numerator->constant);
+    for (auto &[other, factor] : numerator->coefficients) {
+      emitLength(other);
+      sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+      used.push_back(builder.getStringAttr(lengthName(other)));
+    }
+    map = AffineMapAttr::get(
+        AffineMap::get(0, used.size(), sum.floorDiv(*denominator)));
+    of = builder.getArrayAttr(used);
+  } else if (!atom->parent.empty()) {
+    if (const Atom *outer = model.sizes.findLength(atom->parent))
+      emitLength(outer);
+    parent = builder.getStringAttr(atom->parent);
+  }
+  for (auto &[set, value] : model.setLengths) {
+    if (set != atom)
+      continue;
+    std::optional<Extent::Linear> linear = value.first.linear();
+    assert(linear && "what a length is set to was checked");
+    SmallVector<Attribute> used;
+    AffineExpr sum = builder.getAffineConstantExpr(linear->constant);
+    for (auto &[other, factor] : linear->coefficients) {
+      emitLength(other);
+      sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+      used.push_back(builder.getStringAttr(lengthName(other)));
+    }
+    map = AffineMapAttr::get(AffineMap::get(0, used.size(), sum));
+    of = builder.getArrayAttr(used);
+  }
+  if (lastLength)
+    builder.setInsertionPointAfter(lastLength);
+  else
+    builder.setInsertionPointToStart(&system.getBody().front());
+  lastLength = attn::LengthOp::create(
+      builder, builder.getUnknownLoc(), name, parent, map, of,
+      isOpen(atom) ? builder.getUnitAttr() : UnitAttr());
+}
+
+/// Whether a search finds a length.
+bool Lowering::isOpen(const Atom *length) const {
+  return openLengths.contains(length) &&
+         llvm::none_of(model.setLengths, [&](const auto &given) {
+           return given.first == length;
+         });
+}
+
+Attribute Lowering::linearExtent(const Extent::Linear &linear) {
+  if (linear.coefficients.empty())
+    return builder.getI64IntegerAttr(std::max<int64_t>(0, linear.constant));
+  std::string name;
+  for (auto &[atom, factor] : linear.coefficients) {
+    emitLength(atom);
+    if (!name.empty())
+      name += factor < 0 ? "-" : "+";
+    else if (factor < 0)
+      name += "-";
+    int64_t size = std::abs(factor);
+    // 3*(S//2) is not the length 3*S//2.
+    bool paren = atom->kind == Atom::Floor && factor != 1;
+    name += (size == 1 ? "" : std::to_string(size) + "*") +
+            (paren ? "(" + lengthName(atom) + ")" : lengthName(atom));
+  }
+  if (linear.constant != 0)
+    name += (linear.constant > 0 ? "+" : "") + std::to_string(linear.constant);
+  StringAttr attribute = builder.getStringAttr(name);
+  if (!lengths.try_emplace(name, nullptr).second)
+    return attribute;
+  SmallVector<Attribute> used;
+  AffineExpr sum = builder.getAffineConstantExpr(linear.constant);
+  for (auto &[atom, factor] : linear.coefficients) {
+    sum = sum + builder.getAffineSymbolExpr(used.size()) * factor;
+    used.push_back(builder.getStringAttr(lengthName(atom)));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastLength);
+  lastLength = attn::LengthOp::create(
+      builder, builder.getUnknownLoc(), attribute, StringAttr(),
+      AffineMapAttr::get(AffineMap::get(0, used.size(), sum)),
+      builder.getArrayAttr(used), UnitAttr());
+  return attribute;
+}
+
+Attribute Lowering::extent(const Extent &size) {
+  if (std::optional<int64_t> value = size.value())
+    return builder.getI64IntegerAttr(std::max<int64_t>(0, *value));
+  std::optional<Extent::Linear> linear = size.linear();
+  assert(linear && "extents were checked");
+  return linearExtent(*linear);
+}
+
+attn::ArrayType Lowering::typeOf(ArrayRef<Attribute> shape, Kind kind) {
+  return attn::ArrayType::get(shape, elementType(kind));
+}
+
+attn::ArrayType Lowering::arrayType(const Array &array) {
+  SmallVector<Attribute> shape;
+  for (IndexVar *var : array.context)
+    shape.push_back(extent(*var->extent));
+  // x[k+1] = .. is stored over k: its first places are cases of its reads.
+  std::optional<Shape> all = array.shape();
+  for (auto [k, size] : llvm::enumerate(*all))
+    shape.push_back(extent(size - Extent(array.shift(k))));
+  return typeOf(shape, *array.kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// Whether a constant place is an element of the array as it is stored.
+bool Lowering::isStored(const Array &array, unsigned axis,
+                        const Extent &constant) {
+  return array.shift(axis) == 0 && isInside(array, axis, constant);
+}
+
+/// Whether a constant place lies inside its axis.
+bool Lowering::isInside(const Array &array, unsigned axis,
+                        const Extent &constant) {
+  std::optional<Extent> size = array.axis(axis);
+  return size && !isOutside(constant, *size);
+}
+
+Value Lowering::valueOf(Array *array) {
+  auto it = arrays.find(array);
+  if (it != arrays.end())
+    return it->second;
+  Value &placeholder = placeholders[array];
+  if (!placeholder) {
+    attn::ArrayType type = arrayType(*array);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&system.getBody().front());
+    placeholder =
+        UnrealizedConversionCastOp::create(builder, location(array->loc),
+                                           TypeRange(type), ValueRange())
+            .getResult(0);
+  }
+  return placeholder;
+}
+
+/// The right side of a piece over the indices of its places.
+Value Lowering::pieceValue(Array &array, const Piece &piece,
+                           llvm::StringRef label) {
+  SmallVector<IndexVar *, 2> order(array.context);
+  for (const PiecePlace &place : piece.places)
+    if (place.var)
+      order.push_back(place.var);
+  Value value =
+      materialiseOver(piece.value, order, *array.kind, label, piece.loc);
+  // An equation stands where it is written, also where a def computes it.
+  Operation *op = value.getDefiningOp();
+  if (op && !label.empty() &&
+      op->getAttr("label") == builder.getStringAttr(label))
+    op->setLoc(location(piece.loc));
+  return value;
+}
+
+Value Lowering::defineArray(Array &array) {
+  const Piece *general = array.general();
+  SmallVector<const Piece *, 2> inside;
+  for (const Piece &piece : array.pieces) {
+    if (piece.isGeneral())
+      continue;
+    bool all = true;
+    for (auto [k, place] : llvm::enumerate(piece.places))
+      if (!place.var)
+        all &= isStored(array, k, place.constant);
+    if (all)
+      inside.push_back(&piece);
+  }
+  if (general && inside.empty())
+    return pieceValue(array, *general, array.name);
+
+  // One equation that selects among the places inside the range.
+  OpBuilder::InsertionGuard guard(builder);
+  std::optional<Shape> shape = array.shape();
+  SmallVector<Extent, 4> extents;
+  for (IndexVar *var : array.context)
+    extents.push_back(*var->extent);
+  extents.append(shape->begin(), shape->end());
+  unsigned first = array.context.size();
+  struct Part {
+    const Piece *piece;
+    Value array;
+  };
+  SmallVector<Part> parts;
+  for (const Piece *piece : inside)
+    parts.push_back({piece, pieceValue(array, *piece, "")});
+  if (general)
+    parts.push_back({general, pieceValue(array, *general, "")});
+  attn::ComputeOp op = newCompute(array.loc, array.name, {}, extents, {},
+                                  attn::Reducer::none, *array.kind, false);
+  Body body = bodyOf(op, op.getBody(), {}, extents.size(), {}, {});
+  OpBuilder &b = body.builder;
+  Location loc = op.getLoc();
+  // A chain of scf.if, from the first part to the last.
+  auto emitPart = [&](const Part &part, OpBuilder &at) -> Value {
+    SmallVector<Value> indices;
+    for (unsigned k = 0; k < op.getNumIndices(); ++k) {
+      Value index = op.getIndex(k);
+      if (k >= first && k - first < part.piece->places.size()) {
+        const PiecePlace &place = part.piece->places[k - first];
+        if (!place.var)
+          continue;
+      }
+      indices.push_back(index);
+    }
+    return attn::ReadOp::create(at, loc, part.array, indices);
+  };
+  std::function<Value(unsigned, OpBuilder &)> emit =
+      [&](unsigned k, OpBuilder &at) -> Value {
+    const Part &part = parts[k];
+    if (part.piece == general || (k + 1 == parts.size() && general))
+      return emitPart(part, at);
+    Value condition;
+    for (auto [axis, place] : llvm::enumerate(part.piece->places)) {
+      if (place.var)
+        continue;
+      Body inner(at, {});
+      Value constant = extentValue(inner, place.constant, nullptr, place.loc);
+      Value equal = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq,
+                                          op.getIndex(first + axis), constant);
+      condition = condition
+                      ? Value(arith::AndIOp::create(at, loc, condition, equal))
+                      : equal;
+    }
+    auto branch = scf::IfOp::create(at, loc, TypeRange(op.getElementType()),
+                                    condition, /*withElseRegion=*/true);
+    OpBuilder yes = branch.getThenBodyBuilder();
+    scf::YieldOp::create(yes, loc, emitPart(part, yes));
+    OpBuilder no = branch.getElseBodyBuilder();
+    Value rest;
+    if (k + 1 < parts.size())
+      rest = emit(k + 1, no);
+    else
+      rest = arith::ConstantOp::create(no, loc,
+                                       no.getZeroAttr(op.getElementType()));
+    scf::YieldOp::create(no, loc, rest);
+    return branch.getResult(0);
+  };
+  attn::YieldOp::create(b, loc, emit(0, b));
+  return op.getResult();
+}
+
+/// The array over all of its places, as the spec sees it.
+Value Lowering::visibleValue(Array &array) {
+  bool shifted = false;
+  for (unsigned k = 0; k < array.numPlaces; ++k)
+    shifted |= array.shift(k) != 0;
+  if (!shifted)
+    return arrays[&array];
+  model.terms.emplace_back();
+  Term *read = &model.terms.back();
+  read->kind = TermKind::Read;
+  read->loc = array.loc;
+  read->array = &array;
+  read->shape = *array.valueShape;
+  read->kindOf = array.kind;
+  SmallVector<IndexVar *, 2> order;
+  for (unsigned k = 0; k < array.numPlaces; ++k) {
+    model.indices.emplace_back();
+    IndexVar *var = &model.indices.back();
+    var->name = array.general()->places[k].var->name;
+    var->extent = array.axis(k);
+    order.push_back(var);
+    model.terms.emplace_back();
+    Term *index = &model.terms.back();
+    index->kind = TermKind::Index;
+    index->loc = array.loc;
+    index->index = var;
+    index->free = {var};
+    index->shape = Shape();
+    index->kindOf = Kind::Int;
+    read->args.push_back(index);
+    read->free.push_back(var);
+  }
+  return materialiseOver(read, order, *array.kind, array.name, array.loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Choices and marks
+//===----------------------------------------------------------------------===//
+
+void Lowering::emitChoice(const Choice &choice) {
+  if (choice.guide)
+    return;
+  Array &target = *choice.target;
+  SmallVector<IndexVar *, 2> order;
+  for (const PiecePlace &place : choice.places)
+    if (place.var)
+      order.push_back(place.var);
+  SmallVector<Attribute> names;
+  SmallVector<Value> parameters;
+  for (auto &[name, term] : choice.parameters) {
+    if (name == "size")
+      continue;
+    names.push_back(builder.getStringAttr(name));
+    bool perValue =
+        choice.distribution == "normal" || choice.distribution == "uniform";
+    parameters.push_back(
+        materialiseOver(term, order, Kind::Real, "", choice.loc, {},
+                        perValue ? &*target.valueShape : nullptr));
+  }
+  attn::Distribution distribution =
+      *attn::symbolizeDistribution(choice.distribution);
+  bool observed = !choice.latent && !model.decoding;
+  // A length that is given is that of what is generated, whatever stands there.
+  Attribute end;
+  bool canEnd = !model.decoding || llvm::any_of(target.extents, [&](auto &e) {
+    return isOpen(e.length());
+  });
+  if (canEnd && target.isSentence)
+    end = builder.getI64IntegerAttr(1);
+  else if (canEnd && target.ends && target.positionOf)
+    end = extent(*target.positionOf->axis(0));
+  auto op = attn::ChoiceOp::create(
+      builder, location(choice.loc),
+      observed ? Type() : Type(arrayType(target)),
+      builder.getStringAttr(target.name),
+      attn::DistributionAttr::get(builder.getContext(), distribution),
+      builder.getArrayAttr(names), parameters,
+      observed ? valueOf(&target) : Value(), end,
+      choice.latent ? builder.getUnitAttr() : UnitAttr());
+  if (!observed)
+    arrays[&target] = op.getResult();
+}
+
+void Lowering::emitMarks() {
+  for (const Mark &mark : model.marks) {
+    Kind kind = mark.name == "score"     ? Kind::Real
+                : mark.name == "longest" ? Kind::Int
+                                         : Kind::Bit;
+    SMLoc loc = mark.value->loc;
+    Value value = materialiseOver(mark.value, mark.indices, kind, "", loc);
+    attn::MarkOp::create(builder, location(loc),
+                         builder.getStringAttr(mark.name), value);
+  }
+}
+
+attn::SystemOp Lowering::run(llvm::StringRef name) {
+  system = attn::SystemOp::create(builder, builder.getUnknownLoc(),
+                                  builder.getStringAttr(name));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&system.getBody());
+
+  model.sizes.nameFloors();
+  // A length is open when only generated data has it.
+  if (model.decoding) {
+    llvm::SmallPtrSet<const Atom *, 8> given;
+    for (Array *data : model.data)
+      for (const Extent &size : data->extents)
+        if (const Atom *length = size.length())
+          (data->generated ? openLengths : given).insert(length);
+    for (const Atom *length : given)
+      openLengths.erase(length);
+  }
+  for (Array *data : model.data)
+    for (const Extent &size : data->extents)
+      (void)extent(size);
+  for (Array *data : model.data) {
+    if (model.decoding && data->generated)
+      continue;
+    arrays[data] =
+        attn::DataOp::create(builder, location(data->loc), arrayType(*data),
+                             builder.getStringAttr(data->name));
+  }
+  for (Array *param : model.params)
+    arrays[param] =
+        attn::ParamOp::create(builder, location(param->loc), arrayType(*param),
+                              builder.getStringAttr(param->name));
+  for (Array *array : model.arrays) {
+    if (array->latent || array->pieces.empty())
+      continue;
+    Value value = defineArray(*array);
+    arrays[array] = value;
+  }
+  for (const Choice &choice : model.choices)
+    emitChoice(choice);
+  for (auto &[term, loc] : model.penalties)
+    attn::PenaltyOp::create(builder, location(loc),
+                            materialiseOver(term, {}, Kind::Real, "", loc));
+  emitMarks();
+  for (Array *array : model.arrays)
+    if (arrays.count(array) && array->context.empty() && !array->name.empty())
+      attn::EquationOp::create(builder, location(array->loc),
+                               builder.getStringAttr(array->name),
+                               visibleValue(*array));
+  for (auto &[array, placeholder] : placeholders) {
+    auto it = arrays.find(array);
+    if (it == arrays.end())
+      continue;
+    Operation *op = placeholder.getDefiningOp();
+    placeholder.replaceAllUsesWith(it->second);
+    op->erase();
+  }
+  return system;
+}

@@ -1,0 +1,139 @@
+//===- Lower.h - terms to the attn dialect --------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_LOWER_LOWER_H
+#define FOVEA_FRONTENDS_FOV_LOWER_LOWER_H
+
+#include "dialect/AttnDialect.h"
+#include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/elaborate/Terms.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fovea::fov {
+
+/// Emits an inferred and proved model as an attn.system named `name`.
+///
+/// Every operation of the spec becomes one compute over exactly the indices
+/// that it reads (docs/IR.md). Lower.cpp has systems, arrays and choices,
+/// LowerTerms.cpp the computes, LowerScalars.cpp what stands in a body.
+class Lowering {
+public:
+  Lowering(Elaborated &model, Diagnostics &diagnostics,
+           mlir::OpBuilder &builder)
+      : model(model), diagnostics(diagnostics), builder(builder) {}
+
+  attn::SystemOp run(llvm::StringRef name);
+
+private:
+  using Path = SmallVector<Term *, 2>; // conditions that hold, on indices only
+
+  /// An array with the indices that its first axes stand for.
+  struct Node {
+    mlir::Value array;
+    SmallVector<IndexVar *, 2> indices;
+  };
+
+  /// Where scalars are emitted: a body, with the value of each index in it.
+  struct Body {
+    Body(mlir::OpBuilder builder, Path path)
+        : builder(builder), path(std::move(path)) {}
+    mlir::OpBuilder builder;
+    llvm::DenseMap<IndexVar *, mlir::Value> indices;
+    Path path;
+  };
+  using Position = ArrayRef<mlir::Value>; // index values of the value axes
+
+  // Systems, lengths, arrays (Lower.cpp).
+  mlir::Attribute extent(const Extent &size);
+  mlir::Attribute linearExtent(const Extent::Linear &linear);
+  std::string lengthName(const Atom *atom);
+  void emitLength(const Atom *atom);
+  attn::ArrayType typeOf(ArrayRef<mlir::Attribute> shape, Kind kind);
+  attn::ArrayType arrayType(const Array &array);
+  mlir::Value valueOf(Array *array);
+  mlir::Value defineArray(Array &array);
+  mlir::Value pieceValue(Array &array, const Piece &piece,
+                         llvm::StringRef label);
+  mlir::Value visibleValue(Array &array);
+  void emitChoice(const Choice &choice);
+  bool isOpen(const Atom *length) const;
+  void emitMarks();
+  bool isStored(const Array &array, unsigned axis, const Extent &constant);
+  bool isInside(const Array &array, unsigned axis, const Extent &constant);
+  mlir::Location location(SMLoc loc);
+
+  // Computes (LowerTerms.cpp).
+  Node materialise(Term *term, const Path &path,
+                   ArrayRef<IndexVar *> order = {}, llvm::StringRef label = "");
+  mlir::Value materialiseOver(Term *term, ArrayRef<IndexVar *> order, Kind kind,
+                              llvm::StringRef label, SMLoc loc,
+                              const Path &path = {},
+                              const Shape *broadcast = nullptr);
+  mlir::Value wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind);
+  SmallVector<IndexVar *, 2> indicesOf(Term *term, const Path &path);
+  Path relevant(Term *term, const Path &path);
+  attn::ComputeOp
+  newCompute(SMLoc loc, llvm::StringRef label, ArrayRef<IndexVar *> indices,
+             ArrayRef<Extent> values, ArrayRef<IndexVar *> reduction,
+             attn::Reducer reducer, Kind kind, bool withCondition);
+  Body bodyOf(attn::ComputeOp op, mlir::Region &region,
+              ArrayRef<IndexVar *> indices, unsigned numValues,
+              ArrayRef<IndexVar *> reduction, const Path &path);
+  void addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
+                    unsigned numValues, ArrayRef<IndexVar *> reduction,
+                    ArrayRef<Term *> conditions);
+  void emitConditions(Body &body, attn::ComputeOp op,
+                      ArrayRef<Term *> conditions);
+  Node emitReduce(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
+                  llvm::StringRef label);
+  Node emitNormaliser(Term *term, const Path &path,
+                      ArrayRef<IndexVar *> indices, ArrayRef<Term *> conditions,
+                      llvm::StringRef label);
+  Node emitContract(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
+                    llvm::StringRef label);
+  Node emitJoin(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
+                llvm::StringRef label);
+  Node emitReshape(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
+                   llvm::StringRef label);
+
+  // Scalars (LowerScalars.cpp).
+  mlir::Value scalar(Body &body, Term *term, Position position, Kind kind);
+  mlir::Value rawScalar(Body &body, Term *term, Position position);
+  /// `inPlace`: operands that are elementwise are written out as well.
+  mlir::Value mapScalar(Body &body, Term *term, Position position,
+                        bool inPlace = false);
+  mlir::Value inlineScalar(Body &body, Term *term, Position position);
+  mlir::Value readScalar(Body &body, Term *term, Position position);
+  mlir::Value readNode(Body &body, const Node &node, Position position);
+  mlir::Value ifScalar(Body &body, Term *term, Position position);
+  mlir::Value indexValue(Body &body, Term *term);
+  mlir::Value sizeValue(Body &body, const Term &term);
+  mlir::Value extentValue(Body &body, const Extent &extent, Term *parent,
+                          SMLoc loc);
+  mlir::Value convert(Body &body, mlir::Value value, Kind kind);
+  mlir::Value boundaryValue(Array &array, const Piece &piece);
+  std::string boundaryLabel(const Array &array, const Piece &piece);
+  mlir::Value startSymbol();
+  bool isIndexOnly(Term *term);
+  Kind kindOfType(mlir::Type type);
+  mlir::Type elementType(Kind kind);
+  void conjuncts(Term *condition, Path &path);
+
+  Elaborated &model;
+  Diagnostics &diagnostics;
+  mlir::OpBuilder &builder;
+  attn::SystemOp system;
+  llvm::DenseMap<Array *, mlir::Value> arrays;
+  llvm::DenseMap<Array *, mlir::Value> placeholders;
+  std::map<std::pair<const Piece *, Array *>, mlir::Value> boundaries;
+  std::map<std::pair<Term *, Path>, Node> nodes;
+  std::map<Term *, bool> indexOnly;
+  std::map<Term *, Term *> negations;
+  mlir::Value start;                           // <s>
+  std::map<std::string, const Atom *> lengths; // emitted, by name
+  mlir::Operation *lastLength = nullptr;
+  llvm::SmallPtrSet<const Atom *, 8> openLengths; // some may be set
+};
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_LOWER_LOWER_H

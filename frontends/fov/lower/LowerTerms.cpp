@@ -1,0 +1,542 @@
+//===- LowerTerms.cpp - a compute for each operation ----------------------===//
+//
+// A term becomes one compute over its free indices and its value axes. Under an
+// enclosing condition (a `where`, a branch of `if`) the part of the condition
+// that is about these indices comes along, so that nothing is evaluated where
+// it has no meaning, and a half-line stays a half-line in decoding.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/Infer.h"
+#include "frontends/fov/lower/Lower.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <limits>
+#include <set>
+
+using namespace fovea;
+using namespace fovea::fov;
+using namespace mlir;
+
+static attn::Reducer reducerOf(Reduction reduction) {
+  switch (reduction) {
+  case Reduction::Sum:
+    return attn::Reducer::sum;
+  case Reduction::Prod:
+    return attn::Reducer::prod;
+  case Reduction::Mean:
+    return attn::Reducer::mean;
+  case Reduction::Max:
+    return attn::Reducer::max;
+  case Reduction::Min:
+    return attn::Reducer::min;
+  case Reduction::Argmax:
+    return attn::Reducer::argmax;
+  case Reduction::Argmin:
+    return attn::Reducer::argmin;
+  case Reduction::Any:
+    return attn::Reducer::any;
+  case Reduction::All:
+    return attn::Reducer::all;
+  case Reduction::Logsumexp:
+    return attn::Reducer::logsumexp;
+  case Reduction::Softmax:
+    return attn::Reducer::softmax;
+  case Reduction::LogSoftmax:
+    return attn::Reducer::log_softmax;
+  case Reduction::Cumsum:
+    return attn::Reducer::cumsum;
+  }
+  llvm_unreachable("every reduction is listed");
+}
+
+/// Only indices, sizes and numbers: written into the body of its reader.
+bool Lowering::isIndexOnly(Term *term) {
+  auto it = indexOnly.find(term);
+  if (it != indexOnly.end())
+    return it->second;
+  bool result = false;
+  switch (term->kind) {
+  case TermKind::Number:
+  case TermKind::Index:
+  case TermKind::Size:
+    result = true;
+    break;
+  case TermKind::Map:
+    result =
+        llvm::all_of(term->args, [&](Term *arg) { return isIndexOnly(arg); });
+    break;
+  case TermKind::If:
+    result =
+        llvm::all_of(term->args, [&](Term *arg) { return isIndexOnly(arg); }) &&
+        term->shape->empty();
+    break;
+  default:
+    break;
+  }
+  indexOnly[term] = result;
+  return result;
+}
+
+/// The conjuncts of a condition that are about indices alone.
+void Lowering::conjuncts(Term *condition, Path &path) {
+  if (condition->kind == TermKind::Map && condition->fn == Fn::And) {
+    conjuncts(condition->args[0], path);
+    conjuncts(condition->args[1], path);
+    return;
+  }
+  if (isIndexOnly(condition) && !condition->free.empty() &&
+      !llvm::is_contained(path, condition))
+    path.push_back(condition);
+}
+
+/// The free indices of a term, parents of nested extents before their children.
+SmallVector<IndexVar *, 2> Lowering::indicesOf(Term *term, const Path &path) {
+  SmallVector<IndexVar *, 2> result;
+  std::function<void(IndexVar *)> add = [&](IndexVar *var) {
+    if (llvm::is_contained(result, var))
+      return;
+    if (var->parentIndex)
+      for (IndexVar *parent : var->parentIndex->free)
+        add(parent);
+    result.push_back(var);
+  };
+  for (IndexVar *var : term->free)
+    add(var);
+  // What a reduction inside needs of its parent.
+  for (IndexVar *var : term->vars)
+    if (var->parentIndex)
+      for (IndexVar *parent : var->parentIndex->free)
+        if (!llvm::is_contained(term->vars, parent))
+          add(parent);
+  return result;
+}
+
+/// The conditions of the path that speak of the term's own indices only.
+Lowering::Path Lowering::relevant(Term *term, const Path &path) {
+  Path result;
+  for (Term *condition : path)
+    if (!condition->free.empty() &&
+        llvm::all_of(condition->free, [&](IndexVar *var) {
+          return llvm::is_contained(term->free, var);
+        }))
+      result.push_back(condition);
+  return result;
+}
+
+attn::ComputeOp Lowering::newCompute(SMLoc loc, llvm::StringRef label,
+                                     ArrayRef<IndexVar *> indices,
+                                     ArrayRef<Extent> values,
+                                     ArrayRef<IndexVar *> reduction,
+                                     attn::Reducer reducer, Kind kind,
+                                     bool withCondition) {
+  SmallVector<Attribute> names, extents;
+  SmallVector<int64_t> lower;
+  std::set<std::string> used;
+  auto addName = [&](std::string name) {
+    while (!used.insert(name).second)
+      name += "_";
+    names.push_back(builder.getStringAttr(name));
+  };
+  for (IndexVar *var : indices) {
+    addName(var->name);
+    extents.push_back(extent(*var->extent));
+    lower.push_back(var->lower);
+  }
+  for (auto [k, size] : llvm::enumerate(values)) {
+    addName("d" + std::to_string(k));
+    extents.push_back(extent(size));
+    lower.push_back(0);
+  }
+  unsigned numParallel = extents.size();
+  for (IndexVar *var : reduction) {
+    addName(var->name);
+    extents.push_back(extent(*var->extent));
+    lower.push_back(var->lower);
+  }
+  auto op = attn::ComputeOp::create(builder, location(loc), label, names,
+                                    extents, lower, numParallel, reducer,
+                                    elementType(kind), withCondition);
+  // What its body needs is emitted before it.
+  builder.setInsertionPoint(op);
+  return op;
+}
+
+Lowering::Body Lowering::bodyOf(attn::ComputeOp op, Region &region,
+                                ArrayRef<IndexVar *> indices,
+                                unsigned numValues,
+                                ArrayRef<IndexVar *> reduction,
+                                const Path &path) {
+  Body body(OpBuilder::atBlockEnd(&region.front()), path);
+  unsigned position = 0;
+  for (IndexVar *var : indices)
+    body.indices[var] = region.getArgument(position++);
+  position += numValues;
+  for (IndexVar *var : reduction)
+    body.indices[var] = region.getArgument(position++);
+  return body;
+}
+
+void Lowering::addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
+                            unsigned numValues, ArrayRef<IndexVar *> reduction,
+                            ArrayRef<Term *> conditions) {
+  Body body = bodyOf(op, op.getCondition(), indices, numValues, reduction, {});
+  emitConditions(body, op, conditions);
+}
+
+/// All of `conditions` as the condition of a compute.
+void Lowering::emitConditions(Body &body, attn::ComputeOp op,
+                              ArrayRef<Term *> conditions) {
+  Value all;
+  for (Term *condition : conditions) {
+    Value one = convert(body, inlineScalar(body, condition, {}), Kind::Bit);
+    all =
+        all ? Value(arith::AndIOp::create(body.builder, op.getLoc(), all, one))
+            : one;
+  }
+  attn::YieldOp::create(body.builder, op.getLoc(), all);
+}
+
+/// The array itself, when the term reads all of it as it stands.
+Value Lowering::wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind) {
+  if (term->kind != TermKind::Read || term->fallback || *term->kindOf != kind ||
+      !term->array->context.empty() || term->array->source != Array::Equation ||
+      term->args.size() != order.size())
+    return {};
+  for (auto [k, pair] : llvm::enumerate(llvm::zip(term->args, order))) {
+    auto [arg, var] = pair;
+    if (arg->kind != TermKind::Index || arg->index != var || var->lower != 0 ||
+        term->array->shift(k) != 0 || !(*term->array->axis(k) == *var->extent))
+      return {};
+  }
+  return valueOf(term->array);
+}
+
+/// The term over `order` (and its value axes), whatever it depends on.
+Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
+                                Kind kind, llvm::StringRef label, SMLoc loc,
+                                const Path &path, const Shape *broadcast) {
+  if (label.empty() && path.empty() && !broadcast)
+    if (Value whole = wholeArray(term, order, kind))
+      return whole;
+  bool isNode = false;
+  // A number at every position of another shape.
+  const Shape &shape =
+      broadcast && term->shape->empty() ? *broadcast : *term->shape;
+  switch (term->kind) {
+  case TermKind::Map:
+  case TermKind::If:
+  case TermKind::Reduce:
+  case TermKind::Contract:
+  case TermKind::OverAxis:
+  case TermKind::Join:
+  case TermKind::Fold:
+  case TermKind::Flatten:
+  case TermKind::Dropout:
+    isNode = !isIndexOnly(term);
+    break;
+  default:
+    break;
+  }
+  SmallVector<IndexVar *, 2> needed = indicesOf(term, path);
+  bool same =
+      needed.size() == order.size() && llvm::all_of(order, [&](IndexVar *var) {
+        return llvm::is_contained(needed, var);
+      });
+  OpBuilder::InsertionGuard guard(builder);
+  if (isNode && same && *term->kindOf == kind &&
+      shape.size() == term->shape->size())
+    return materialise(term, path, order, label).array;
+  attn::ComputeOp op = newCompute(loc, label, order, shape, {},
+                                  attn::Reducer::none, kind, !path.empty());
+  unsigned numValues = shape.size();
+  Body body = bodyOf(op, op.getBody(), order, numValues, {}, path);
+  SmallVector<Value> position;
+  for (unsigned k = 0; k < term->shape->size(); ++k)
+    position.push_back(op.getIndex(order.size() + k));
+  attn::YieldOp::create(body.builder, op.getLoc(),
+                        scalar(body, term, position, kind));
+  if (!path.empty())
+    addCondition(op, order, numValues, {}, path);
+  return op.getResult();
+}
+
+Lowering::Node Lowering::materialise(Term *term, const Path &outer,
+                                     ArrayRef<IndexVar *> order,
+                                     llvm::StringRef label) {
+  Path path = relevant(term, outer);
+  std::pair key(term, path);
+  auto it = nodes.find(key);
+  if (it != nodes.end() && order.empty())
+    return it->second;
+  SmallVector<IndexVar *, 2> indices = llvm::to_vector<2>(order);
+  if (order.empty())
+    indices = indicesOf(term, path);
+  Node node;
+  OpBuilder::InsertionGuard guard(builder);
+  switch (term->kind) {
+  case TermKind::Reduce:
+  case TermKind::OverAxis:
+    node = emitReduce(term, path, indices, label);
+    break;
+  case TermKind::Contract:
+    node = emitContract(term, path, indices, label);
+    break;
+  case TermKind::Join:
+    node = emitJoin(term, path, indices, label);
+    break;
+  case TermKind::Fold:
+  case TermKind::Flatten:
+    node = emitReshape(term, path, indices, label);
+    break;
+  case TermKind::Dropout: {
+    Value operand = materialiseOver(term->args[0], indices, Kind::Real, "",
+                                    term->loc, path);
+    assert(term->args[1]->kind == TermKind::Number && "the rate was checked");
+    double rate = term->args[1]->number;
+    node = {attn::DropoutOp::create(
+                builder, location(term->loc), operand.getType(),
+                label.empty() ? StringAttr() : builder.getStringAttr(label),
+                operand, ValueRange(), builder.getF64FloatAttr(rate),
+                builder.getI64IntegerAttr(term->ordinal), DenseI64ArrayAttr()),
+            indices};
+    break;
+  }
+  default: {
+    unsigned numValues = term->shape->size();
+    attn::ComputeOp op =
+        newCompute(term->loc, label, indices, *term->shape, {},
+                   attn::Reducer::none, *term->kindOf, !path.empty());
+    Body body = bodyOf(op, op.getBody(), indices, numValues, {}, path);
+    SmallVector<Value> position;
+    for (unsigned k = 0; k < numValues; ++k)
+      position.push_back(op.getIndex(indices.size() + k));
+    Value value = term->kind == TermKind::Map ? mapScalar(body, term, position)
+                  : term->kind == TermKind::If
+                      ? ifScalar(body, term, position)
+                      : rawScalar(body, term, position);
+    attn::YieldOp::create(body.builder, op.getLoc(),
+                          convert(body, value, *term->kindOf));
+    if (!path.empty())
+      addCondition(op, indices, numValues, {}, path);
+    node = {op.getResult(), indices};
+    break;
+  }
+  }
+  nodes[key] = node;
+  return node;
+}
+
+Lowering::Node Lowering::emitReduce(Term *term, const Path &path,
+                                    ArrayRef<IndexVar *> indices,
+                                    llvm::StringRef label) {
+  Term *operand = term->args[0];
+  const Shape &shape = *operand->shape;
+  bool overAxis = term->kind == TermKind::OverAxis;
+  bool argument = term->reduction == Reduction::Argmax ||
+                  term->reduction == Reduction::Argmin;
+  // Conditions: those of the path, and its own.
+  SmallVector<Term *, 2> conditions(path);
+  Path inner = path;
+  if (term->condition) {
+    conditions.push_back(term->condition);
+    conjuncts(term->condition, inner);
+  }
+  SmallVector<IndexVar *, 2> reduction = llvm::to_vector<2>(term->vars);
+  unsigned numValues = shape.size() - (overAxis ? 1 : 0);
+  SmallVector<Extent> values(shape.begin(), shape.begin() + numValues);
+  Kind kind = argument ? Kind::Int : *term->kindOf;
+  attn::Reducer reducer = reducerOf(term->reduction);
+  attn::ComputeOp op;
+  if (overAxis) {
+    // The last axis is the reduction index.
+    model.indices.emplace_back();
+    IndexVar *axis = &model.indices.back();
+    axis->name = "k";
+    axis->extent = shape.back();
+    reduction.push_back(axis);
+  }
+  // Several indices of a softmax are one range.
+  if (isNormaliser(term->reduction) && reduction.size() > 1)
+    return emitNormaliser(term, inner, indices, conditions, label);
+  op = newCompute(term->loc, label, indices, values, reduction, reducer, kind,
+                  !conditions.empty());
+  Body body = bodyOf(op, op.getBody(), indices, numValues, reduction, inner);
+  SmallVector<Value> position;
+  for (unsigned k = 0; k < numValues; ++k)
+    position.push_back(op.getIndex(indices.size() + k));
+  if (overAxis)
+    position.push_back(body.indices[reduction.back()]);
+  Kind operandKind = argument ? *operand->kindOf : kind;
+  attn::YieldOp::create(body.builder, op.getLoc(),
+                        scalar(body, operand, position, operandKind));
+  if (!conditions.empty())
+    addCondition(op, indices, numValues, reduction, conditions);
+  return {op.getResult(), llvm::to_vector<2>(indices)};
+}
+
+/// A softmax over several indices: the largest x, the sum of exp(x - largest),
+/// and x - largest - log(sum), in that order: a sum of the last two would lose
+/// the log where x is large. The largest is the same for all, and no adjoint
+/// flows through it. Where all are -infinity they have no difference: 0 is
+/// subtracted instead.
+Lowering::Node Lowering::emitNormaliser(Term *term, const Path &path,
+                                        ArrayRef<IndexVar *> indices,
+                                        ArrayRef<Term *> conditions,
+                                        llvm::StringRef label) {
+  Term *operand = term->args[0];
+  const Shape &values = *operand->shape;
+  unsigned numKept = indices.size() + values.size();
+  Location loc = location(term->loc);
+  Value largest, total;
+  // An equation over the kept indices and, as axes or reduced, over the others.
+  auto emit = [&](attn::Reducer reducer, llvm::StringRef label,
+                  llvm::function_ref<Value(OpBuilder &, Value, Position)> of) {
+    bool isResult = reducer == attn::Reducer::none;
+    SmallVector<Extent> axes(values.begin(), values.end());
+    if (isResult)
+      for (IndexVar *var : term->vars)
+        axes.push_back(*var->extent);
+    ArrayRef<IndexVar *> reduced =
+        isResult ? ArrayRef<IndexVar *>() : ArrayRef<IndexVar *>(term->vars);
+    attn::ComputeOp op = newCompute(term->loc, label, indices, axes, reduced,
+                                    reducer, Kind::Real, !conditions.empty());
+    auto placed = [&](Region &region, const Path &path) {
+      Body body = bodyOf(op, region, indices, 0, {}, path);
+      for (auto [k, var] : llvm::enumerate(term->vars))
+        body.indices[var] = region.getArgument(numKept + k);
+      return body;
+    };
+    Body body = placed(op.getBody(), path);
+    SmallVector<Value> kept(op.getBody().getArguments().take_front(numKept));
+    Value value = scalar(body, operand,
+                         ArrayRef(kept).drop_front(indices.size()), Kind::Real);
+    attn::YieldOp::create(body.builder, loc, of(body.builder, value, kept));
+    if (!conditions.empty()) {
+      Body where = placed(op.getCondition(), {});
+      emitConditions(where, op, conditions);
+    }
+    builder.setInsertionPointAfter(op);
+    return op.getResult();
+  };
+  auto real = [&](OpBuilder &b, double number) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(number));
+  };
+  auto unless = [&](OpBuilder &b, Value value, double number,
+                    double instead) -> Value {
+    Value is = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value,
+                                     real(b, number));
+    return arith::SelectOp::create(b, loc, is, real(b, instead), value);
+  };
+  auto centred = [&](OpBuilder &b, Value value, Position kept) -> Value {
+    Value shift = attn::ReadOp::create(b, loc, largest, kept);
+    shift = unless(b, shift, -std::numeric_limits<double>::infinity(), 0);
+    shift = attn::StopOp::create(b, loc, shift);
+    return arith::SubFOp::create(b, loc, value, shift);
+  };
+  largest = emit(attn::Reducer::max, "",
+                 [](OpBuilder &, Value value, Position) { return value; });
+  total = emit(attn::Reducer::sum, "",
+               [&](OpBuilder &b, Value value, Position kept) -> Value {
+                 return math::ExpOp::create(b, loc, centred(b, value, kept));
+               });
+  Value result = emit(
+      attn::Reducer::none, label,
+      [&](OpBuilder &b, Value value, Position kept) -> Value {
+        Value sum = unless(b, attn::ReadOp::create(b, loc, total, kept), 0, 1);
+        Value own = centred(b, value, kept);
+        if (term->reduction == Reduction::Softmax)
+          return arith::DivFOp::create(b, loc, math::ExpOp::create(b, loc, own),
+                                       sum);
+        return arith::SubFOp::create(b, loc, own,
+                                     math::LogOp::create(b, loc, sum));
+      });
+  return {result, llvm::to_vector<2>(indices)};
+}
+
+/// a @ b: sum over k of a[.., k] * b[k, ..].
+Lowering::Node Lowering::emitContract(Term *term, const Path &path,
+                                      ArrayRef<IndexVar *> indices,
+                                      llvm::StringRef label) {
+  Term *a = term->args[0], *b = term->args[1];
+  model.indices.emplace_back();
+  IndexVar *k = &model.indices.back();
+  k->name = "k";
+  k->extent = a->shape->back();
+  unsigned numValues = term->shape->size(), numA = a->shape->size() - 1;
+  attn::ComputeOp op =
+      newCompute(term->loc, label, indices, *term->shape, {k},
+                 attn::Reducer::sum, Kind::Real, !path.empty());
+  Body body = bodyOf(op, op.getBody(), indices, numValues, {k}, path);
+  SmallVector<Value> atA, atB;
+  for (unsigned axis = 0; axis < numA; ++axis)
+    atA.push_back(op.getIndex(indices.size() + axis));
+  atA.push_back(body.indices[k]);
+  atB.push_back(body.indices[k]);
+  for (unsigned axis = numA; axis < numValues; ++axis)
+    atB.push_back(op.getIndex(indices.size() + axis));
+  Value left = scalar(body, a, atA, Kind::Real);
+  Value right = scalar(body, b, atB, Kind::Real);
+  Value product = arith::MulFOp::create(body.builder, op.getLoc(), left, right);
+  attn::YieldOp::create(body.builder, op.getLoc(), product);
+  if (!path.empty())
+    addCondition(op, indices, numValues, {k}, path);
+  return {op.getResult(), llvm::to_vector<2>(indices)};
+}
+
+Lowering::Node Lowering::emitJoin(Term *term, const Path &path,
+                                  ArrayRef<IndexVar *> indices,
+                                  llvm::StringRef label) {
+  SmallVector<Value> parts;
+  for (Term *part : term->args) {
+    // A number is joined as a vector of one.
+    Value whole = path.empty() && !part->shape->empty()
+                      ? wholeArray(part, indices, *term->kindOf)
+                      : Value();
+    if (whole) {
+      parts.push_back(whole);
+      continue;
+    }
+    Term *vector = part;
+    if (part->shape->empty()) {
+      model.terms.emplace_back();
+      vector = &model.terms.back();
+      vector->kind = TermKind::Vector;
+      vector->loc = part->loc;
+      vector->args = {part};
+      vector->free = part->free;
+      vector->shape = Shape{Extent(1)};
+      vector->kindOf = part->kindOf;
+    }
+    parts.push_back(
+        materialiseOver(vector, indices, *term->kindOf, "", part->loc, path));
+  }
+  SmallVector<Attribute> shape;
+  for (IndexVar *var : indices)
+    shape.push_back(extent(*var->extent));
+  for (const Extent &size : *term->shape)
+    shape.push_back(extent(size));
+  Value joined = attn::ConcatOp::create(
+      builder, location(term->loc), typeOf(shape, *term->kindOf),
+      label.empty() ? StringAttr() : builder.getStringAttr(label), parts);
+  return {joined, llvm::to_vector<2>(indices)};
+}
+
+/// fold and concat[h]: the elements keep their row-major order.
+Lowering::Node Lowering::emitReshape(Term *term, const Path &path,
+                                     ArrayRef<IndexVar *> indices,
+                                     llvm::StringRef label) {
+  Term *operand = term->args[0];
+  Value array =
+      materialiseOver(operand, indices, *term->kindOf, "", operand->loc, path);
+  SmallVector<Attribute> shape;
+  for (IndexVar *var : indices)
+    shape.push_back(extent(*var->extent));
+  for (const Extent &size : *term->shape)
+    shape.push_back(extent(size));
+  Value result = attn::ReshapeOp::create(
+      builder, location(term->loc), typeOf(shape, *term->kindOf),
+      label.empty() ? StringAttr() : builder.getStringAttr(label), array,
+      builder.getI64IntegerAttr(indices.size()));
+  return {result, llvm::to_vector<2>(indices)};
+}

@@ -1,0 +1,356 @@
+//===- ParseDeclarations.cpp - the declarations of the grammar ------------===//
+//
+// `dim` to `metric`. What a name means is not asked here; only that the words
+// stand in the right order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/ForeignWords.h"
+#include "frontends/fov/syntax/ParserImpl.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace fovea;
+using namespace fovea::ast;
+using namespace llvm;
+
+static constexpr StringRef typeWords[] = {"token", "sentence", "real",    "int",
+                                          "bit",   "class",    "position"};
+
+/// ( "dim" | "const" ) NAME "=" expr { "," NAME "=" expr }
+bool Parser::parseConstants(Statements &out, StatementKind kind) {
+  SMLoc first = advance().loc();
+  do {
+    Statement *statement = create(kind, first);
+    if (!newName(statement->name, statement->nameLoc, "a name") ||
+        !expect(Token::Equal, "'=' after '" + statement->name + "'"))
+      return false;
+    statement->value = parseExpr();
+    if (!statement->value)
+      return false;
+    out.push_back(statement);
+  } while (take(Token::Comma));
+  return true;
+}
+
+/// "vocab" NAME [ ":" call ] { "," NAME [ ":" call ] }
+bool Parser::parseVocab(Statements &out) {
+  SMLoc first = advance().loc();
+  do {
+    Statement *statement = create(StatementKind::Vocab, first);
+    if (!newName(statement->name, statement->nameLoc, "a name"))
+      return false;
+    if (take(Token::Colon) &&
+        !(statement->value = parseCall("a kind of vocabulary")))
+      return false;
+    out.push_back(statement);
+  } while (take(Token::Comma));
+  return true;
+}
+
+/// "data" array { "," array } ":" type { "," array { "," array } ":" type }
+bool Parser::parseData(Statements &out) {
+  SMLoc first = advance().loc();
+  do {
+    List<Array> arrays;
+    Type type;
+    if (!parseArrays(arrays) || !parseType(type))
+      return false;
+    for (const Array &array : arrays) {
+      Statement *statement = create(StatementKind::Data, first);
+      statement->array = array;
+      statement->type = type;
+      out.push_back(statement);
+    }
+  } while (take(Token::Comma));
+  return true;
+}
+
+/// "param" array { "," array } ":" call { "," array { "," array } ":" call }
+bool Parser::parseParam(Statements &out) {
+  SMLoc first = advance().loc();
+  do {
+    List<Array> arrays;
+    if (!parseArrays(arrays))
+      return false;
+    Expr *module = parseCall("a module");
+    if (!module)
+      return false;
+    for (const Array &array : arrays) {
+      Statement *statement = create(StatementKind::Param, first);
+      statement->array = array;
+      statement->module = module;
+      out.push_back(statement);
+    }
+  } while (take(Token::Comma));
+  return true;
+}
+
+/// array { "," array } ":"
+bool Parser::parseArrays(SmallVectorImpl<Array> &arrays) {
+  do {
+    if (!parseArray(arrays.emplace_back()))
+      return false;
+  } while (take(Token::Comma));
+  return expect(Token::Colon,
+                arrays.back().axes.empty()
+                    ? "',', ':' or '[' after '" + arrays.back().name + "'"
+                    : Twine("',' or ':' after the axes"));
+}
+
+/// array = NAME [ "[" axis { "," axis } "]" ]
+bool Parser::parseArray(Array &array) {
+  if (!newName(array.name, array.loc, "a name"))
+    return false;
+  if (!at(Token::BracketOpen))
+    return true;
+  Token opening = advance();
+  List<Axis> axes;
+  do {
+    if (!parseAxis(axes.emplace_back()))
+      return false;
+  } while (take(Token::Comma));
+  array.axes = keep(axes);
+  return close(Token::BracketClose, opening);
+}
+
+/// axis = NAME "<" arith | NAME "in" "{" NAME { "," NAME } "}" | expr
+bool Parser::parseAxis(Axis &axis) {
+  axis.loc = token.loc();
+  if (!at(Token::Name) || !following.isAny(Token::Less, Token::keyword_in))
+    return (axis.extent = parseExpr());
+  axis.binder = advance().text;
+  if (take(Token::Less))
+    return (axis.extent = parseArith());
+  advance();
+  Token opening = token;
+  if (!expect(Token::BraceOpen, "'{' after 'in'"))
+    return false;
+  List<StringRef> labels;
+  do {
+    SMLoc loc;
+    if (!name(labels.emplace_back(), loc, "a label"))
+      return false;
+  } while (take(Token::Comma));
+  axis.labels = keep(labels);
+  return close(Token::BraceClose, opening);
+}
+
+/// type = ( "token" | "sentence" ) [ "of" path ]
+///      | "real" [ "(" expr { "," expr } ")" ] | "int" | "bit"
+///      | "class" "(" ( expr | STRING { "," STRING } ) ")"
+///      | "position" "(" NAME ")", each with [ "ends" ]
+bool Parser::parseType(Type &type) {
+  if (at(Token::Name) && !is_contained(typeWords, token.text)) {
+    StringRef meant = nearest(token.text, typeWords);
+    std::string ours = fov::ourWord(token.text, fov::WordPlace::Type);
+    fail(token.loc(),
+         quoted(token.text) + " is no type of data" +
+             (!ours.empty()   ? ours
+              : meant.empty() ? " (" + join(ArrayRef(typeWords), ", ") + ")"
+                              : "; did you mean '" + meant.str() + "'?"));
+    return false;
+  }
+  if (!name(type.name, type.loc, "a type of data"))
+    return false;
+
+  if (type.name == "token" || type.name == "sentence") {
+    if (at(Token::Name) && token.text == "of") {
+      advance();
+      if (!(type.of = parsePath("a vocabulary after 'of'")))
+        return false;
+    }
+  } else if (at(Token::ParenOpen) && type.name != "int" && type.name != "bit") {
+    Token opening = advance();
+    List<Expr *> args;
+    if (type.name == "position") {
+      if (!args.emplace_back(parseName("the name of data")))
+        return false;
+    } else if (!parseExprs(args)) {
+      return false;
+    }
+    type.args = keep(args);
+    if (!close(Token::ParenClose, opening))
+      return false;
+  } else if (type.name == "class" || type.name == "position") {
+    expected("'(' after '" + type.name + "'");
+    return false;
+  }
+
+  if (at(Token::Name) && token.text == "ends") {
+    advance();
+    type.ends = true;
+  } else if (at(Token::Name)) {
+    expected("',', ';' or a new line", {"of", "ends"});
+    return false;
+  }
+  return true;
+}
+
+/// "length" NAME "[" ( binder | expr ) "]" "=" expr
+bool Parser::parseLength(Statements &out) {
+  Statement *statement = create(StatementKind::Length, advance().loc());
+  if (!newName(statement->name, statement->nameLoc, "a name"))
+    return false;
+  Token opening = token;
+  if (!expect(Token::BracketOpen, "'[' after '" + statement->name + "'") ||
+      !parsePlace(statement->place) || !close(Token::BracketClose, opening) ||
+      !expect(Token::Equal, "'=' after '" + statement->name + "[..]'"))
+    return false;
+  statement->value = parseExpr();
+  if (!statement->value)
+    return false;
+  out.push_back(statement);
+  return true;
+}
+
+/// "def" NAME [ sizes ] "(" [ arg { "," arg } ] ")" ( "=" expr | "{" .. "}" )
+bool Parser::parseDef(Statements &out) {
+  Statement *statement = create(StatementKind::Def, advance().loc());
+  SmallVector<Parameter> parameters;
+  if (!newName(statement->name, statement->nameLoc, "a name") ||
+      !parseParameters(parameters))
+    return false;
+  if (at(Token::ParenOpen)) {
+    // The first parentheses were the sizes.
+    List<StringRef> sizes;
+    for (const Parameter &size : parameters) {
+      if (size.hasShape) {
+        fail(size.loc, "a size is a name without brackets");
+        return false;
+      }
+      sizes.push_back(size.name);
+    }
+    if (sizes.empty()) {
+      fail(token.loc(), "the sizes of '" + statement->name + "' are missing");
+      return false;
+    }
+    statement->hasSizes = true;
+    statement->sizes = keep(sizes);
+    parameters.clear();
+    if (!parseParameters(parameters))
+      return false;
+  }
+  statement->parameters = keep(parameters);
+
+  if (take(Token::Equal)) {
+    statement->value = parseExpr();
+    if (!statement->value)
+      return false;
+  } else if (at(Token::BraceOpen)) {
+    Token opening = token;
+    SaveAndRestore level(depth, depth + 1);
+    if (!nest())
+      return false;
+    advance();
+    SmallVector<Statement *> body;
+    parseStatements(body, /*inDef=*/true);
+    statement->body = keep(body);
+    if (!close(Token::BraceClose, opening))
+      return false;
+  } else {
+    expected("'=' or '{' after the arguments of '" + statement->name + "'");
+    return false;
+  }
+  out.push_back(statement);
+  return true;
+}
+
+/// "(" [ arg { "," arg } ] ")"    arg = NAME [ "[" NAME | INT {..} "]" ]
+bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
+  Token opening = token;
+  if (!expect(Token::ParenOpen, "'('"))
+    return false;
+  if (take(Token::ParenClose))
+    return true;
+  do {
+    Parameter &parameter = parameters.emplace_back();
+    if (!name(parameter.name, parameter.loc, "the name of an argument"))
+      return false;
+    if (!at(Token::BracketOpen))
+      continue;
+    Token bracket = advance();
+    List<Expr *> shape;
+    do {
+      Expr *extent = at(Token::Integer) ? parseNumber()
+                                        : parseName("a name or an integer");
+      if (!extent)
+        return false;
+      shape.push_back(extent);
+    } while (take(Token::Comma));
+    parameter.hasShape = true;
+    parameter.shape = keep(shape);
+    if (!close(Token::BracketClose, bracket))
+      return false;
+  } while (take(Token::Comma));
+  return close(Token::ParenClose, opening);
+}
+
+/// "use" NAME [ "=" NAME [ "(" NAME "=" NAME {..} ")" ] ] [ "from" STRING ]
+///       [ "frozen" ]
+bool Parser::parseUse(Statements &out) {
+  Statement *statement = create(StatementKind::Use, advance().loc());
+  SMLoc loc;
+  if (!name(statement->model, loc, "the name of a model"))
+    return false;
+  statement->nameLoc = loc;
+  if (take(Token::Equal)) {
+    statement->name = statement->model;
+    if (!isDefinable(statement->name, loc) ||
+        !name(statement->model, loc, "the name of a model"))
+      return false;
+    if (at(Token::ParenOpen)) {
+      Token opening = advance();
+      List<Item> bindings;
+      do {
+        Item &binding = bindings.emplace_back();
+        if (!name(binding.name, binding.loc, "the name of its data") ||
+            !expect(Token::Equal, "'=' after '" + binding.name + "'") ||
+            !(binding.value = parseName("a name")))
+          return false;
+      } while (take(Token::Comma));
+      statement->bindings = keep(bindings);
+      if (!close(Token::ParenClose, opening))
+        return false;
+    }
+  }
+  if (take(Token::keyword_from)) {
+    if (!at(Token::String)) {
+      expected("the name of a file in double quotes");
+      return false;
+    }
+    statement->from = advance().text;
+  }
+  statement->frozen = take(Token::keyword_frozen);
+  if (at(Token::Name)) {
+    expected("';' or a new line", {"from", "frozen"});
+    return false;
+  }
+  out.push_back(statement);
+  return true;
+}
+
+/// "metric" ( call { "," call } | NAME "=" expr )
+bool Parser::parseMetric(Statements &out) {
+  SMLoc first = advance().loc();
+  if (at(Token::Name) && following.is(Token::Equal)) {
+    Statement *statement = create(StatementKind::Metric, first);
+    if (!newName(statement->name, statement->nameLoc, "a name"))
+      return false;
+    advance();
+    statement->value = parseExpr();
+    if (!statement->value)
+      return false;
+    out.push_back(statement);
+    return true;
+  }
+  do {
+    Statement *statement = create(StatementKind::Metric, first);
+    statement->value = parseCall("a metric");
+    if (!statement->value)
+      return false;
+    out.push_back(statement);
+  } while (take(Token::Comma));
+  return true;
+}

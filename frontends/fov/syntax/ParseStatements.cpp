@@ -1,0 +1,269 @@
+//===- ParseStatements.cpp - the statements of the grammar ----------------===//
+//
+// Which statement it is, equations, choices and the blocks of options.
+// Declarations are ParseDeclarations.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/syntax/ParserImpl.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace fovea;
+using namespace fovea::ast;
+using namespace llvm;
+
+static constexpr StringRef statementWords[] = {
+#define STATEMENT(word) #word,
+#include "frontends/fov/syntax/Tokens.def"
+};
+
+Statement *Parser::create(StatementKind kind, SMLoc loc) {
+  Statement *statement = new (file.arena) Statement();
+  statement->kind = kind;
+  statement->loc = loc;
+  return statement;
+}
+
+void Parser::parseStatements(Statements &out, bool inDef) {
+  while (true) {
+    while (token.isAny(Token::Newline, Token::Semicolon))
+      advance();
+    if (at(Token::EndOfFile) || (inDef && at(Token::BraceClose)))
+      return;
+    Begin start = begin();
+    size_t before = out.size();
+    bool right = parseStatement(out, inDef);
+    SMRange range(SMLoc::getFromPointer(start.at),
+                  SMLoc::getFromPointer(lastEnd));
+    for (Statement *statement : drop_begin(out, before))
+      statement->range = range;
+    // A } ends the last statement of a def; elsewhere it is one too many.
+    if (right && (!atStatementEnd() || (at(Token::BraceClose) && !inDef))) {
+      if (token.isAny(Token::ParenClose, Token::BracketClose,
+                      Token::BraceClose))
+        fail(token.loc(), describe(token) + " closes nothing");
+      else
+        expected("';' or a new line");
+      right = false;
+    }
+    if (!right)
+      skip(start, /*commaEnds=*/false);
+  }
+}
+
+bool Parser::parseStatement(Statements &out, bool inDef) {
+  Token first = token;
+  switch (first.kind) {
+  case Token::keyword_dim:
+    return parseConstants(out, StatementKind::Dim);
+  case Token::keyword_const:
+    return parseConstants(out, StatementKind::Const);
+  case Token::keyword_vocab:
+    return parseVocab(out);
+  case Token::keyword_data:
+    return parseData(out);
+  case Token::keyword_param:
+    return parseParam(out);
+  case Token::keyword_length:
+    return parseLength(out);
+  case Token::keyword_def:
+    return parseDef(out);
+  case Token::keyword_use:
+    return parseUse(out);
+  case Token::keyword_metric:
+    return parseMetric(out);
+  case Token::keyword_train:
+  case Token::keyword_decode:
+    return parseBlock(out);
+  case Token::keyword_guide:
+    advance();
+    return parseEquation(out, /*guide=*/true);
+  case Token::Name:
+    return parseEquation(out, /*guide=*/false);
+  case Token::keyword_penalty: {
+    advance();
+    Statement *statement = create(StatementKind::Penalty, first.loc());
+    out.push_back(statement);
+    statement->value = parseExpr();
+    return statement->value != nullptr || (out.pop_back(), false);
+  }
+  case Token::keyword_return: {
+    if (!inDef) {
+      fail(first.loc(), "'return' stands only in the braces of a def");
+      return false;
+    }
+    advance();
+    List<Expr *> values;
+    if (!parseExprs(values))
+      return false;
+    Statement *statement = create(StatementKind::Return, first.loc());
+    statement->values = keep(values);
+    out.push_back(statement);
+    return true;
+  }
+  case Token::keyword_model:
+    fail(first.loc(), "'model' stands once, at the start of the file");
+    return false;
+  case Token::keyword_set:
+    fail(first.loc(), "'set' stands only in decode { } or train { }");
+    return false;
+  case Token::ParenClose:
+  case Token::BracketClose:
+  case Token::BraceClose:
+    fail(first.loc(), describe(first) + " closes nothing");
+    return false;
+  default:
+    if (first.isBinaryOperator())
+      fail(first.loc(), "a statement cannot begin with " + describe(first) +
+                            "; to continue a line, end it with the operator");
+    else
+      expected("a statement");
+    return false;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Equations and choices
+//===----------------------------------------------------------------------===//
+
+/// equation = left { "," left } "=" expr
+/// choice = [ "guide" ] left "~" expr
+bool Parser::parseEquation(Statements &out, bool guide) {
+  Token first = token;
+  Statement *statement = create(StatementKind::Equation, first.loc());
+  List<Left> lefts;
+  // `parm x : ..`: a word that no equation begins with.
+  if (!guide && following.isAny(Token::Name, Token::BraceOpen) &&
+      !following.newlineBefore) {
+    StringRef meant = nearest(first.text, statementWords);
+    fail(first.loc(),
+         quoted(first.text) + " begins no statement" +
+             (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+    return false;
+  }
+  do {
+    if (!parseLeft(lefts.emplace_back()))
+      return false;
+  } while (take(Token::Comma));
+  statement->lefts = keep(lefts);
+
+  if (at(Token::Tilde)) {
+    if (lefts.size() > 1) {
+      fail(token.loc(),
+           "'~' has one name on its left, not " + Twine(lefts.size()));
+      return false;
+    }
+    statement->kind = StatementKind::Choice;
+    statement->guide = guide;
+  } else if (guide) {
+    expected("'~' after 'guide " + first.text + "'");
+    return false;
+  } else if (at(Token::Colon)) {
+    fail(token.loc(), "expected '=' or '~', found ':'; a declaration begins "
+                      "with 'data' or 'param'");
+    return false;
+  } else if (at(Token::EqualEqual)) {
+    fail(token.loc(), "expected '=' or '~', found '=='; did you mean '='?");
+    return false;
+  } else if (!at(Token::Equal)) {
+    expected("'=' or '~'");
+    return false;
+  }
+  advance();
+  statement->value = parseExpr();
+  if (!statement->value)
+    return false;
+  out.push_back(statement);
+  return true;
+}
+
+/// left = NAME [ "[" place { "," place } "]" ]
+bool Parser::parseLeft(Left &left) {
+  if (!newName(left.name, left.loc, "a name"))
+    return false;
+  if (!at(Token::BracketOpen))
+    return true;
+  Token opening = advance();
+  List<Place> places;
+  do {
+    if (!parsePlace(places.emplace_back()))
+      return false;
+  } while (take(Token::Comma));
+  left.places = keep(places);
+  return close(Token::BracketClose, opening);
+}
+
+/// place = NAME "<" arith | expr
+bool Parser::parsePlace(Place &place) {
+  place.loc = token.loc();
+  if (!at(Token::Name) || !following.is(Token::Less))
+    return (place.value = parseExpr());
+  place.value = parseName("an index");
+  advance();
+  return (place.bound = parseArith());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of options
+//===----------------------------------------------------------------------===//
+
+/// block = ( "train" | "decode" ) "{" { entry [ "," ] } "}"
+bool Parser::parseBlock(Statements &out) {
+  Token first = advance();
+  Statement *statement = create(StatementKind::Block, first.loc());
+  statement->name = first.text;
+  statement->nameLoc = first.loc();
+  Token opening = token;
+  if (!expect(Token::BraceOpen, "'{' after '" + first.text + "'"))
+    return false;
+  List<Entry> entries;
+  while (!token.isAny(Token::BraceClose, Token::EndOfFile)) {
+    if (take(Token::Newline) || take(Token::Comma))
+      continue;
+    if (at(Token::Semicolon)) {
+      fail(advance().loc(), "what stands in " + first.text +
+                                " { } is separated by ',' or a new line");
+      continue;
+    }
+    Begin start = begin();
+    if (Entry *entry = parseEntry())
+      entries.push_back(*entry);
+    else
+      skip(start, /*commaEnds=*/true);
+  }
+  statement->entries = keep(entries);
+  if (!close(Token::BraceClose, opening))
+    return false;
+  out.push_back(statement);
+  return true;
+}
+
+/// entry = left "=" expr | left "~" expr | "set" left "=" expr
+Entry *Parser::parseEntry() {
+  Entry *entry = new (file.arena) Entry();
+  entry->kind = take(Token::keyword_set) ? Entry::Set : Entry::Option;
+  // A name of an option may be that of a reducer.
+  Left &left = entry->left;
+  if (!name(left.name, left.loc, "a name"))
+    return nullptr;
+  if (at(Token::BracketOpen)) {
+    Token opening = advance();
+    List<Place> places;
+    do {
+      if (!parsePlace(places.emplace_back()))
+        return nullptr;
+    } while (take(Token::Comma));
+    left.places = keep(places);
+    if (!close(Token::BracketClose, opening))
+      return nullptr;
+  }
+  if (at(Token::Tilde) && entry->kind == Entry::Option) {
+    advance();
+    entry->kind = Entry::Treatment;
+  } else if (!take(Token::Equal)) {
+    return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'");
+  }
+  entry->value = parseExpr();
+  return entry->value ? entry : nullptr;
+}

@@ -1,0 +1,116 @@
+//===- Access.h - what an op reads, index by index ------------------------===//
+//
+// The one analysis that scheduling, derivation and differentiation share: for
+// each array that an op reads, how each index of the read depends on the op's
+// own indices, and under which conditions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_ANALYSIS_ACCESS_H
+#define FOVEA_PASSES_ANALYSIS_ACCESS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// One index of a read.
+struct AccessIndex {
+  enum Kind {
+    Iterator, // index number `iterator` of the op, plus `offset`
+    Constant, // `offset`
+    End,      // the length `length`, plus `offset`
+    Outer,    // `value` (the index of an enclosing loop), plus `offset`
+    Computed, // anything else
+  } kind = Computed;
+  unsigned iterator = 0;
+  int64_t offset = 0;
+  mlir::StringAttr length;
+  mlir::Value value;
+  /// The index as it is computed; null where no compute reads.
+  mlir::Value expression;
+};
+
+/// A condition that holds wherever the access happens:
+/// index(lhs) <= index(rhs) + offset, both indices of the op.
+struct Guard {
+  unsigned lhs, rhs;
+  int64_t offset;
+};
+
+struct Access {
+  mlir::Operation *reader; // the op whose indices are meant
+  mlir::Operation *read;   // the attn.read, or the reader itself
+  mlir::Value array;
+  llvm::SmallVector<AccessIndex> indices; // one per axis of the array
+  /// An alternative of a read: the places that lead to it; null otherwise.
+  mlir::ArrayAttr places = {};
+
+  /// What scheduling has found: how far axis `axis` is from index `time`.
+  struct Known {
+    unsigned time, axis;
+    int64_t min, max;
+  };
+  mutable llvm::SmallVector<Known, 0> distances = {};
+};
+
+/// The number of indices of an op: those of a compute, the axes of the result
+/// of any other op.
+unsigned numIndices(mlir::Operation *op);
+
+/// Every array that `op` reads, alternatives of reads included. The axes of a
+/// concat, a reshape (the kept ones; the others are Computed), a dropout, an
+/// append and a choice are read one to one.
+llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
+
+/// Every array that the op or anything inside it takes, and what takes it.
+void forArrays(
+    mlir::Operation &op,
+    llvm::function_ref<void(mlir::Operation *user, mlir::Value array)> visit);
+
+/// The array that `array` is a view of, or itself.
+mlir::Value behindViews(mlir::Value array);
+
+/// What a result of a kernel is called inside of it; any other array itself.
+mlir::Value insideKernel(mlir::Value array);
+
+/// Whether a length of `model`, a system or a program, differs between the
+/// places of an example, by itself or because it follows from one that does.
+bool variesInside(mlir::Attribute extent, mlir::Operation *model);
+
+/// `user` as a read of `array` that has no alternatives; null otherwise.
+ReadOp plainRead(mlir::Operation *user, mlir::Value array);
+
+/// What the condition of a compute says of its indices.
+llvm::SmallVector<Guard> guardsOf(ComputeOp op);
+
+/// The same of any condition inside the compute `op`, where it holds. Of a
+/// comparison of two indices it is all that it says, unless it is `ne`.
+llvm::SmallVector<Guard> guardsOf(mlir::Value condition, ComputeOp op);
+
+/// The conditions that hold exactly where `condition` does.
+llvm::SmallVector<mlir::Value> conjunctsOf(mlir::Value condition);
+
+/// Whether `condition`, inside the compute `op`, holds wherever all of `known`
+/// do, as far as comparisons of indices tell.
+bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
+
+/// `value` of type index as one AccessIndex of the compute `op`.
+AccessIndex classify(mlir::Value value, ComputeOp op);
+
+/// Which indices of its op a value of a body or condition depends on, as bits;
+/// an index of a loop around is none of them.
+uint64_t dependence(mlir::Value value);
+
+/// A condition `index == value` that holds for every element that counts.
+struct Equality {
+  unsigned index;
+  mlir::Value value;
+};
+
+/// The equalities of the condition of `op` that determine one of its indices
+/// by the others.
+llvm::SmallVector<Equality> equalitiesOf(ComputeOp op);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_ANALYSIS_ACCESS_H

@@ -1,0 +1,78 @@
+//===- Equations.cpp - equations as passes find and make them -------------===//
+
+#include "passes/analysis/Equations.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+ComputeOp fovea::attn::makeOver(OpBuilder &builder, ComputeOp like,
+                                ArrayRef<unsigned> indices,
+                                unsigned numParallel, Reducer reducer,
+                                bool hasCondition) {
+  SmallVector<Attribute> names, extents;
+  SmallVector<int64_t> lower;
+  for (unsigned index : indices) {
+    names.push_back(like.getIndices()[index]);
+    extents.push_back(like.getExtents()[index]);
+    lower.push_back(like.getLower()[index]);
+  }
+  return ComputeOp::create(builder, like.getLoc(), like.getLabel().value_or(""),
+                           names, extents, lower, numParallel, reducer,
+                           like.getElementType(), hasCondition);
+}
+
+ComputeOp fovea::attn::makeRows(OpBuilder &builder, ReadOp read, ComputeOp op,
+                                ArrayRef<unsigned> indices) {
+  SmallVector<Attribute> names, extents;
+  SmallVector<int64_t> lower;
+  for (unsigned index : indices) {
+    names.push_back(op.getIndices()[index]);
+    extents.push_back(op.getExtents()[index]);
+    lower.push_back(op.getLower()[index]);
+  }
+  auto rows = ComputeOp::create(builder, read.getLoc(), "", names, extents,
+                                lower, indices.size(), Reducer::none,
+                                read.getResult().getType());
+  IRMapping mapping;
+  for (auto [place, index] : llvm::enumerate(indices))
+    mapping.map(op.getIndex(index), rows.getIndex(place));
+  // What the read needs of the body, in order.
+  llvm::SetVector<Operation *> needed;
+  needed.insert(read);
+  for (size_t i = 0; i < needed.size(); ++i)
+    for (Value operand : needed[i]->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && def->getBlock() == read->getBlock())
+        needed.insert(def);
+  OpBuilder body = OpBuilder::atBlockEnd(&rows.getBody().front());
+  Value result;
+  for (Operation &inner : op.getBody().front())
+    if (needed.contains(&inner))
+      result = body.clone(inner, mapping)->getResult(0);
+  YieldOp::create(body, read.getLoc(), result);
+  return rows;
+}
+
+void fovea::attn::readRows(ReadOp read, ComputeOp op, ComputeOp rows,
+                           ArrayRef<unsigned> indices) {
+  OpBuilder builder(read);
+  SmallVector<Value> at;
+  for (unsigned index : indices)
+    at.push_back(op.getIndex(index));
+  Value row = ReadOp::create(builder, read.getLoc(), rows.getResult(), at);
+  read.replaceAllUsesWith(row);
+  read.erase();
+}
+
+Value fovea::attn::copiedBy(ComputeOp op) {
+  auto read = op.getYielded().getDefiningOp<ReadOp>();
+  bool isCopy =
+      op.getReducer() == Reducer::none && !op.hasCondition() && read &&
+      read.getAlternatives().empty() && !read.getOtherwise() &&
+      read.getArrayType() == op.getResult().getType() &&
+      llvm::equal(read.getIndices(), op.getBody().getArguments()) &&
+      llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
+  return isCopy ? read.getArray() : Value();
+}

@@ -1,0 +1,94 @@
+//===- Product.cpp - the matrix product that an equation is ---------------===//
+
+#include "passes/analysis/Product.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+static constexpr StringLiteral productName = "attn.product";
+
+ProductAttr fovea::attn::productOf(ComputeOp op) {
+  return op->getAttrOfType<ProductAttr>(productName);
+}
+
+void fovea::attn::setProduct(ComputeOp op, ProductAttr product) {
+  if (product)
+    op->setAttr(productName, product);
+  else
+    op->removeAttr(productName);
+}
+
+bool fovea::attn::isConditionOfRows(ComputeOp op) {
+  Block &block = op.getCondition().front();
+  return dependence(block.getTerminator()->getOperand(0)) == 0;
+}
+
+static ReadOp factorOf(ComputeOp op, unsigned side) {
+  return cast<ReadOp>(
+      op.getYielded().getDefiningOp()->getOperand(side).getDefiningOp());
+}
+
+static int64_t numberOf(Attribute extent) {
+  return cast<IntegerAttr>(extent).getInt();
+}
+
+std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
+  ProductAttr product = productOf(op);
+  if (!product || product.getKind() == ProductKind::each)
+    return std::nullopt;
+  RowsProduct result;
+  result.kind = product.getKind();
+  result.left = factorOf(op, product.getLeft());
+  result.right = factorOf(op, 1 - product.getLeft());
+  ArrayType left = result.left.getArrayType(),
+            right = result.right.getArrayType();
+  unsigned column = product.getColumns();
+  result.width = numberOf(op.getExtents()[column]);
+  result.first = product.getRange().from.value_or(0);
+  result.last = product.getRange().to.value_or(result.width);
+  result.leftWidth = numberOf(left.getExtent(left.getRank() - 1));
+  result.leftFirst = classify(result.left.getIndices().back(), op).offset;
+  int64_t rightWidth = numberOf(right.getExtent(right.getRank() - 1));
+  if (!result.isByRows()) {
+    result.count = numberOf(op.getExtents()[product.getRows().front()]);
+    result.rowStride = rightWidth;
+    result.columnStride = 1;
+    result.rightFirst =
+        classify(result.right.getIndices().back(), op).offset + result.first;
+    return result;
+  }
+  result.count = numberOf(op.getExtents()[product.getTerms().front()]);
+  result.hasRowCondition = op.hasCondition() && isConditionOfRows(op);
+  if (product.getKind() == ProductKind::place)
+    for (Value value :
+         result.left.getIndices().drop_back(product.getRows().size() + 1))
+      result.places.push_back(classify(value, op));
+  AccessIndex first = classify(result.right.getIndices()[0], op),
+              second = classify(result.right.getIndices()[1], op);
+  bool isTransposed = first.iterator == column;
+  result.rowStride = isTransposed ? 1 : rightWidth;
+  result.columnStride = isTransposed ? rightWidth : 1;
+  result.rightFirst = first.offset * rightWidth + second.offset +
+                      result.first * result.columnStride;
+  return result;
+}
+
+std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
+  ProductAttr product = productOf(op);
+  if (!product || product.getKind() != ProductKind::each)
+    return std::nullopt;
+  ExampleProduct result;
+  result.left = factorOf(op, product.getLeft());
+  result.right = factorOf(op, 1 - product.getLeft());
+  for (auto [read, axes] : {std::pair(result.left, &result.leftAxes),
+                            std::pair(result.right, &result.rightAxes)})
+    for (Value value : read.getIndices())
+      axes->push_back(classify(value, op).iterator);
+  result.m = product.getRows().front();
+  result.n = product.getColumns();
+  result.k = product.getTerms().front();
+  llvm::append_range(result.outer, product.getBatch());
+  result.terms = product.getTermBand();
+  result.columns = product.getColumnBand();
+  return result;
+}

@@ -1,0 +1,88 @@
+//===- Product.h - the matrix product that an equation is -----------------===//
+//
+// `attn-name-products` decides which equations are matrix products and says so
+// by `#attn.product`. Here is what that means in numbers, for those who compute
+// or place them: the two reads, and where their elements lie.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_ANALYSIS_PRODUCT_H
+#define FOVEA_PASSES_ANALYSIS_PRODUCT_H
+
+#include "passes/analysis/Access.h"
+
+namespace fovea::attn {
+
+/// The product that `op` was named, or null.
+ProductAttr productOf(ComputeOp op);
+/// Null: it is computed as it is written.
+void setProduct(ComputeOp op, ProductAttr product);
+
+/// A product of the rows of a whole batch at once. Because arrays are packed,
+/// the rows of all examples are consecutive.
+///
+///   weights   C[i.., n] = sum[k](A[i.., k] * B[n, k])     B once for the batch
+///   place     C[i.., n] = sum[k](A[p, i.., k] * B[n, k])  at one place of A
+///   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
+struct RowsProduct {
+  ProductKind kind = ProductKind::weights;
+  /// Rows, wherever they lie, times weights.
+  bool isByRows() const { return kind != ProductKind::examples; }
+  ReadOp left, right; // A and B
+  /// C[.., n] for first <= n < last; the rest of the axis is zero.
+  int64_t first = 0, last = 0;
+  /// By rows: the condition of the op, which says of whole rows that they are
+  /// zero, has to be applied after the product.
+  bool hasRowCondition = false;
+  /// The elements of one row of C.
+  int64_t width = 0;
+
+  // The left side: rows of `leftWidth` elements; the product takes those from
+  // `leftFirst` on.
+  int64_t leftWidth = 0, leftFirst = 0;
+  /// place: where the left side is read along its first axes, which have no
+  /// index of the op: numbers (Constant), or steps of the loop around the op
+  /// plus a number (Outer). Where the op computes anything they are places of
+  /// these axes; elsewhere its condition does not hold.
+  llvm::SmallVector<AccessIndex, 1> places;
+  // The right side. By rows: element (k, n) is at `rightFirst` + k * rowStride
+  // + n * columnStride. examples: the same, k counting the rows of the batch.
+  int64_t rightFirst = 0, rowStride = 0, columnStride = 0;
+  /// By rows: the terms of a sum. examples: m, the rows of C.
+  int64_t count = 0;
+
+  int64_t columns() const { return last - first; }
+};
+
+/// A product within each example, once for each place of the indices that both
+/// factors have: the scores of attention, what it reads, and the adjoints of
+/// both.
+///
+///   C[h.., m, n] = sum[k](A[h.., m, k] * B[h.., n, k])
+///
+/// or the sum of these over the examples. The axes of A and B may stand in any
+/// order.
+struct ExampleProduct {
+  ReadOp left, right; // A and B
+  /// The index of the op that each axis of A and of B is.
+  llvm::SmallVector<unsigned> leftAxes, rightAxes;
+  /// Indices of the op; n is its last parallel one.
+  unsigned m = 0, n = 0, k = 0;
+  /// All other indices, each place of which has a product of its own.
+  llvm::SmallVector<unsigned> outer;
+  /// Where A is not zero: k - m. What lies outside adds nothing.
+  Band terms;
+  /// Where C is not zero: n - m.
+  Band columns;
+};
+
+std::optional<RowsProduct> rowsProductOf(ComputeOp op);
+std::optional<ExampleProduct> exampleProductOf(ComputeOp op);
+
+/// Whether the condition of `op`, which has one, speaks of none of its indices:
+/// of loops around it and of the lengths of the example only.
+bool isConditionOfRows(ComputeOp op);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_ANALYSIS_PRODUCT_H

@@ -1,0 +1,102 @@
+//===- Derive.cpp - what the two derivations share ------------------------===//
+
+#include "passes/derive/Derive.h"
+#include "passes/schedule/Graph.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+LogicalResult fovea::attn::refuseLatents(SystemOp system) {
+  LogicalResult result = success();
+  for (auto choice : system.getOps<ChoiceOp>()) {
+    bool isGenerated = system.getSymName() == "decoding" && !choice.getLatent();
+    if (choice.getObserved() || isGenerated)
+      continue;
+    choice.emitError() << "'" << choice.getTarget()
+                       << "' is a latent choice, and models with latent "
+                          "choices cannot be executed yet";
+    result = failure();
+  }
+  return result;
+}
+
+LogicalResult fovea::attn::resolveEquations(SystemOp system,
+                                            ArrayRef<std::string> names) {
+  llvm::StringSet<> missing;
+  for (const std::string &name : names)
+    missing.insert(name);
+  for (auto equation :
+       llvm::make_early_inc_range(system.getOps<EquationOp>())) {
+    if (llvm::is_contained(names, equation.getTarget())) {
+      OpBuilder builder(equation);
+      OutputOp::create(builder, equation.getLoc(), equation.getTarget(),
+                       equation.getValue());
+      missing.erase(equation.getTarget());
+    }
+    equation.erase();
+  }
+  LogicalResult result = success();
+  for (const std::string &name : names)
+    if (missing.erase(name)) {
+      system.emitError() << "no equation is called '" << name << "'";
+      result = failure();
+    }
+  return result;
+}
+
+std::vector<std::string> fovea::attn::unreadEquations(SystemOp system) {
+  SmallVector<Operation *> ops;
+  llvm::DenseMap<Operation *, unsigned> number;
+  for (Operation &op : system.getBody().front()) {
+    number[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  SmallVector<SmallVector<unsigned>> reads(ops.size());
+  for (auto [i, op] : llvm::enumerate(ops))
+    op->walk([&, i = i](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (auto given = number.find(operand.getDefiningOp());
+            given != number.end())
+          reads[i].push_back(given->second);
+    });
+  llvm::DenseSet<unsigned> named;
+  for (auto equation : system.getOps<EquationOp>())
+    named.insert(number.lookup(equation.getValue().getDefiningOp()));
+
+  // From the readers to what they read: what something named reads is no
+  // result of its own.
+  llvm::DenseSet<unsigned> isRead, unread;
+  SmallVector<SmallVector<unsigned>> components =
+      schedule::orderedComponents(reads);
+  for (ArrayRef<unsigned> component : llvm::reverse(components)) {
+    auto isIn = [&](const llvm::DenseSet<unsigned> &set) {
+      return llvm::any_of(component,
+                          [&](unsigned op) { return set.contains(op); });
+    };
+    bool wanted = isIn(isRead);
+    if (!wanted && !isIn(named))
+      continue;
+    if (!wanted)
+      unread.insert(component.begin(), component.end());
+    for (unsigned op : component)
+      isRead.insert(reads[op].begin(), reads[op].end());
+  }
+  std::vector<std::string> names;
+  for (auto equation : system.getOps<EquationOp>()) {
+    Operation *given = equation.getValue().getDefiningOp();
+    if (!isa<DataOp, ParamOp>(given) && unread.contains(number.lookup(given)))
+      names.push_back(equation.getTarget().str());
+  }
+  return names;
+}
+
+std::vector<std::string>
+fovea::attn::equationsToGet(SystemOp training, ArrayRef<std::string> asked) {
+  bool hasObjective = llvm::any_of(training.getOps(), [](Operation &op) {
+    return isa<ChoiceOp, PenaltyOp>(op);
+  });
+  // What trains nothing is there for its values.
+  return hasObjective || !asked.empty() ? asked.vec()
+                                        : unreadEquations(training);
+}

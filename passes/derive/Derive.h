@@ -1,0 +1,31 @@
+//===- Derive.h - what the two derivations share --------------------------===//
+
+#ifndef FOVEA_PASSES_DERIVE_DERIVE_H
+#define FOVEA_PASSES_DERIVE_DERIVE_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// Fails, with an error at each, when the system has latent choices: a choice
+/// with a result in `@training`, a choice marked `latent` in `@decoding`.
+llvm::LogicalResult refuseLatents(SystemOp system);
+
+/// The names of the equations that no other equation reads, in source order.
+/// Equations that read one another, and that nothing else reads, are all of
+/// them.
+std::vector<std::string> unreadEquations(SystemOp system);
+
+/// The equations that `@loss` gives: `asked`, or those that nothing reads when
+/// nothing is asked for and there is no objective.
+std::vector<std::string> equationsToGet(SystemOp training,
+                                        llvm::ArrayRef<std::string> asked);
+
+/// Turns the equations called `names` into outputs and erases the others. A
+/// name that no equation has is an error.
+llvm::LogicalResult resolveEquations(SystemOp system,
+                                     llvm::ArrayRef<std::string> names);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_DERIVE_DERIVE_H

@@ -1,0 +1,51 @@
+//===- DeriveDecoder.cpp - what decoding computes -------------------------===//
+//
+// Decides what the decoder is asked for. The front end has replaced what
+// `decode { set .. }` replaces; whether the generated names can be computed
+// step by step is found by attn-schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/derive/Derive.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_DERIVEDECODER
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace {
+
+struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
+  using DeriveDecoderBase::DeriveDecoderBase;
+
+  void runOnOperation() override {
+    auto system = getOperation().lookupSymbol<SystemOp>("decoding");
+    if (!system)
+      return markAllAnalysesPreserved();
+    if (failed(refuseLatents(system)) || failed(resolveEquations(system, show)))
+      return signalPassFailure();
+    Block &body = system.getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(body)) {
+      auto choice = dyn_cast<ChoiceOp>(op);
+      // log p of what is given says nothing about what is generated.
+      if (isa<PenaltyOp>(op) || (choice && choice.getObserved()))
+        op.erase();
+      else if (choice)
+        addOutput(choice);
+    }
+    system.setSymName("decode");
+    eraseDeadArrays(system);
+  }
+
+  void addOutput(ChoiceOp choice) {
+    auto builder = OpBuilder::atBlockEnd(choice->getBlock());
+    OutputOp::create(builder, choice.getLoc(), choice.getTarget(),
+                     choice.getResult());
+  }
+};
+
+} // namespace

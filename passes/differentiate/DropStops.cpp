@@ -1,0 +1,39 @@
+//===- DropStops.cpp - takes out what only differentiation asks -----------===//
+//
+// Behind differentiation `attn.stop` says nothing any more. Where an equation
+// consisted of it, what is left is a copy, which nobody needs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/analysis/Equations.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_DROPSTOPS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace {
+struct DropStops : fovea::attn::impl::DropStopsBase<DropStops> {
+  void runOnOperation() override {
+    llvm::SetVector<Operation *> changed;
+    getOperation().walk([&](StopOp stop) {
+      changed.insert(stop->getParentOfType<ComputeOp>());
+      stop.getResult().replaceAllUsesWith(stop.getOperand());
+      stop.erase();
+    });
+    for (Operation *op : changed) {
+      auto compute = cast<ComputeOp>(op);
+      Value source = copiedBy(compute);
+      if (!source || source == compute.getResult() || compute.getLabel())
+        continue;
+      compute.getResult().replaceAllUsesWith(source);
+      compute.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,84 @@
+//===- ExposeProducts.cpp - plain factors for matrix products ---------===//
+
+#include "passes/fuse/ExposeProducts.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Equations.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_EXPOSEPRODUCTS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// Whether every axis but the last is read at an index of the op itself, and
+/// nothing stands outside the array.
+static bool isPlain(ReadOp read, ComputeOp op) {
+  if (!read.getAlternatives().empty() || read.getOtherwise())
+    return false;
+  if (read.getIndices().empty())
+    return true;
+  for (Value index : read.getIndices().drop_back()) {
+    AccessIndex access = classify(index, op);
+    if (access.kind != AccessIndex::Iterator || access.offset != 0)
+      return false;
+  }
+  return true;
+}
+
+/// The indices of the op that a read depends on, if each axis depends on one
+/// and the last is the index itself: then a row is a row of the new array.
+static bool findIndices(ReadOp read, ComputeOp op,
+                        SmallVectorImpl<unsigned> &indices) {
+  if (read.getIndices().size() < 2)
+    return false;
+  for (Value index : read.getIndices()) {
+    AccessIndex access = classify(index, op);
+    if (access.kind != AccessIndex::Iterator ||
+        llvm::is_contained(indices, access.iterator))
+      return false;
+    indices.push_back(access.iterator);
+  }
+  return indices.back() < op.getNumParallel() &&
+         isa<IntegerAttr>(op.getExtents()[indices.back()]);
+}
+
+SmallVector<HiddenRows> fovea::attn::hiddenRows(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum || batchOf(op) != BatchKind::sum ||
+      op.hasCondition())
+    return {};
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return {};
+  ReadOp factors[] = {product.getLhs().getDefiningOp<ReadOp>(),
+                      product.getRhs().getDefiningOp<ReadOp>()};
+  if (!factors[0] || !factors[1] || factors[0] == factors[1])
+    return {};
+  SmallVector<HiddenRows> hidden;
+  for (ReadOp read : factors) {
+    SmallVector<unsigned> indices;
+    if (!isPlain(read, op) && findIndices(read, op, indices))
+      hidden.push_back({read, indices});
+  }
+  return hidden;
+}
+
+namespace {
+struct ExposeProducts : fovea::attn::impl::ExposeProductsBase<ExposeProducts> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    for (auto program : getOperation().getOps<ProgramOp>())
+      for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))
+        for (auto &[read, indices] : hiddenRows(op)) {
+          OpBuilder builder(op);
+          ComputeOp rows = makeRows(builder, read, op, indices);
+          setBatch(rows, BatchKind::each);
+          readRows(read, op, rows, indices);
+        }
+  }
+};
+} // namespace

@@ -1,0 +1,23 @@
+//===- ExposeProducts.h - factors that hide a matrix product ----------===//
+
+#ifndef FOVEA_PASSES_FUSE_EXPOSEPRODUCTS_H
+#define FOVEA_PASSES_FUSE_EXPOSEPRODUCTS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// A factor of a sum of products that is no plain read of rows, though an array
+/// over some of the op's indices would be one.
+struct HiddenRows {
+  ReadOp read;
+  llvm::SmallVector<unsigned> indices;
+};
+
+/// Those of a sum of products of two reads over the examples; none for any
+/// other op. Behind the phase `batch`.
+llvm::SmallVector<HiddenRows> hiddenRows(ComputeOp op);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_FUSE_EXPOSEPRODUCTS_H

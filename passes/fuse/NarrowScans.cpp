@@ -1,0 +1,261 @@
+//===- NarrowScans.cpp - recurrences keep what their readers need ---------===//
+//
+// Of a row that everybody reads at the same place of an axis only that place is
+// kept, and a row that follows from others that are there by a little
+// arithmetic is computed where it is read. What is then read by nobody is left
+// to attn-trim-scans.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Scans.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_NARROWSCANS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// Whether every user of an array reads it, always inside: `reads` are these.
+static bool findReads(Value array, SmallVectorImpl<ReadOp> &reads) {
+  for (Operation *user : array.getUsers()) {
+    ReadOp read = plainRead(user, array);
+    if (!read || read.getOtherwise())
+      return false;
+    reads.push_back(read);
+  }
+  return !reads.empty();
+}
+
+static bool isCarried(ScanOp scan, Value row) {
+  auto next = scan.getYield()->getOperands().take_front(scan.getNumCarries());
+  return llvm::is_contained(next, row);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that are read at one place
+//===----------------------------------------------------------------------===//
+
+/// The place of `axis` at which all of `reads` stand.
+static std::optional<int64_t> commonPlace(ArrayRef<ReadOp> reads,
+                                          unsigned axis) {
+  std::optional<int64_t> place;
+  for (ReadOp read : reads) {
+    APInt number;
+    if (!matchPattern(read.getIndices()[axis], m_ConstantInt(&number)) ||
+        (place && *place != number.getSExtValue()))
+      return std::nullopt;
+    place = number.getSExtValue();
+  }
+  return place;
+}
+
+/// Place `place` of axis `axis` of a row, as an array of its own.
+static Value sliceOf(ScanOp scan, Value row, unsigned axis, int64_t place) {
+  OpBuilder builder(scan.getYield());
+  Location loc = row.getLoc();
+  auto type = cast<ArrayType>(row.getType());
+  SmallVector<Attribute> names, extents(type.getShape().getValue());
+  extents.erase(extents.begin() + axis);
+  for (unsigned i = 0; i < extents.size(); ++i)
+    names.push_back(builder.getStringAttr("d" + Twine(i)));
+  auto slice =
+      ComputeOp::create(builder, loc, "", names, extents, {}, extents.size(),
+                        Reducer::none, type.getElementType());
+  for (NamedAttribute attribute : scan->getDiscardableAttrs())
+    slice->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  builder.setInsertionPointToEnd(&slice.getBody().front());
+  SmallVector<Value> at(slice.getBody().getArguments());
+  at.insert(at.begin() + axis,
+            arith::ConstantIndexOp::create(builder, loc, place));
+  Value element = ReadOp::create(builder, loc, row, at);
+  YieldOp::create(builder, loc, element);
+  return slice.getResult();
+}
+
+namespace {
+/// A row of which one place is kept.
+struct Slice {
+  unsigned stacked;
+  unsigned axis; // of the stacked array
+  SmallVector<ReadOp> reads;
+};
+} // namespace
+
+/// Keeps of each row only what is read of it along one axis; the scan, if
+/// there is such a row.
+static ScanOp slice(ScanOp scan) {
+  SmallVector<Slice> slices;
+  SmallVector<Value> rows;
+  SmallVector<int64_t> axes;
+  for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
+    SmallVector<ReadOp> reads;
+    Value row = scan.getStackedValue(i);
+    if (isCarried(scan, row) || !isInside(row, scan) ||
+        !findReads(scan.getStacked(i), reads))
+      continue;
+    unsigned loopAxis = scan.getAxes()[i];
+    auto type = cast<ArrayType>(scan.getStacked(i).getType());
+    for (unsigned axis = 0; axis < type.getRank(); ++axis) {
+      auto extent = dyn_cast<IntegerAttr>(type.getExtent(axis));
+      std::optional<int64_t> place;
+      if (axis != loopAxis && extent && extent.getInt() > 1)
+        place = commonPlace(reads, axis);
+      if (!place || *place < 0 || *place >= extent.getInt())
+        continue;
+      bool isBehind = axis > loopAxis;
+      rows.push_back(sliceOf(scan, row, axis - isBehind, *place));
+      axes.push_back(isBehind ? loopAxis : loopAxis - 1);
+      slices.push_back({i, axis, reads});
+      break;
+    }
+  }
+  if (slices.empty())
+    return {};
+  unsigned numStacked = scan.getNumStacked();
+  scan = withRows(scan, rows, axes);
+  for (auto [number, part] : llvm::enumerate(slices))
+    for (ReadOp read : part.reads) {
+      OpBuilder builder(read);
+      SmallVector<Value> at(read.getIndices());
+      at.erase(at.begin() + part.axis);
+      Value element = ReadOp::create(builder, read.getLoc(),
+                                     scan.getStacked(numStacked + number), at);
+      read.replaceAllUsesWith(element);
+      read.erase();
+    }
+  return scan;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that follow from others
+//===----------------------------------------------------------------------===//
+
+/// The stacked array whose rows are `row`, if somebody needs it.
+static std::optional<unsigned> neededOf(ScanOp scan, Value row) {
+  for (unsigned i = 0; i < scan.getNumStacked(); ++i)
+    if (scan.getStackedValue(i) == row && !scan.getStacked(i).use_empty())
+      return i;
+  return std::nullopt;
+}
+
+/// Whether an array from outside of the scan is there for `reads` in any case:
+/// it is an input, or somebody else reads it as late.
+static bool isThereFor(Value array, ScanOp scan, ArrayRef<ReadOp> reads) {
+  if (Operation *source = array.getDefiningOp();
+      source && isa<ParamOp, DataOp>(source))
+    return true;
+  Block *block = scan->getBlock();
+  auto stands = [&](Operation *user) {
+    return block->findAncestorOpInBlock(*user);
+  };
+  return llvm::any_of(array.getUsers(), [&](Operation *user) {
+    Operation *own = stands(user);
+    return own && llvm::all_of(reads, [&](ReadOp read) {
+             return !own->isBeforeInBlock(stands(read));
+           });
+  });
+}
+
+/// Whether a row is a little arithmetic on what is there where it is read.
+static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
+  if (row.getReducer() != Reducer::none || row.hasCondition() ||
+      !row.getElementType().isF64() ||
+      llvm::any_of(row.getLower(), [](int64_t lower) { return lower != 0; }))
+    return false;
+  for (Operation &op : row.getBody().front().without_terminator()) {
+    auto read = dyn_cast<ReadOp>(op);
+    if (read ? !read.getAlternatives().empty() || read.getOtherwise()
+             : !isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp,
+                    arith::MulIOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                    arith::NegFOp>(op))
+      return false;
+    for (Value operand : op.getOperands()) {
+      if (!isInside(operand, scan)) {
+        if (isa<ArrayType>(operand.getType()) &&
+            !isThereFor(operand, scan, reads))
+          return false;
+      } else if (operand.getParentBlock() != &row.getBody().front() &&
+                 operand != scan.getLoopIndex() && !neededOf(scan, operand)) {
+        return false;
+      }
+    }
+  }
+  // A sum would compute it for each of its terms, and is a matrix product only
+  // of arrays.
+  return llvm::all_of(reads, [](ReadOp read) {
+    auto reader = read->getParentOfType<ComputeOp>();
+    return reader && reader.getReducer() == Reducer::none &&
+           batchOf(reader) != BatchKind::sum;
+  });
+}
+
+/// What `row` has at the place of a read of its rows, instead of the read.
+static void computeAt(ReadOp read, ComputeOp row, ScanOp scan, int64_t axis) {
+  OpBuilder builder(read);
+  SmallVector<Value> at(read.getIndices());
+  Value step = at[axis];
+  at.erase(at.begin() + axis);
+  IRMapping values;
+  values.map(scan.getLoopIndex(), step);
+  values.map(row.getBody().getArguments(), at);
+  for (Operation &op : row.getBody().front().without_terminator()) {
+    auto inner = dyn_cast<ReadOp>(op);
+    std::optional<unsigned> other;
+    if (inner)
+      other = neededOf(scan, inner.getArray());
+    if (!other) {
+      builder.clone(op, values);
+      continue;
+    }
+    SmallVector<Value> place;
+    for (Value index : inner.getIndices())
+      place.push_back(values.lookupOrDefault(index));
+    place.insert(place.begin() + scan.getAxes()[*other], step);
+    Value element =
+        ReadOp::create(builder, inner.getLoc(), scan.getStacked(*other), place);
+    values.map(inner.getResult(), element);
+  }
+  read.replaceAllUsesWith(values.lookupOrDefault(row.getYielded()));
+  read.erase();
+}
+
+/// From the last row to the first: what one follows from may follow itself.
+static void computeRows(ScanOp scan) {
+  for (Operation &op : llvm::reverse(scan.getBody().front())) {
+    auto row = dyn_cast<ComputeOp>(op);
+    if (!row || isCarried(scan, row.getResult()))
+      continue;
+    for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
+      SmallVector<ReadOp> reads;
+      if (scan.getStackedValue(i) != row.getResult() ||
+          !findReads(scan.getStacked(i), reads) || !follows(row, scan, reads))
+        continue;
+      for (ReadOp read : reads)
+        computeAt(read, row, scan, scan.getAxes()[i]);
+    }
+  }
+}
+
+namespace {
+struct NarrowScans : fovea::attn::impl::NarrowScansBase<NarrowScans> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    SmallVector<ScanOp> scans;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      program.walk([&](ScanOp op) { scans.push_back(op); });
+    for (ScanOp scan : scans) {
+      while (ScanOp narrower = slice(scan))
+        scan = narrower;
+      computeRows(scan);
+    }
+  }
+};
+} // namespace

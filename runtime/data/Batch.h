@@ -1,0 +1,108 @@
+//===- Batch.h - the examples of a batch in a file ------------------------===//
+//
+// Splits the tensors of a batch file into examples. A file has one tensor per
+// data name, padded on the right, examples first: `src` int64 [batch, max S]
+// with `src.length` int64 [batch]; the second length of a name is
+// `story.length.2`, [batch, max M] when it is nested in the first. Optional
+// `example` int64 [batch]: the ids that random numbers are counted by.
+//
+// Nothing behind a length is ever looked at. An example whose data has an
+// extent of 0 is refused; a nested extent may be 0.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_DATA_BATCH_H
+#define FOVEA_RUNTIME_DATA_BATCH_H
+
+#include "runtime/data/SafeTensors.h"
+
+#include <optional>
+
+namespace fovea::runtime {
+
+/// One axis of data: a number, a length that comes with the data, or a length
+/// that each index of an earlier axis (`parent`) has of its own.
+struct DataAxis {
+  std::string length; // empty: a number
+  int64_t size = 0;   // when it is a number
+  std::string parent; // empty: not nested
+};
+
+enum class DataKind { Real, Whole, Bit };
+
+struct DataSpec {
+  std::string name;
+  DataKind kind = DataKind::Real;
+  std::vector<DataAxis> axes;
+  /// Whole numbers are 0 .. limit-1; 0: any number. Places of an array are
+  /// 0 .. length+limit-1, with its length `limitLength`.
+  int64_t limit = 0;
+  std::string limitLength{};
+};
+
+/// Values of one data name for one example, cut to the example's lengths; an
+/// axis that is nested has the largest of its lengths, zeros behind the others.
+struct DataValues {
+  std::vector<int64_t> shape;
+  std::vector<double> values;
+};
+
+/// One number, or one per index of the parent.
+struct LengthValues {
+  bool nested = false;
+  std::vector<int64_t> values;
+
+  static LengthValues of(int64_t value) { return {false, {value}}; }
+  static LengthValues perParent(std::vector<int64_t> values) {
+    return {true, std::move(values)};
+  }
+};
+
+struct Example {
+  int64_t id = 0;
+  std::map<std::string, DataValues> data;
+  std::map<std::string, LengthValues> lengths;
+  /// The symbols that a search has to begin with, by what it generates.
+  std::map<std::string, std::vector<double>> prefix;
+  /// The given words that stand for unknown ones (UnknownWords.h), where they
+  /// are wanted.
+  std::vector<std::string> words;
+};
+
+/// What the values of `spec` stay below in an example; none: of anything.
+std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);
+
+/// Whether the values of `spec` stay below its limit in example `number`.
+Status checkLimit(const DataSpec &spec, const Example &example, size_t number);
+
+/// Whether F32 holds what is finite of the values of `name`.
+Status checkFitsF32(const std::string &name, const std::vector<double> &values);
+
+/// A tensor that lies somewhere else: dense, the last index changes fastest.
+struct TensorView {
+  DType type = DType::F64;
+  std::vector<int64_t> shape;
+  const std::byte *data = nullptr;
+
+  bool isReal() const { return runtime::isReal(type); }
+  double at(int64_t i) const { return elementOf(type, data, i); }
+};
+
+/// Splits tensors into examples. What lies behind a length is not read. Tensors
+/// that `specs` does not name are an error only when they look like a misspelt
+/// length (`x.length` of no x).
+Status splitBatch(const std::map<std::string, TensorView> &tensors,
+                  const std::vector<DataSpec> &specs,
+                  std::vector<Example> &examples);
+
+/// The same with those of a file.
+Status splitBatch(const TensorFile &file, const std::vector<DataSpec> &specs,
+                  std::vector<Example> &examples);
+
+/// Joins arrays of one name, one per example, into a tensor
+/// [batch, max extents..], zeros where an array is smaller.
+Tensor joinPadded(DType type, const std::vector<DataValues> &parts);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_DATA_BATCH_H

@@ -1,0 +1,559 @@
+//===- SafeTensors.cpp - reads and writes named tensors -------------------===//
+//
+// The header is parsed event by event and not as a tree: a tree forgets that a
+// name stood twice, and its depth would be up to the file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/data/SafeTensors.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/TensorSeal.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace fovea::runtime;
+
+/// The longest header that the format allows.
+static constexpr uint64_t longestHeader = 100'000'000;
+
+static constexpr struct {
+  DType type;
+  std::string_view name;
+  size_t size;
+} types[] = {
+    {DType::F64, "F64", 8}, {DType::F32, "F32", 4},  {DType::I64, "I64", 8},
+    {DType::I32, "I32", 4}, {DType::I16, "I16", 2},  {DType::I8, "I8", 1},
+    {DType::U64, "U64", 8}, {DType::U32, "U32", 4},  {DType::U16, "U16", 2},
+    {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
+
+std::string_view fovea::runtime::nameOf(DType type) {
+  for (const auto &entry : types)
+    if (entry.type == type)
+      return entry.name;
+  return "";
+}
+
+size_t fovea::runtime::sizeOf(DType type) {
+  for (const auto &entry : types)
+    if (entry.type == type)
+      return entry.size;
+  return 0;
+}
+
+std::string fovea::runtime::shapeText(const std::vector<int64_t> &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor
+//===----------------------------------------------------------------------===//
+
+int64_t Tensor::numElements() const {
+  // An extent of 0 may stand beside ones whose product no number holds.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+template <typename T> static T load(const std::byte *bytes, int64_t i) {
+  T value;
+  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <typename T>
+static void save(std::vector<std::byte> &bytes, int64_t i, double value) {
+  auto stored = static_cast<T>(value);
+  std::memcpy(bytes.data() + i * sizeof(T), &stored, sizeof(T));
+}
+
+double fovea::runtime::elementOf(DType type, const std::byte *data, int64_t i) {
+  switch (type) {
+  case DType::F64:
+    return load<double>(data, i);
+  case DType::F32:
+    return load<float>(data, i);
+  case DType::I64:
+    return static_cast<double>(load<int64_t>(data, i));
+  case DType::I32:
+    return load<int32_t>(data, i);
+  case DType::I16:
+    return load<int16_t>(data, i);
+  case DType::I8:
+    return load<int8_t>(data, i);
+  case DType::U64:
+    return static_cast<double>(load<uint64_t>(data, i));
+  case DType::U32:
+    return load<uint32_t>(data, i);
+  case DType::U16:
+    return load<uint16_t>(data, i);
+  case DType::U8:
+    return load<uint8_t>(data, i);
+  case DType::Bool:
+    return load<uint8_t>(data, i) != 0;
+  }
+  return 0;
+}
+
+std::vector<double> Tensor::toDoubles() const {
+  std::vector<double> values(numElements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = at(i);
+  return values;
+}
+
+Tensor Tensor::of(DType type, std::vector<int64_t> shape,
+                  const std::vector<double> &values) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.bytes.resize(values.size() * sizeOf(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    double value = values[i];
+    std::vector<std::byte> &bytes = tensor.bytes;
+    switch (type) {
+    case DType::F64:
+      save<double>(bytes, i, value);
+      break;
+    case DType::F32:
+      save<float>(bytes, i, value);
+      break;
+    case DType::I64:
+      save<int64_t>(bytes, i, value);
+      break;
+    case DType::I32:
+      save<int32_t>(bytes, i, value);
+      break;
+    case DType::I16:
+      save<int16_t>(bytes, i, value);
+      break;
+    case DType::I8:
+      save<int8_t>(bytes, i, value);
+      break;
+    case DType::U64:
+      save<uint64_t>(bytes, i, value);
+      break;
+    case DType::U32:
+      save<uint32_t>(bytes, i, value);
+      break;
+    case DType::U16:
+      save<uint16_t>(bytes, i, value);
+      break;
+    case DType::U8:
+      save<uint8_t>(bytes, i, value);
+      break;
+    case DType::Bool:
+      save<uint8_t>(bytes, i, value != 0);
+      break;
+    }
+  }
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the header says of one tensor.
+struct Description {
+  std::string name;
+  std::optional<std::string> type;
+  std::optional<std::vector<uint64_t>> shape, offsets;
+};
+
+/// Takes the header as JSON events. The only shape that it accepts is
+/// {name: {dtype: text, shape: [numbers], data_offsets: [begin, end]}} and
+/// {"__metadata__": {key: text}}.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+public:
+  std::vector<Description> tensors;
+  std::map<std::string, std::string> metadata;
+  std::string problem;
+
+  bool null() override { return refuse("null"); }
+  bool boolean(bool) override { return refuse("a truth value"); }
+  bool number_integer(number_integer_t) override {
+    return refuse("a negative number");
+  }
+  bool number_float(number_float_t, const string_t &) override {
+    return refuse("a number with a fraction, or beyond 2^64");
+  }
+  bool binary(binary_t &) override { return refuse("bytes"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (!list)
+      return refuse("a number");
+    list->push_back(value);
+    return true;
+  }
+  bool string(string_t &value) override {
+    if (depth == 2 && inMetadata)
+      metadata[keyName] = value;
+    else if (depth == 2 && keyName == "dtype")
+      tensors.back().type = value;
+    else
+      return refuse("a text");
+    return true;
+  }
+  bool start_object(size_t) override {
+    if (list || depth >= 2)
+      return refuse("an object");
+    ++depth;
+    if (depth == 2) {
+      keys.clear();
+      inMetadata = keyName == "__metadata__";
+      if (!inMetadata)
+        tensors.push_back({keyName, {}, {}, {}});
+    }
+    return true;
+  }
+  bool end_object() override {
+    --depth;
+    return true;
+  }
+  bool key(string_t &value) override {
+    std::set<std::string> &known = depth == 1 ? names : keys;
+    if (!known.insert(value).second)
+      return fail(depth == 1
+                      ? fmt::format("'{}' stands in the header twice", value)
+                      : fmt::format("'{}' has '{}' twice", subject(), value));
+    if (depth == 2 && !inMetadata && value != "dtype" && value != "shape" &&
+        value != "data_offsets")
+      return fail(
+          fmt::format("'{}' has an unknown entry '{}'", subject(), value));
+    keyName = value;
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (depth != 2 || list || inMetadata ||
+        (keyName != "shape" && keyName != "data_offsets"))
+      return refuse("a list");
+    list.emplace();
+    return true;
+  }
+  bool end_array() override {
+    (keyName == "shape" ? tensors.back().shape : tensors.back().offsets) =
+        std::move(*list);
+    list.reset();
+    return true;
+  }
+  bool parse_error(size_t position, const std::string &,
+                   const nlohmann::json::exception &) override {
+    return fail(fmt::format("the header is no JSON at byte {}", position));
+  }
+
+private:
+  std::string subject() const {
+    return tensors.empty() || depth < 2 ? keyName : tensors.back().name;
+  }
+  bool refuse(std::string_view what) {
+    if (depth == 0)
+      return fail(fmt::format("the header is {}, not an object", what));
+    return fail(fmt::format("'{}' has {} where none belongs", subject(), what));
+  }
+  bool fail(std::string text) {
+    if (problem.empty())
+      problem = std::move(text);
+    return false;
+  }
+
+  int depth = 0;
+  bool inMetadata = false;
+  std::string keyName;
+  std::set<std::string> names, keys;
+  std::optional<std::vector<uint64_t>> list;
+};
+} // namespace
+
+/// Checks what the header says of one tensor against the `available` bytes.
+static Status takeTensor(const Description &description, uint64_t available,
+                         const std::byte *data, Tensor &tensor) {
+  const std::string &name = description.name;
+  if (!description.type || !description.shape || !description.offsets)
+    return Status::error(fmt::format("'{}' has no '{}'", name,
+                                     !description.type    ? "dtype"
+                                     : !description.shape ? "shape"
+                                                          : "data_offsets"));
+  const auto *entry =
+      std::find_if(std::begin(types), std::end(types), [&](const auto &known) {
+        return known.name == *description.type;
+      });
+  if (entry == std::end(types))
+    return Status::error(fmt::format("'{}' has the unknown dtype '{}'", name,
+                                     *description.type));
+  if (description.offsets->size() != 2)
+    return Status::error(fmt::format("'{}' has {} data offsets, not 2", name,
+                                     description.offsets->size()));
+  uint64_t begin = (*description.offsets)[0], end = (*description.offsets)[1];
+  if (begin > end || end > available)
+    return Status::error(
+        fmt::format("'{}' lies at bytes {} to {}, but the file has {}", name,
+                    begin, end, available));
+  // An extent of 0 makes the others harmless, but they must still be numbers.
+  uint64_t bytes = entry->size;
+  bool isEmpty = std::find(description.shape->begin(), description.shape->end(),
+                           0) != description.shape->end();
+  for (uint64_t extent : *description.shape) {
+    if (extent > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
+        (!isEmpty && bytes > available / extent))
+      return Status::error(
+          fmt::format("'{}' has extents [{}], more than the file has bytes",
+                      name, fmt::join(*description.shape, ", ")));
+    bytes = isEmpty ? 0 : bytes * extent;
+    tensor.shape.push_back(static_cast<int64_t>(extent));
+  }
+  if (bytes != end - begin)
+    return Status::error(fmt::format(
+        "'{}' has extents [{}] of {}, {} bytes, but lies in {} bytes", name,
+        fmt::join(*description.shape, ", "), entry->name, bytes, end - begin));
+  tensor.type = entry->type;
+  tensor.bytes.assign(data + begin, data + end);
+  return Status::success();
+}
+
+/// No two tensors share a byte, and none is left over.
+static Status checkPlaces(const std::vector<Description> &tensors,
+                          uint64_t available) {
+  std::vector<const Description *> order;
+  for (const Description &tensor : tensors)
+    order.push_back(&tensor);
+  std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
+    return *a->offsets < *b->offsets;
+  });
+  uint64_t last = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    uint64_t begin = (*order[i]->offsets)[0];
+    if (begin < last)
+      return Status::error(fmt::format("'{}' and '{}' lie in the same bytes",
+                                       order[i - 1]->name, order[i]->name));
+    if (begin > last)
+      return Status::error(
+          fmt::format("no tensor has the bytes {} to {} before '{}'", last,
+                      begin, order[i]->name));
+    last = (*order[i]->offsets)[1];
+  }
+  if (last != available)
+    return Status::error(
+        fmt::format("no tensor has the bytes behind {}, but the file has {}",
+                    last, available));
+  return Status::success();
+}
+
+static Status parse(std::string_view bytes, TensorFile &file) {
+  if (bytes.size() < 8)
+    return Status::error(fmt::format(
+        "a header needs 8 bytes for its length, but the file has {}",
+        bytes.size()));
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i)
+    length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  bool isText = std::all_of(bytes.begin(), bytes.begin() + 8, [](char c) {
+    return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
+  });
+  if (length > bytes.size() - 8 && isText)
+    return Status::error("this is text, and no file of safetensors");
+  if (length > bytes.size() - 8)
+    return Status::error(
+        fmt::format("the header is {} bytes long, but the file has {}", length,
+                    bytes.size() - 8));
+  if (length > longestHeader)
+    return Status::error(fmt::format("the header is {} bytes long, over {}",
+                                     length, longestHeader));
+  HeaderReader reader;
+  std::string_view header = bytes.substr(8, length);
+  if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader))
+    return Status::error(reader.problem.empty() ? "the header is no JSON"
+                                                : reader.problem);
+  uint64_t available = bytes.size() - 8 - length;
+  const auto *data =
+      reinterpret_cast<const std::byte *>(bytes.data()) + 8 + length;
+  // Places first: tensors that share bytes could ask for any amount of memory.
+  for (const Description &description : reader.tensors)
+    if (!description.offsets || description.offsets->size() != 2 ||
+        (*description.offsets)[0] > (*description.offsets)[1] ||
+        (*description.offsets)[1] > available) {
+      Tensor tensor;
+      return takeTensor(description, available, data, tensor);
+    }
+  if (Status status = checkPlaces(reader.tensors, available); status.failed())
+    return status;
+  for (const Description &description : reader.tensors) {
+    Tensor tensor;
+    if (Status status = takeTensor(description, available, data, tensor);
+        status.failed())
+      return status;
+    file.tensors[description.name] = std::move(tensor);
+  }
+  file.metadata = std::move(reader.metadata);
+  return checkSeal(file);
+}
+
+Status fovea::runtime::parseSafeTensors(std::string_view bytes,
+                                        const std::string &name,
+                                        TensorFile &file) {
+  file = TensorFile();
+  Status status = parse(bytes, file);
+  if (status.succeeded())
+    return status;
+  file = TensorFile();
+  return Status::error(status.getMessage(), name);
+}
+
+static Status systemError(const char *what, const std::string &path) {
+  return Status::error(
+      fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
+}
+
+Status fovea::runtime::readSafeTensors(const std::string &path,
+                                       TensorFile &file) {
+  file = TensorFile();
+  std::string why;
+  int descriptor = openToRead(path, why);
+  FILE *stream = descriptor < 0 ? nullptr : fdopen(descriptor, "rb");
+  if (!stream)
+    return Status::error(fmt::format("cannot open '{}': {}", path, why));
+  std::string bytes;
+  char buffer[1 << 16];
+  while (size_t count = std::fread(buffer, 1, sizeof(buffer), stream))
+    bytes.append(buffer, count);
+  bool bad = std::ferror(stream) != 0;
+  std::fclose(stream);
+  if (bad)
+    return systemError("read", path);
+  return parseSafeTensors(bytes, path, file);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+using Order = std::vector<const std::pair<const std::string, Tensor> *>;
+
+/// Names are sorted; the widest types come first, so that every tensor is
+/// aligned.
+static Order orderOf(const TensorFile &file) {
+  Order order;
+  for (const auto &entry : file.tensors)
+    order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
+    size_t sizeA = sizeOf(a->second.type), sizeB = sizeOf(b->second.type);
+    return sizeA != sizeB ? sizeA > sizeB : a->first < b->first;
+  });
+  return order;
+}
+
+/// All that stands before the tensors.
+static std::string beginningOf(const TensorFile &file, const Order &order) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  for (const auto &[key, value] : file.metadata)
+    header["__metadata__"][key] = value;
+  header["__metadata__"][sealKey] = sealOf(file);
+  size_t offset = 0;
+  for (const auto *entry : order) {
+    const Tensor &tensor = entry->second;
+    size_t end = offset + tensor.bytes.size();
+    header[entry->first] = {{"dtype", nameOf(tensor.type)},
+                            {"shape", tensor.shape},
+                            {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text =
+      header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::string length(8, '\0');
+  for (int i = 0; i < 8; ++i)
+    length[i] = static_cast<char>(text.size() >> (8 * i));
+  return length + text;
+}
+
+std::string fovea::runtime::formatSafeTensors(const TensorFile &file) {
+  Order order = orderOf(file);
+  std::string text = beginningOf(file, order);
+  for (const auto *entry : order) {
+    const std::vector<std::byte> &bytes = entry->second.bytes;
+    text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  }
+  return text;
+}
+
+/// Where the bytes of `path` go: where a link leads, if it is one. What cannot
+/// be looked at is never taken for what it is not.
+static Status placeOf(const std::string &path, std::string &place,
+                      bool &isDevice) {
+  place = path;
+  isDevice = false;
+  struct stat information;
+  if (stat(path.c_str(), &information) != 0)
+    return errno == ENOENT ? Status::success() : systemError("write", path);
+  if (S_ISDIR(information.st_mode))
+    return Status::error(
+        fmt::format("cannot write '{}': it is a folder", path));
+  isDevice = !S_ISREG(information.st_mode);
+  if (isDevice)
+    return Status::success();
+  std::unique_ptr<char, void (*)(void *)> real(realpath(path.c_str(), nullptr),
+                                               &std::free);
+  if (!real)
+    return systemError("write", path);
+  place = real.get();
+  return Status::success();
+}
+
+Status fovea::runtime::writeSafeTensors(const std::string &path,
+                                        const TensorFile &file) {
+  std::string place;
+  bool isDevice = false;
+  if (Status status = placeOf(path, place, isDevice); status.failed())
+    return status;
+  Order order = orderOf(file);
+  std::string text = beginningOf(file, order);
+  std::string temporary =
+      isDevice ? place : fmt::format("{}.{}.part", place, getpid());
+  FILE *stream = std::fopen(temporary.c_str(), isDevice ? "ab" : "wb");
+  if (!stream)
+    return systemError("write", path);
+  bool good = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  for (const auto *entry : order) {
+    const std::vector<std::byte> &bytes = entry->second.bytes;
+    good = good &&
+           std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
+  }
+  good = good && std::fflush(stream) == 0 &&
+         (isDevice || fsync(fileno(stream)) == 0);
+  int error = errno;
+  if (std::fclose(stream) != 0 && good) {
+    error = errno;
+    good = false;
+  }
+  if (good && !isDevice && std::rename(temporary.c_str(), place.c_str()) != 0) {
+    error = errno;
+    good = false;
+  }
+  if (good)
+    return Status::success();
+  errno = error;
+  Status status = systemError("write", path);
+  if (!isDevice)
+    std::remove(temporary.c_str());
+  return status;
+}

@@ -1,0 +1,49 @@
+//===- TensorSeal.cpp - whether tensors are those that were written -------===//
+
+#include "runtime/data/TensorSeal.h"
+#include "runtime/data/Checksum.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace fovea::runtime;
+
+/// A text as a header has it: what is no UTF-8 is replaced.
+static std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false,
+                                   nlohmann::json::error_handler_t::replace);
+}
+
+std::string fovea::runtime::sealOf(const TensorFile &file) {
+  std::string tensors, metadata;
+  for (const auto &[name, tensor] : file.tensors) {
+    std::string_view bytes(reinterpret_cast<const char *>(tensor.bytes.data()),
+                           tensor.bytes.size());
+    tensors += fmt::format("{} {} {} {}\n", quoted(name), nameOf(tensor.type),
+                           shapeText(tensor.shape), wideChecksum(bytes));
+  }
+  for (const auto &[key, value] : file.metadata)
+    if (key != sealKey)
+      metadata += fmt::format("{} {}\n", quoted(key), quoted(value));
+  return fmt::format("xxh3-128 tensors {} metadata {}", wideChecksum(tensors),
+                     wideChecksum(metadata));
+}
+
+Status fovea::runtime::checkSeal(TensorFile &file) {
+  auto entry = file.metadata.find(sealKey);
+  if (entry == file.metadata.end())
+    return Status::success();
+  std::string given = std::move(entry->second);
+  file.metadata.erase(entry);
+  std::string wanted = sealOf(file);
+  if (given == wanted)
+    return Status::success();
+  // The metadata's checksum is the end of the text.
+  size_t end = wanted.find(" metadata ");
+  bool sameTensors = given.compare(0, end, wanted, 0, end) == 0;
+  return Status::error(fmt::format(
+      "the {} not those that were written: the file says '{}', but has '{}'; "
+      "use another copy of it, or if it was changed on purpose, remove '{}' "
+      "from its metadata",
+      sameTensors ? "metadata are" : "tensors are", given, wanted, sealKey));
+}

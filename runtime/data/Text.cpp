@@ -1,0 +1,321 @@
+//===- Text.cpp - symbols as people write them ----------------------------===//
+
+#include "runtime/data/Text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+using namespace fovea::runtime;
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+/// The bytes of the character that begins with `first`.
+static size_t charBytes(unsigned char first) {
+  return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/// Whether a character of UTF-8 (RFC 3629) begins here: neither longer than it
+/// has to be, nor a surrogate, nor beyond U+10FFFF.
+static bool isChar(std::string_view text) {
+  auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char first = at(0);
+  if (first < 0x80)
+    return true;
+  size_t count = charBytes(first);
+  if (first < 0xC2 || first > 0xF4 || text.size() < count)
+    return false;
+  for (size_t i = 1; i < count; ++i)
+    if (at(i) < 0x80 || at(i) > 0xBF)
+      return false;
+  return !(first == 0xE0 && at(1) < 0xA0) && !(first == 0xED && at(1) > 0x9F) &&
+         !(first == 0xF0 && at(1) < 0x90) && !(first == 0xF4 && at(1) > 0x8F);
+}
+
+size_t fovea::runtime::validUtf8(std::string_view text) {
+  size_t place = 0;
+  while (place < text.size() && isChar(text.substr(place)))
+    place += charBytes(static_cast<unsigned char>(text[place]));
+  return place;
+}
+
+void fovea::runtime::forSymbols(
+    std::string_view line, bool isChars,
+    const std::function<void(std::string_view)> &take) {
+  while (isChars && !line.empty()) {
+    size_t count =
+        std::min(charBytes(static_cast<unsigned char>(line[0])), line.size());
+    take(line.substr(0, count));
+    line.remove_prefix(count);
+  }
+  constexpr std::string_view spaces = " \t";
+  for (size_t begin = 0;
+       (begin = line.find_first_not_of(spaces, begin)) != line.npos;) {
+    size_t end = std::min(line.find_first_of(spaces, begin), line.size());
+    take(line.substr(begin, end - begin));
+    begin = end;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Vocabularies
+//===----------------------------------------------------------------------===//
+
+static constexpr std::string_view keyPrefix = "vocabulary.";
+
+void Vocabulary::add(std::string_view symbol) {
+  ids.try_emplace(std::string(symbol), byId.size());
+  byId.emplace_back(symbol);
+}
+
+bool Vocabularies::isKey(std::string_view key) {
+  return key.starts_with(keyPrefix);
+}
+
+std::string Vocabularies::nameIn(std::string_view key) {
+  return std::string(key.substr(keyPrefix.size()));
+}
+
+Status Vocabularies::take(std::string_view key, const std::string &text,
+                          const std::string &name) {
+  Vocabulary &vocabulary = byName[name];
+  vocabulary = {};
+  std::string_view symbols = text;
+  size_t begin = std::min(symbols.find('\n'), symbols.size());
+  std::string_view kind = symbols.substr(0, begin);
+  vocabulary.isChars = kind == "chars";
+  bool hasModel = kind == "sentencepiece";
+  if ((!vocabulary.isChars && !hasModel && kind != "words") ||
+      begin == symbols.size())
+    return Status::error("the vocabulary '" + nameIn(key) +
+                         "' is neither of words nor of chars nor of "
+                         "sentencepiece");
+  if (hasModel) {
+    size_t end = std::min(symbols.find('\n', begin + 1), symbols.size());
+    vocabulary.model = symbols.substr(begin + 1, end - begin - 1);
+    begin = std::min(end, symbols.size() - 1);
+  }
+  for (++begin; begin < symbols.size();) {
+    size_t end = std::min(symbols.find('\n', begin), symbols.size());
+    vocabulary.add(symbols.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return Status::success();
+}
+
+void Vocabularies::store(std::map<std::string, std::string> &metadata) const {
+  for (const auto &[name, vocabulary] : byName) {
+    std::string &text = metadata[std::string(keyPrefix) + name];
+    text = vocabulary.isChars ? "chars\n" : "words\n";
+    if (!vocabulary.model.empty())
+      text = "sentencepiece\n" + vocabulary.model + "\n";
+    for (const std::string &symbol : vocabulary.byId)
+      text += symbol + "\n";
+  }
+}
+
+std::string Vocabularies::differenceTo(const Vocabularies &other) const {
+  for (const auto &[name, own] : byName) {
+    auto found = other.byName.find(name);
+    if (found == other.byName.end() || found->second.byId == own.byId)
+      continue;
+    const std::vector<std::string> &a = own.byId, &b = found->second.byId;
+    size_t id =
+        std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+    auto symbol = [&](const std::vector<std::string> &symbols) {
+      return id < symbols.size() ? "'" + symbols[id] + "'" : "nothing";
+    };
+    return fmt::format("the vocabulary '{}' has {} and {} symbols, and first "
+                       "differs at {}: {} and {}",
+                       name, a.size(), b.size(), id, symbol(a), symbol(b));
+  }
+  return "";
+}
+
+const Vocabulary *Vocabularies::find(const TextField &field) const {
+  for (const std::string *name : {&field.name, &field.vocabulary})
+    if (auto found = byName.find(*name); found != byName.end())
+      return &found->second;
+  return nullptr;
+}
+
+bool Vocabularies::isChars(const TextField &field) const {
+  const Vocabulary *vocabulary = find(field);
+  return vocabulary && vocabulary->isChars;
+}
+
+const Pieces *Vocabularies::piecesOf(const TextField &field) const {
+  const Vocabulary *vocabulary = find(field);
+  return vocabulary ? vocabulary->pieces.get() : nullptr;
+}
+
+/// The number that a whole word is, or nothing.
+template <typename T> static std::optional<T> numberOf(std::string_view word) {
+  T value{};
+  auto [end, error] =
+      std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size())
+    return std::nullopt;
+  return value;
+}
+
+std::optional<int64_t> Vocabularies::idOf(const TextField &field,
+                                          std::string_view word) const {
+  auto label = std::find(field.labels.begin(), field.labels.end(), word);
+  if (label != field.labels.end())
+    return label - field.labels.begin();
+  if (const Vocabulary *vocabulary = find(field)) {
+    auto found = vocabulary->ids.find(std::string(word));
+    return found == vocabulary->ids.end() ? Symbol::unknown : found->second;
+  }
+  return numberOf<int64_t>(word);
+}
+
+std::string Vocabularies::wordOf(const TextField &field, int64_t id) const {
+  auto within = [&](const std::vector<std::string> &words) {
+    return id >= 0 && id < static_cast<int64_t>(words.size());
+  };
+  if (within(field.labels))
+    return field.labels[id];
+  if (const Vocabulary *found = find(field); found && within(found->byId))
+    return found->byId[id];
+  return std::to_string(id);
+}
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads the values of one line.
+class LineReader {
+public:
+  LineReader(const TextField &field, const DataSpec &spec,
+             const Vocabularies &vocabularies, const Report &report)
+      : field(field), spec(spec), vocabularies(vocabularies), report(report) {}
+
+  bool read(std::string_view line, DataValues &result) {
+    bool good = true;
+    if (const Pieces *pieces = vocabularies.piecesOf(field))
+      for (const Pieces::Piece &piece : pieces->cut(line))
+        good &= addId(line, piece.id, result.values);
+    else
+      forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
+        good &= readWord(word, result.values);
+      });
+    if (field.isSentence)
+      result.values.push_back(Symbol::end);
+    return good && shape(line, result);
+  }
+
+private:
+  bool explain(std::string_view place, const std::string &text) {
+    report(place, text);
+    return false;
+  }
+  bool readWord(std::string_view word, std::vector<double> &values);
+  bool addId(std::string_view place, int64_t id, std::vector<double> &values);
+  bool shape(std::string_view line, DataValues &result);
+
+  const TextField &field;
+  const DataSpec &spec;
+  const Vocabularies &vocabularies;
+  const Report &report;
+};
+
+} // namespace
+
+bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
+  if (spec.kind == DataKind::Real) {
+    // A plus is no part of the numbers that the library reads.
+    bool hasPlus = word.size() > 1 && word[0] == '+' && word[1] != '-';
+    std::optional<double> value = numberOf<double>(word.substr(hasPlus));
+    if (!value || !std::isfinite(*value))
+      return explain(word, fmt::format("'{}' is no number", word));
+    values.push_back(*value);
+    return true;
+  }
+  std::optional<int64_t> id = vocabularies.idOf(field, word);
+  bool isLabel = id && *id >= 0 && (field.size < 0 || *id < field.size);
+  if (!isLabel && !field.labels.empty())
+    return explain(word,
+                   fmt::format("'{}' is none of the classes of '{}': {}", word,
+                               field.name, fmt::join(field.labels, ", ")));
+  if (!id)
+    return explain(word, fmt::format("'{}' is no id{}", word, field.hint));
+  return addId(word, *id, values);
+}
+
+bool LineReader::addId(std::string_view place, int64_t id,
+                       std::vector<double> &values) {
+  int64_t limit = spec.kind == DataKind::Bit ? 2 : field.size;
+  if (limit >= 0 && (id < 0 || id >= limit))
+    return explain(place, fmt::format("'{}' takes 0 to {}, not {}", field.name,
+                                      limit - 1, id));
+  values.push_back(static_cast<double>(id));
+  return true;
+}
+
+bool LineReader::shape(std::string_view line, DataValues &result) {
+  auto count = static_cast<int64_t>(result.values.size());
+  if (spec.axes.empty() || spec.axes[0].length.empty()) {
+    int64_t wanted = spec.axes.empty() ? 1 : spec.axes[0].size;
+    if (count != wanted)
+      return explain(line, fmt::format("'{}' has {} values per example but "
+                                       "this line has {}",
+                                       field.name, wanted, count));
+  } else if (count == 0) {
+    return explain(line, "'" + field.name + "' has no value here");
+  }
+  if (!spec.axes.empty())
+    result.shape.push_back(count);
+  return true;
+}
+
+bool fovea::runtime::readLine(std::string_view line, const TextField &field,
+                              const DataSpec &spec,
+                              const Vocabularies &vocabularies,
+                              DataValues &result, const Report &report) {
+  return LineReader(field, spec, vocabularies, report).read(line, result);
+}
+
+std::string fovea::runtime::textOf(const TextField &field,
+                                   const DataValues &values, bool hasEnd,
+                                   const Vocabularies &vocabularies,
+                                   const Replacement &replacement) {
+  size_t count = values.values.size();
+  if (count > 0 &&
+      (field.isSentence ? values.values.back() == double(Symbol::end)
+                        : hasEnd && field.ends))
+    --count;
+  // The values of one place stand together: `0.5,1.5 0.25,2`.
+  int64_t width = 1;
+  for (size_t axis = 1; axis < values.shape.size(); ++axis)
+    width *= values.shape[axis];
+  bool isChars = vocabularies.isChars(field);
+  const Pieces *pieces = vocabularies.piecesOf(field);
+  std::vector<std::string> cut;
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0 && !isChars && !pieces)
+      text += width > 1 && i % width != 0 ? ',' : ' ';
+    double value = values.values[i];
+    std::string word =
+        field.isSymbols
+            ? vocabularies.wordOf(field, static_cast<int64_t>(value))
+            : fmt::format("{}", value);
+    if (replacement && field.isSymbols && value == double(Symbol::unknown) &&
+        word == "<unk>")
+      word = replacement(i).value_or(word);
+    if (pieces)
+      cut.push_back(std::move(word));
+    else
+      text += word;
+  }
+  return pieces ? pieces->join(cut) : text;
+}

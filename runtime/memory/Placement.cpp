@@ -1,0 +1,184 @@
+//===- Placement.cpp - places in one arena for all arrays -----------------===//
+
+#include "runtime/memory/Placement.h"
+#include "runtime/ThreadPool.h"
+#include "runtime/memory/Tables.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <limits>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+using namespace fovea::runtime;
+using Role = Program::Role;
+
+/// Beyond it a batch is a mistake rather than large.
+static constexpr int64_t mostBytes = int64_t(1) << 40;
+/// What the machine can map at once.
+static constexpr int64_t largePage = int64_t(1) << 21;
+
+int64_t fovea::runtime::machineBytes() {
+  static const int64_t bytes = [] {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    struct sysinfo info{};
+    if (sysinfo(&info) == 0)
+      least = int64_t(info.totalram + info.totalswap) * info.mem_unit;
+    // The two versions of control groups; "max", and no file, are no limit.
+    for (const char *path : {"/sys/fs/cgroup/memory.max",
+                             "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+      std::FILE *file = std::fopen(path, "r");
+      if (!file)
+        continue;
+      char text[32];
+      bool isRead = std::fgets(text, sizeof(text), file);
+      (void)std::fclose(file);
+      if (int64_t limit = isRead ? std::strtoll(text, nullptr, 10) : 0;
+          limit > 0)
+        least = std::min(least, limit);
+    }
+    return least;
+  }();
+  return bytes;
+}
+
+Status Arena::reserve(int64_t bytes) {
+  if (memory && bytes <= capacity)
+    return Status::success();
+  // The system promises more than it has, and then ends the process.
+  if (bytes > machineBytes())
+    return Status::machine(
+        fmt::format("the batch needs {} MB, but the machine has {}",
+                    bytes >> 20, machineBytes() >> 20));
+  // Weights are read from end to end: with small pages, looking up where they
+  // are took as long as a third of a greedy step.
+  int64_t unit = bytes >= 2 * largePage ? largePage : arrayAlignment;
+  bytes = std::max(bytes, arrayAlignment);
+  bytes = (bytes + unit - 1) / unit * unit;
+  memory.reset();
+  memory.reset(static_cast<std::byte *>(std::aligned_alloc(unit, bytes)));
+  capacity = memory ? bytes : 0;
+#ifdef MADV_HUGEPAGE
+  // Only a wish: without it everything is as right, and slower.
+  if (memory && unit == largePage)
+    (void)madvise(memory.get(), bytes, MADV_HUGEPAGE);
+#endif
+  if (!memory)
+    return Status::machine(fmt::format(
+        "the batch needs {} MB, which is more than the machine gives",
+        bytes >> 20));
+  return Status::success();
+}
+
+std::vector<int64_t> fovea::runtime::lengthsOf(const Program &program,
+                                               const BatchSize &size) {
+  std::vector<int64_t> lengths;
+  for (const Program::Length &length : program.lengths) {
+    auto given = size.lengths.find(length.name);
+    if (given != size.lengths.end())
+      lengths.push_back(given->second);
+    else
+      lengths.push_back(
+          length.formula.empty() ? 1 : evaluate(length.formula, lengths));
+  }
+  return lengths;
+}
+
+int64_t fovea::runtime::bytesAt(const Program::Array &array, int64_t places) {
+  int64_t bytes = sizeOf(array.element);
+  bool fits = !__builtin_mul_overflow(bytes, array.count, &bytes) &&
+              !__builtin_mul_overflow(bytes, places, &bytes);
+  return fits ? bytes : -2;
+}
+
+int64_t fovea::runtime::bytesOf(const Program &program,
+                                const Program::Array &array,
+                                const BatchSize &size,
+                                const std::vector<int64_t> &lengths) {
+  int64_t places = 1;
+  bool fits = true;
+  auto times = [&](int64_t factor) {
+    fits &= !__builtin_mul_overflow(places, factor, &places);
+  };
+  if (!array.part.empty()) {
+    times(size.threads);
+    times(evaluate(array.part, lengths));
+    times(sizeOf(array.element));
+    return fits ? places : -2;
+  }
+  if (array.layout >= 0) {
+    times(size.batch);
+    for (int length : program.layouts[array.layout].lengths)
+      times(lengths[length]);
+  }
+  return fits ? bytesAt(array, places) : -2;
+}
+
+void fovea::runtime::setParts(const Program &program,
+                              const std::vector<int64_t> &lengths,
+                              std::vector<int64_t> &slots) {
+  for (const Program::Array &array : program.arrays)
+    if (!array.part.empty())
+      slots[array.partSlot] = evaluate(array.part, lengths);
+}
+
+int64_t fovea::runtime::bytesOfParts(const Program::Array &array,
+                                     const std::vector<int64_t> &slots) {
+  const auto *pool =
+      reinterpret_cast<const FoveaPool *>(slots[Program::poolSlot]);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(slots[array.partSlot], sizeOf(array.element),
+                             &bytes) ||
+      __builtin_mul_overflow(bytes, fovea_pool_threads(pool), &bytes))
+    return -1;
+  return bytes;
+}
+
+Status fovea::runtime::placeArrays(
+    const Program &program,
+    const std::function<int64_t(const Program::Array &)> &bytesOf,
+    Placement &placement) {
+  struct Block {
+    int64_t begin, end;
+    int lastUse;
+  };
+  std::vector<std::pair<const Program::Array *, int64_t>> arrays;
+  for (const Program::Array &array : program.arrays)
+    if (array.role != Role::Output) {
+      int64_t bytes = bytesOf(array);
+      if (bytes > mostBytes || bytes < -1)
+        return Status::machine("the batch does not fit into memory");
+      if (bytes >= 0)
+        arrays.push_back({&array, bytes});
+    }
+  // Inputs are there from the beginning, and still for the next run.
+  auto firstUse = [](const Program::Array *array) {
+    return array->role == Role::Temporary ? array->firstUse : 0;
+  };
+  // All of them stand in one vector, so addresses are their order in it.
+  std::sort(arrays.begin(), arrays.end(), [&](const auto &a, const auto &b) {
+    int left = firstUse(a.first), right = firstUse(b.first);
+    return left != right ? left < right : a.first < b.first;
+  });
+  std::vector<Block> used; // by place
+  placement = Placement();
+  for (auto [array, size] : arrays) {
+    std::erase_if(used, [&](const Block &block) {
+      return block.lastUse < firstUse(array);
+    });
+    int64_t bytes =
+        (size + arrayAlignment - 1) / arrayAlignment * arrayAlignment;
+    int64_t begin = 0;
+    auto next = used.begin();
+    for (; next != used.end() && next->begin < begin + bytes; ++next)
+      begin = std::max(begin, next->end);
+    bool isInput = array->role != Role::Temporary;
+    used.insert(next,
+                {begin, begin + bytes,
+                 isInput ? std::numeric_limits<int>::max() : array->lastUse});
+    placement.begins[array->slot] = begin;
+    placement.numBytes = std::max(placement.numBytes, begin + bytes);
+  }
+  return Status::success();
+}

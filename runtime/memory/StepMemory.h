@@ -1,0 +1,97 @@
+//===- StepMemory.h - the memory of one part of a step --------------------===//
+//
+// What a program needs that runs over the hypotheses of a search again and
+// again: the tables of its rows are filled anew when the rows change, and the
+// arrays that others own are pointed at. Parameters are bound once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MEMORY_STEPMEMORY_H
+#define FOVEA_RUNTIME_MEMORY_STEPMEMORY_H
+
+#include "runtime/memory/Workspace.h"
+
+namespace fovea::runtime {
+
+/// The functions of a program; `prepare` may be null.
+struct ProgramCode {
+  void (*run)(void *frame) = nullptr;
+  void (*prepare)(void *frame) = nullptr;
+};
+
+/// Rows of one array that are not of one size: elements one behind the other.
+struct RowArray {
+  int64_t elementBytes = 8;
+  std::vector<int64_t> starts; // in elements; one more than rows
+  std::vector<std::byte> bytes;
+
+  std::byte *row(int64_t number) {
+    return bytes.data() + starts[number] * elementBytes;
+  }
+  const std::byte *row(int64_t number) const {
+    return bytes.data() + starts[number] * elementBytes;
+  }
+  int64_t bytesOf(int64_t number) const {
+    return (starts[number + 1] - starts[number]) * elementBytes;
+  }
+};
+
+/// What the rows of a segment are.
+struct StepRows {
+  std::vector<int64_t> examples; // of the batch
+  int64_t step = 0;              // the index of the loop
+  int64_t length = 0;            // the steps so far, this one included
+};
+
+class StepMemory {
+public:
+  /// `program` outlives the memory. `openLength`: the length that the search
+  /// finds; empty: none.
+  StepMemory(const Program &program, ProgramCode code,
+             const std::string &openLength)
+      : program(program), code(code), openLength(openLength) {}
+
+  /// A new batch: what `encode` gave, and the parameters. Packs them when
+  /// that has not happened.
+  Status begin(const Workspace &encoded, const OwnedMemory &parameters,
+               void *pool);
+
+  /// Lays out rows. What the program gave before is lost.
+  Status setRows(const StepRows &rows);
+  /// Where the data `name` lies; nothing when the program does not read it.
+  void setData(const std::string &name, const void *memory);
+  /// The same for data in buffers: that of each row begins so many places in.
+  void setBuffers(const std::string &name, const void *memory,
+                  const std::vector<int64_t> &places);
+  void run() { code.run(slots.data()); }
+  int64_t bytes() const { return arena.bytes(); }
+
+  const Program::Array *findOutput(const std::string &name) const;
+  const Program::Array *findData(const std::string &name) const;
+  /// An output of one row, and how many bytes it has.
+  const std::byte *row(const Program::Array &output, int64_t row,
+                       int64_t &bytes) const;
+
+private:
+  void computeLengths(const StepRows &rows);
+  void computeLayouts(const StepRows &rows);
+  Status allocate(int64_t rows);
+  int64_t mostPlaces(int layout, int64_t rows) const;
+
+  const Program &program;
+  ProgramCode code;
+  std::string openLength;
+  const Workspace *encoded = nullptr;
+  std::vector<int64_t> slots;
+  Tables tables;
+  std::vector<int64_t> mostOf; // by length: the room that there is for it
+  std::vector<int64_t> ids;
+  StepRows present;
+  int64_t capacity = 0; // rows
+  Arena arena, kept;
+  bool isPrepared = false;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_MEMORY_STEPMEMORY_H

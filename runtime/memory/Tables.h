@@ -1,0 +1,49 @@
+//===- Tables.h - what a frame says of the rows of a batch ----------------===//
+//
+// The lengths, offsets and orders that runtime/Program.h describes. What fills
+// them in differs: a batch has its own (Workspace), the hypotheses of a search
+// have those of their examples (StepMemory).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_MEMORY_TABLES_H
+#define FOVEA_RUNTIME_MEMORY_TABLES_H
+
+#include "runtime/Program.h"
+
+namespace fovea::runtime {
+
+struct Tables {
+  /// The values of a length, of the rows one behind the other.
+  struct Length {
+    std::vector<int64_t> extents; // one per row
+    std::vector<int64_t> values;  // of a nested length
+    std::vector<int64_t> starts;  // where those of each row begin
+    int64_t maximum = 0;
+  };
+
+  std::vector<Length> lengths;
+  std::vector<std::vector<int64_t>> offsets;       // by layout
+  std::vector<std::vector<int64_t>> ranks, active; // by order
+
+  /// How many places a row has in a layout.
+  int64_t placesOf(const Program::Layout &layout, int64_t row) const;
+  /// The orders, from the lengths.
+  void computeOrders(const Program &program);
+  /// Their addresses, and the largest lengths, into the slots of a frame.
+  void enter(const Program &program, std::vector<int64_t> &slots) const;
+};
+
+/// The value of a formula of lengths, at least 0; the largest number where it
+/// does not fit into one.
+int64_t evaluate(const std::vector<Program::Term> &formula,
+                 const std::vector<int64_t> &lengths);
+
+/// What a slot says of a table.
+inline int64_t addressOf(const std::vector<int64_t> &table) {
+  return reinterpret_cast<int64_t>(table.data());
+}
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_MEMORY_TABLES_H

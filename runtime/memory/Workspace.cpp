@@ -1,0 +1,456 @@
+//===- Workspace.cpp - the memory of a program for one batch --------------===//
+
+#include "runtime/memory/Workspace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+
+using namespace fovea::runtime;
+using Role = Program::Role;
+using Element = Program::Element;
+
+/// Beyond it a length is a mistake: there are tables of a number for each
+/// place.
+static constexpr int64_t longestLength = int64_t(1) << 40;
+
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+/// A length that is given: by the examples, or as an axis of their data.
+Status Workspace::takeLength(size_t number, const Batch &examples) {
+  const Program::Length &length = program.lengths[number];
+  Tables::Length &table = tables.lengths[number];
+  for (const Example *example : examples) {
+    table.starts.push_back(table.values.size());
+    if (auto given = example->lengths.find(length.name);
+        given != example->lengths.end()) {
+      const std::vector<int64_t> &values = given->second.values;
+      int64_t largest = 0;
+      for (int64_t value : values) {
+        if (value < 0)
+          return Status::error(
+              fmt::format("length '{}' is {}", length.name, value));
+        largest = std::max(largest, value);
+      }
+      if (!length.parent.empty())
+        table.values.insert(table.values.end(), values.begin(), values.end());
+      table.extents.push_back(largest);
+      continue;
+    }
+    std::optional<int64_t> extent;
+    for (const Program::Array &array : program.arrays) {
+      auto data = array.role == Role::Data ? example->data.find(array.name)
+                                           : example->data.end();
+      if (data == example->data.end() ||
+          data->second.shape.size() != array.shape.size())
+        continue;
+      for (size_t axis = 0; axis < array.shape.size(); ++axis)
+        if (array.shape[axis] == -1 - static_cast<int64_t>(number))
+          extent = data->second.shape[axis];
+    }
+    if (!extent || !length.parent.empty())
+      return Status::error(
+          fmt::format("length '{}' is not given", length.name));
+    table.extents.push_back(*extent);
+  }
+  return Status::success();
+}
+
+void Workspace::computeLength(size_t number) {
+  const Program::Length &length = program.lengths[number];
+  Tables::Length &table = tables.lengths[number];
+  std::vector<int64_t> now(tables.lengths.size());
+  for (int64_t example = 0; example < batch; ++example) {
+    table.starts.push_back(table.values.size());
+    for (size_t other = 0; other < number; ++other)
+      now[other] = tables.lengths[other].extents[example];
+    if (length.parent.empty()) {
+      table.extents.push_back(evaluate(length.formula, now));
+      continue;
+    }
+    int64_t count = length.parentExtent, largest = 0;
+    for (size_t other = 0; other < number; ++other)
+      if (program.lengths[other].name == length.parent)
+        count = tables.lengths[other].extents[example];
+    for (int64_t i = 0; i < count; ++i) {
+      for (size_t other = 0; other < number; ++other)
+        if (!program.lengths[other].parent.empty())
+          now[other] = tables.lengths[other]
+                           .values[tables.lengths[other].starts[example] + i];
+      table.values.push_back(evaluate(length.formula, now));
+      largest = std::max(largest, table.values.back());
+    }
+    table.extents.push_back(largest);
+  }
+}
+
+Status Workspace::takeLengths(const Batch &examples) {
+  tables.lengths.assign(program.lengths.size(), {});
+  for (size_t number = 0; number < tables.lengths.size(); ++number) {
+    if (!program.lengths[number].formula.empty())
+      computeLength(number);
+    else if (Status status = takeLength(number, examples); status.failed())
+      return status;
+    int64_t &maximum = tables.lengths[number].maximum;
+    for (int64_t extent : tables.lengths[number].extents)
+      maximum = std::max(maximum, extent);
+    if (maximum > longestLength)
+      return Status::error(fmt::format("length '{}' is {}, which is too long",
+                                       program.lengths[number].name, maximum));
+  }
+  return Status::success();
+}
+
+void Workspace::computeLayout(size_t number) {
+  std::vector<int64_t> &table = tables.offsets[number];
+  table.assign(batch + 1, 0);
+  for (int64_t example = 0; example < batch; ++example)
+    if (int64_t places = tables.placesOf(program.layouts[number], example);
+        __builtin_add_overflow(table[example], places, &table[example + 1]))
+      table[example + 1] = std::numeric_limits<int64_t>::max();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+int64_t Workspace::places(int layout) const {
+  return layout < 0 ? 1 : tables.offsets[layout][batch];
+}
+
+int64_t Workspace::bytesOf(const Program::Array &array) const {
+  if (!array.part.empty())
+    return bytesOfParts(array, slots);
+  return bytesAt(array, places(array.layout));
+}
+
+bool Workspace::isOwned(const Program::Array &array,
+                        const Binding &binding) const {
+  return array.role == Role::Parameter && binding.memory &&
+         binding.memory->contains(array.name);
+}
+
+/// Parameters that are packed have a place of their own, which stays.
+Status Workspace::allocatePacked() {
+  if (kept)
+    return Status::success();
+  Arena memory;
+  int64_t bytes = 0;
+  packedPlaces.clear();
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Packed) {
+      packedPlaces[array.slot] = bytes;
+      bytes += (bytesOf(array) + arrayAlignment - 1) / arrayAlignment *
+               arrayAlignment;
+    }
+  if (Status status = memory.reserve(bytes); status.failed())
+    return status;
+  kept = std::move(memory);
+  return Status::success();
+}
+
+Status Workspace::allocate(const Binding &binding) {
+  Placement placement;
+  auto bytesOfOwn = [&](const Program::Array &array) -> int64_t {
+    bool isApart = array.role == Role::Packed || isOwned(array, binding);
+    // Below -1 is a size that does not fit into a number.
+    return isApart ? -1 : bytesOf(array) < 0 ? -2 : bytesOf(array);
+  };
+  if (Status status = placeArrays(program, bytesOfOwn, placement);
+      status.failed())
+    return status;
+  numBytes = placement.numBytes;
+  if (Status status = arena.reserve(numBytes); status.failed())
+    return status;
+  if (Status status = allocatePacked(); status.failed())
+    return status;
+  for (auto [slot, begin] : placement.begins)
+    slots[slot] = reinterpret_cast<int64_t>(arena.data() + begin);
+  for (auto [slot, begin] : packedPlaces)
+    slots[slot] = reinterpret_cast<int64_t>(kept->data() + begin);
+  for (const Program::Array &array : program.arrays)
+    if (isOwned(array, binding))
+      slots[array.slot] =
+          reinterpret_cast<int64_t>(binding.memory->at(array.name));
+  return Status::success();
+}
+
+std::byte *Workspace::place(const Program::Array &array,
+                            int64_t example) const {
+  int64_t start = array.layout < 0 ? 0 : tables.offsets[array.layout][example];
+  return reinterpret_cast<std::byte *>(slots[array.slot]) +
+         start * array.count * sizeOf(array.element);
+}
+
+std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
+                                        int64_t example) const {
+  std::vector<int64_t> shape;
+  for (int64_t extent : array.shape)
+    shape.push_back(extent >= 0 ? extent
+                                : tables.lengths[-1 - extent].extents[example]);
+  return shape;
+}
+
+Status Workspace::write(const Program::Array &array, int64_t example,
+                        const std::vector<double> &values) {
+  std::byte *target = place(array, example);
+  auto store = [&](auto zero) {
+    using T = decltype(zero);
+    for (double value : values) {
+      T converted = static_cast<T>(value);
+      std::memcpy(target, &converted, sizeof(T));
+      target += sizeof(T);
+    }
+  };
+  switch (array.element) {
+  case Element::F32:
+    store(float());
+    return checkFitsF32(array.name, values);
+  case Element::F64:
+    store(double());
+    break;
+  case Element::I64:
+    store(int64_t());
+    break;
+  case Element::Bit:
+    store(uint8_t());
+    break;
+  }
+  return Status::success();
+}
+
+Status Workspace::fill(const Batch &examples, const Binding &binding) {
+  const ParameterValues none;
+  const ParameterValues &parameters = binding.values ? *binding.values : none;
+  for (const Program::Array &array : program.arrays) {
+    if (isOwned(array, binding))
+      continue;
+    if (array.role == Role::Parameter) {
+      auto found = parameters.find(array.name);
+      if (found == parameters.end() ||
+          static_cast<int64_t>(found->second.size()) != array.count)
+        return Status::error(
+            fmt::format("parameter '{}' is not given", array.name));
+      if (Status status = write(array, 0, found->second); status.failed())
+        return status;
+      continue;
+    }
+    if (array.role != Role::Data)
+      continue;
+    for (int64_t example = 0; example < batch; ++example) {
+      std::vector<int64_t> shape = shapeOf(array, example);
+      auto number = binding.numbers.find(array.name);
+      auto found = examples[example]->data.find(array.name);
+      if (number != binding.numbers.end() && shape.empty()) {
+        if (Status status = write(array, example, {number->second});
+            status.failed())
+          return status;
+        continue;
+      }
+      if (found == examples[example]->data.end())
+        return Status::error(fmt::format("data '{}' is not given", array.name));
+      if (found->second.shape == shape) {
+        if (Status status = write(array, example, found->second.values);
+            status.failed())
+          return status;
+        continue;
+      }
+      // A nested axis may be given longer than it is.
+      const DataValues &given = found->second;
+      bool fits = given.shape.size() == shape.size();
+      int64_t count = 1;
+      for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
+        fits = given.shape[axis] >= shape[axis];
+        count *= shape[axis];
+      }
+      if (!fits)
+        return Status::error(
+            fmt::format("data '{}' has extents {} but is given {}", array.name,
+                        shapeText(shape), shapeText(given.shape)));
+      std::vector<double> values(count);
+      for (int64_t place = 0; place < count; ++place) {
+        int64_t rest = place, source = 0, stride = 1;
+        for (size_t axis = shape.size(); axis-- > 0;) {
+          source += rest % shape[axis] * stride;
+          stride *= given.shape[axis];
+          rest /= shape[axis];
+        }
+        values[place] = given.values[source];
+      }
+      if (Status status = write(array, example, values); status.failed())
+        return status;
+    }
+  }
+  return Status::success();
+}
+
+Status Workspace::bind(const Batch &examples, const Binding &binding) {
+  batch = examples.size();
+  ids.clear();
+  for (const Example *example : examples)
+    ids.push_back(example->id);
+  slots.assign(program.numSlots, 0);
+  if (Status status = takeLengths(examples); status.failed())
+    return status;
+  tables.offsets.assign(program.layouts.size(), {});
+  for (size_t number = 0; number < tables.offsets.size(); ++number)
+    computeLayout(number);
+  tables.computeOrders(program);
+  slots[Program::poolSlot] = reinterpret_cast<int64_t>(binding.pool);
+  std::vector<int64_t> mostOf;
+  for (const Tables::Length &length : tables.lengths)
+    mostOf.push_back(length.maximum);
+  setParts(program, mostOf, slots);
+  if (Status status = allocate(binding); status.failed())
+    return status;
+  slots[Program::batchSlot] = batch;
+  slots[Program::seedSlot] =
+      binding.seed ? int64_t(uint32_t(*binding.seed)) : int64_t(-1);
+  slots[Program::updateSlot] = uint32_t(binding.update);
+  slots[Program::examplesSlot] = addressOf(ids);
+  tables.enter(program, slots);
+  return fill(examples, binding);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static const Program::Array *findOutput(const Program &program,
+                                        const std::string &name) {
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Output && array.name == name)
+      return &array;
+  return nullptr;
+}
+
+bool Workspace::hasOutput(const std::string &name) const {
+  return findOutput(program, name) != nullptr;
+}
+
+void *Workspace::memoryOf(const std::string &name) const {
+  const Program::Array *array = findOutput(program, name);
+  return array ? reinterpret_cast<void *>(slots[array->slot]) : nullptr;
+}
+
+const Tables::Length *Workspace::lengthNamed(const std::string &name) const {
+  for (size_t number = 0; number < program.lengths.size(); ++number)
+    if (program.lengths[number].name == name)
+      return &tables.lengths[number];
+  return nullptr;
+}
+
+int64_t Workspace::placeOf(const std::string &name, int64_t example) const {
+  const Program::Array *array = findOutput(program, name);
+  return !array || array->layout < 0 ? 0
+                                     : tables.offsets[array->layout][example];
+}
+
+bool Workspace::isInside(const Program::Array &array, int64_t example,
+                         const std::vector<int64_t> &indices) const {
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    if (array.shape[axis] >= 0)
+      continue;
+    int64_t id = -1 - array.shape[axis];
+    const Program::Length &length = program.lengths[id];
+    if (length.parent.empty())
+      continue;
+    for (size_t before = 0; before < axis; ++before) {
+      int64_t other = -1 - array.shape[before];
+      bool isParent = array.shape[before] >= 0
+                          ? length.parentExtent == array.shape[before]
+                          : program.lengths[other].name == length.parent;
+      const Tables::Length &table = tables.lengths[id];
+      if (isParent && indices[axis] >=
+                          table.values[table.starts[example] + indices[before]])
+        return false;
+    }
+  }
+  return true;
+}
+
+DataValues Workspace::output(const std::string &name, int64_t example) const {
+  const Program::Array *array = findOutput(program, name);
+  DataValues result;
+  if (!array)
+    return result;
+  result.shape = shapeOf(*array, example);
+  int64_t count = 1;
+  for (int64_t extent : result.shape)
+    count *= extent;
+  const std::byte *source = place(*array, example);
+  auto load = [&](auto zero) {
+    using T = decltype(zero);
+    result.values.reserve(count);
+    for (int64_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, source + i * sizeof(T), sizeof(T));
+      result.values.push_back(static_cast<double>(value));
+    }
+  };
+  switch (array->element) {
+  case Element::F32:
+    load(float());
+    break;
+  case Element::F64:
+    load(double());
+    break;
+  case Element::I64:
+    load(int64_t());
+    break;
+  case Element::Bit:
+    load(uint8_t());
+    break;
+  }
+  std::vector<int64_t> indices(result.shape.size());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (size_t axis = indices.size(); axis-- > 0;) {
+      indices[axis] = rest % result.shape[axis];
+      rest /= result.shape[axis];
+    }
+    if (!isInside(*array, example, indices))
+      result.values[i] = 0;
+  }
+  return result;
+}
+
+template <typename T>
+void Workspace::addOutputTo(const std::string &name, T *sum) const {
+  const Program::Array *array = findOutput(program, name);
+  if (!array)
+    return;
+  auto add = [&](const auto *source) {
+    for (int64_t part = 0; part < places(array->layout); ++part)
+      for (int64_t i = 0; i < array->count; ++i)
+        sum[i] += static_cast<T>(*source++);
+  };
+  int64_t from = slots[array->slot];
+  if (array->element == Element::F32)
+    add(reinterpret_cast<const float *>(from));
+  else if (array->element == Element::F64)
+    add(reinterpret_cast<const double *>(from));
+  else
+    add(reinterpret_cast<const int64_t *>(from));
+}
+
+void Workspace::addOutput(const std::string &name, float *sum) const {
+  addOutputTo(name, sum);
+}
+
+void Workspace::addOutput(const std::string &name, double *sum) const {
+  addOutputTo(name, sum);
+}
+
+double Workspace::totalOf(const std::string &name) const {
+  const Program::Array *array = findOutput(program, name);
+  if (!array)
+    return 0;
+  double sum = 0;
+  addOutput(name, &sum);
+  return array->layout < 0 ? sum * static_cast<double>(batch) : sum;
+}

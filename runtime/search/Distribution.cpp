@@ -1,0 +1,308 @@
+//===- Distribution.cpp - what one choice of a search can be --------------===//
+
+#include "runtime/search/Distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+using namespace fovea::runtime;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+static const double logTwoPi = std::log(2 * std::numbers::pi);
+
+template <typename T>
+static void takeAs(const std::byte *memory, std::vector<double> &numbers) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    T number;
+    std::memcpy(&number, memory + i * sizeof(T), sizeof(T));
+    numbers[i] = static_cast<double>(number);
+  }
+}
+
+static std::vector<double> numbersOf(const std::byte *memory,
+                                     Program::Element element, int64_t count) {
+  std::vector<double> numbers(count);
+  if (element == Program::Element::F32)
+    takeAs<float>(memory, numbers);
+  else if (element == Program::Element::F64)
+    takeAs<double>(memory, numbers);
+  else if (element == Program::Element::I64)
+    takeAs<int64_t>(memory, numbers);
+  else
+    takeAs<uint8_t>(memory, numbers);
+  return numbers;
+}
+
+void Distribution::add(const std::string &name, const std::byte *from,
+                       Program::Element type, int64_t size) {
+  if (name != "logp") {
+    parameters.emplace_back(name, numbersOf(from, type, size));
+    return;
+  }
+  memory = from;
+  element = type;
+  count = size;
+}
+
+void Distribution::load() const {
+  if (memory && values.empty())
+    values = numbersOf(memory, element, count);
+}
+
+/// Symbols are passed over by the block: most of them are improbable.
+template <typename T>
+static void eachAboveIn(const T *logps, int64_t count,
+                        const std::function<double()> &bound,
+                        const std::function<void(int64_t, double)> &use) {
+  constexpr int64_t block = 64;
+  for (int64_t first = 0; first < count; first += block) {
+    int64_t end = std::min(count, first + block);
+    // A little lower, so that rounding passes nothing over.
+    T limit = std::nextafter(static_cast<T>(bound()),
+                             -std::numeric_limits<T>::infinity());
+    int some = 0;
+    for (int64_t symbol = first; symbol < end; ++symbol)
+      some |= !(logps[symbol] <= limit);
+    if (some == 0)
+      continue;
+    for (int64_t symbol = first; symbol < end; ++symbol)
+      if (!(logps[symbol] <= limit))
+        use(symbol, static_cast<double>(logps[symbol]));
+  }
+}
+
+void Distribution::eachAbove(
+    const std::function<double()> &bound,
+    const std::function<void(int64_t, double)> &use) const {
+  if (!memory)
+    eachAboveIn(values.data(), values.size(), bound, use);
+  else if (element == Program::Element::F32)
+    eachAboveIn(reinterpret_cast<const float *>(memory), count, bound, use);
+  else
+    eachAboveIn(reinterpret_cast<const double *>(memory), count, bound, use);
+}
+
+double fovea::runtime::logMean(const std::vector<double> &logps) {
+  double largest = -infinity, sum = 0;
+  for (double logp : logps)
+    largest = std::max(largest, logp);
+  if (std::isinf(largest))
+    largest = 0;
+  for (double logp : logps)
+    sum += std::exp(logp - largest);
+  return largest + std::log(sum / static_cast<double>(logps.size()));
+}
+
+Distribution Distribution::meanOf(const std::vector<Distribution> &all) {
+  Distribution result(all.front().kind);
+  for (size_t symbol = 0; symbol < all.front().logps().size(); ++symbol) {
+    std::vector<double> logps;
+    for (const Distribution &one : all)
+      logps.push_back(one.logps()[symbol]);
+    result.values.push_back(logMean(logps));
+  }
+  return result;
+}
+
+const std::vector<double> &Distribution::parameter(const char *name) const {
+  static const std::vector<double> none;
+  for (const auto &[known, numbers] : parameters)
+    if (known == name)
+      return numbers;
+  return none;
+}
+
+static double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+bool Distribution::finish() {
+  if (kind == Kind::Categorical) {
+    for (double probability : parameter("probs"))
+      values.push_back(std::log(probability));
+    return memory ? count > 0 : !values.empty();
+  }
+  for (const auto &[name, numbers] : parameters)
+    if (numbers.empty())
+      return false;
+  if (kind == Kind::Bernoulli) {
+    if (!parameter("logit").empty()) {
+      double x = parameter("logit")[0];
+      values = {-softplus(x), -softplus(-x)};
+    } else {
+      double p = parameter("prob")[0];
+      values = {std::log1p(-p), std::log(p)};
+    }
+  } else if (kind == Kind::Mixture) {
+    values = parameter("logit");
+    double largest = -infinity, sum = 0;
+    for (double logit : values)
+      largest = std::max(largest, logit);
+    for (double logit : values)
+      sum += std::exp(logit - largest);
+    for (double &logit : values)
+      logit = logit - largest - std::log(sum);
+  }
+  return true;
+}
+
+void Distribution::exclude(int64_t symbol) {
+  load();
+  memory = nullptr;
+  values[symbol] = -infinity;
+}
+
+bool Distribution::hasNoNumber() const {
+  load();
+  return std::any_of(values.begin(), values.end(),
+                     [](double logp) { return std::isnan(logp); });
+}
+
+bool Distribution::isPossible() const {
+  load();
+  return std::any_of(values.begin(), values.end(),
+                     [](double logp) { return logp > -infinity; });
+}
+
+/// A normal density; of pairs Graves (2013), equation 24.
+double
+Distribution::componentLogDensity(size_t number,
+                                  const std::vector<double> &value) const {
+  int64_t size = valueSize();
+  const double *mean = &parameter("mean")[size * number];
+  const double *sd = &parameter("sd")[size * number];
+  double x = (value[0] - mean[0]) / sd[0];
+  if (size == 1)
+    return -0.5 * x * x - std::log(sd[0]) - 0.5 * logTwoPi;
+  double rho = parameter("correlation")[number];
+  double y = (value[1] - mean[1]) / sd[1];
+  double rest = 1 - rho * rho;
+  return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
+         std::log(sd[0]) - std::log(sd[1]) - 0.5 * std::log(rest);
+}
+
+double Distribution::logp(const std::vector<double> &value) const {
+  load();
+  if (isDiscrete())
+    return values[static_cast<size_t>(value[0])];
+  if (kind == Kind::Normal) {
+    double sd = parameter("sd")[0], x = (value[0] - parameter("mean")[0]) / sd;
+    return -0.5 * x * x - std::log(sd) - 0.5 * logTwoPi;
+  }
+  if (kind == Kind::Uniform) {
+    double low = parameter("low")[0], high = parameter("high")[0];
+    bool isInside = value[0] >= low && value[0] <= high;
+    return isInside ? -std::log(high - low) : -infinity;
+  }
+  std::vector<double> terms;
+  double largest = -infinity, sum = 0;
+  for (size_t number = 0; number < values.size(); ++number) {
+    terms.push_back(values[number] + componentLogDensity(number, value));
+    largest = std::max(largest, terms.back());
+  }
+  if (std::isinf(largest))
+    return largest;
+  for (double term : terms)
+    sum += std::exp(term - largest);
+  return largest + std::log(sum);
+}
+
+static size_t largestOf(const std::vector<double> &values) {
+  return std::max_element(values.begin(), values.end()) - values.begin();
+}
+
+std::vector<double> Distribution::mode() const {
+  load();
+  if (isDiscrete())
+    return {static_cast<double>(largestOf(values))};
+  if (kind == Kind::Normal)
+    return {parameter("mean")[0]};
+  if (kind == Kind::Uniform)
+    return {(parameter("low")[0] + parameter("high")[0]) / 2};
+  size_t number = largestOf(values);
+  if (valueSize() == 1)
+    return {parameter("mean")[number]};
+  return {parameter("mean")[2 * number], parameter("mean")[2 * number + 1]};
+}
+
+/// The symbol that a uniform number falls on.
+static size_t symbolAt(const std::vector<double> &logps, double uniform) {
+  double total = 0;
+  for (double logp : logps)
+    total += std::exp(logp);
+  double rest = uniform * total;
+  size_t last = 0;
+  for (size_t symbol = 0; symbol < logps.size(); ++symbol) {
+    double p = std::exp(logps[symbol]);
+    if (p > 0)
+      last = symbol;
+    if (rest < p)
+      return symbol;
+    rest -= p;
+  }
+  return last; // what rounding left over
+}
+
+/// log p at a temperature of the symbols that may be drawn; the others are
+/// impossible.
+static std::vector<double> tempered(const std::vector<double> &logps,
+                                    double temperature, int64_t topK,
+                                    double topP) {
+  std::vector<double> result(logps);
+  double largest = -infinity, sum = 0;
+  for (double &logp : result)
+    largest = std::max(largest, logp /= temperature);
+  for (double &logp : result)
+    sum += std::exp(logp -= largest);
+  for (double &logp : result)
+    logp -= std::log(sum);
+  if (topK <= 0 && topP >= 1)
+    return result;
+  // Only as many are put in order as can be kept.
+  std::vector<size_t> order(result.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto isBefore = [&](size_t a, size_t b) {
+    return result[a] != result[b] ? result[a] > result[b] : a < b;
+  };
+  size_t most = topK > 0 ? std::min<size_t>(topK, order.size()) : order.size();
+  std::partial_sort(order.begin(), order.begin() + most, order.end(), isBefore);
+  double mass = 0;
+  size_t kept = 0;
+  while (kept < most && (kept == 0 || mass < topP))
+    mass += std::exp(result[order[kept++]]);
+  for (size_t rank = kept; rank < order.size(); ++rank)
+    result[order[rank]] = -infinity;
+  return result;
+}
+
+std::vector<double> Distribution::draw(const std::array<double, 3> &uniform,
+                                       double temperature, int64_t topK,
+                                       double topP) const {
+  load();
+  if (isDiscrete())
+    return {static_cast<double>(
+        symbolAt(tempered(values, temperature, topK, topP), uniform[0]))};
+  if (kind == Kind::Uniform) {
+    double low = parameter("low")[0];
+    return {low + uniform[0] * (parameter("high")[0] - low)};
+  }
+  // Box and Muller; 1 - u is never 0.
+  double radius = std::sqrt(-2 * std::log(1 - uniform[1]));
+  double x = radius * std::cos(2 * std::numbers::pi * uniform[2]);
+  double y = radius * std::sin(2 * std::numbers::pi * uniform[2]);
+  if (kind == Kind::Normal)
+    return {parameter("mean")[0] + parameter("sd")[0] * x};
+  size_t number = symbolAt(values, uniform[0]);
+  int64_t size = valueSize();
+  const double *mean = &parameter("mean")[size * number];
+  const double *sd = &parameter("sd")[size * number];
+  if (size == 1)
+    return {mean[0] + sd[0] * x};
+  double rho = parameter("correlation")[number];
+  return {mean[0] + sd[0] * x,
+          mean[1] + sd[1] * (rho * x + std::sqrt(1 - rho * rho) * y)};
+}

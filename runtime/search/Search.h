@@ -1,0 +1,114 @@
+//===- Search.h - generates by compiled code ------------------------------===//
+//
+// Greedy search, beams and draws over the programs of a decoder. All examples
+// of a batch are at the same step; what is finished takes no part any more.
+// What comes of an example does not depend on its batch.
+//
+// The beam: at each choice the best `beam - finished` continuations of the live
+// hypotheses of an example are kept, ranked by their log p (or by the mark
+// "score"); ties go to the lower parent, then to the lower symbol. A hypothesis
+// is finished when it chose the value that ends it, which counts in its log p
+// and its length, or when the mark "stop" holds. Finished hypotheses are ranked
+// by their log p after length normalisation; those that were cut at `longest`
+// come behind.
+//
+// Several models of one spec make an ensemble: each has parameters and states
+// of its own, and what is chosen from is the mean of their probabilities. Marks
+// have to agree, but for "score", whose mean counts; what is shown is of the
+// first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_SEARCH_SEARCH_H
+#define FOVEA_RUNTIME_SEARCH_SEARCH_H
+
+#include "runtime/Decoder.h"
+#include "runtime/memory/StepMemory.h"
+#include "runtime/search/SearchOptions.h"
+
+#include <deque>
+
+namespace fovea::runtime {
+
+/// What one hypothesis gives.
+struct Generated {
+  /// The outputs of the decoder: the generated names and what is shown.
+  std::map<std::string, DataValues> outputs;
+  double logp = 0;
+  double score = 0;             // what it is ranked by
+  int64_t steps = 0;            // 0 without a search
+  std::vector<double> stepLogp; // log p of each choice, in order
+  bool ended = true;            // false: cut at the largest number of steps
+  bool hasEnd = false;          // whether a symbol that ends it stands last
+};
+
+/// Where a search goes on from others.
+struct SearchStart {
+  uint64_t draw = 0; // the number of the draw
+  int64_t numChoices = 0, steps = 0;
+  double logp = 0;
+};
+
+class Search {
+public:
+  /// `decoder` outlives the search. `code` are the functions of its programs,
+  /// in order, `parameters` what they read, in the type of their elements: of
+  /// one model, or of each member of an ensemble.
+  Search(const Decoder &decoder, std::vector<ProgramCode> code,
+         std::vector<OwnedMemory> parameters, void *pool);
+  ~Search();
+
+  /// The best hypotheses of each example, best first; or its draws, in order.
+  Status decode(const Batch &examples, const SearchOptions &options,
+                std::vector<std::vector<Generated>> &results);
+
+  /// The two halves of it, for measurements: `encode` lays out a batch and
+  /// computes what stands before the search.
+  Status encode(const Batch &examples);
+  Status generate(const Batch &examples, const SearchOptions &options,
+                  std::vector<std::vector<Generated>> &results);
+
+  /// The bytes of the arrays of the last batch, without the parameters.
+  int64_t memoryBytes() const;
+
+private:
+  friend class SearchRun;
+  friend struct MemberRows;
+  friend class SearchSteps;
+
+  /// A model, and what its programs keep.
+  struct Member {
+    Member(const Program &encode, OwnedMemory memory)
+        : parameters(std::move(memory)), encoded(encode) {}
+
+    OwnedMemory parameters;
+    Workspace encoded;
+    bool isPrepared = false;
+    /// One per segment; null where there is nothing to compute.
+    std::vector<std::unique_ptr<StepMemory>> segments;
+  };
+  Status encode(Member &member, const Batch &examples);
+  Status decodeOne(const Batch &examples,
+                   const std::vector<SearchStart> &starts,
+                   const SearchOptions &options,
+                   std::vector<std::vector<Generated>> &results);
+  Status decodeChain(const Batch &examples, const SearchOptions &options,
+                     std::vector<std::vector<Generated>> &results);
+  Status checkChain(const Batch &examples);
+  static Status hasNoPrefix(const std::string &name);
+  std::vector<Search *> chain();
+
+  const Decoder &decoder;
+  std::vector<ProgramCode> code;
+  void *pool;
+  std::vector<std::unique_ptr<Member>> members;
+  std::string openLength;
+  /// The searches behind this one, and the lengths that those before found.
+  std::deque<Decoder> laterDecoders;
+  std::vector<std::unique_ptr<Search>> later;
+  std::vector<std::string> foundLengths;
+};
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_SEARCH_SEARCH_H

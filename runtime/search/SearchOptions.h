@@ -1,0 +1,51 @@
+//===- SearchOptions.h - what a search is asked for -----------------------===//
+//
+// The options of a search, whoever makes it: compiled code or the interpreter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_SEARCH_SEARCHOPTIONS_H
+#define FOVEA_RUNTIME_SEARCH_SEARCHOPTIONS_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace fovea::runtime {
+
+enum class Normalise {
+  None,
+  PerSymbol, // log p / n, of n steps (the one that ends counts)
+  Gnmt       // log p / ((5 + n) / 6)^a
+};
+
+struct SearchOptions {
+  int64_t beam = 1;
+  int64_t nbest = 1; // how many hypotheses are returned, at most `beam`
+  /// The largest number of steps. Without it the mark "longest" decides, then
+  /// twice the largest given length plus 50.
+  std::optional<int64_t> longest;
+  /// The value that ends a sequence is not taken before so many steps.
+  int64_t shortest = 0;
+  Normalise normalise = Normalise::None;
+  double gnmt = 0.6;
+
+  /// Draws instead of searching; `nbest` draws, each on its own. A draw depends
+  /// on this seed, on the id of the example, and on its number.
+  bool sample = false;
+  uint64_t seed = 0;
+  double temperature = 1.0;
+  int64_t topK = 0;  // 0: all symbols
+  double topP = 1.0; // the smallest set of symbols with this probability
+};
+
+/// More than anyone waits for: a mistake.
+constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
+
+/// Whether these can be searched with.
+Status check(const SearchOptions &options);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_SEARCH_SEARCHOPTIONS_H

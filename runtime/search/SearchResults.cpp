@@ -1,0 +1,215 @@
+//===- SearchResults.cpp - what a search gives ----------------------------===//
+//
+// Stacks the rows of the steps of a hypothesis, and runs what stands behind the
+// search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/search/SearchRun.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace fovea::runtime;
+
+static std::vector<double> valuesOf(const std::vector<std::byte> &bytes,
+                                    Program::Element element) {
+  std::vector<double> values;
+  auto load = [&](auto zero) {
+    constexpr size_t size = sizeof(zero);
+    for (size_t at = 0; at + size <= bytes.size(); at += size) {
+      decltype(zero) value;
+      std::memcpy(&value, bytes.data() + at, size);
+      values.push_back(static_cast<double>(value));
+    }
+  };
+  switch (element) {
+  case Program::Element::F32:
+    load(float());
+    break;
+  case Program::Element::F64:
+    load(double());
+    break;
+  case Program::Element::I64:
+    load(int64_t());
+    break;
+  case Program::Element::Bit:
+    load(uint8_t());
+    break;
+  }
+  return values;
+}
+
+bool SearchRun::needsStates() const {
+  if (decoder.finish < 0)
+    return false;
+  const auto &arrays = decoder.programs[decoder.finish].arrays;
+  return std::any_of(arrays.begin(), arrays.end(), [](const auto &array) {
+    return array.role == Program::Role::Data && array.name.starts_with("last/");
+  });
+}
+
+/// The step that a hypothesis has made, for those that go on from it.
+void SearchRun::keepStep(Hypothesis &hypothesis) {
+  Node node;
+  node.parent = hypothesis.node;
+  node.logps = std::move(hypothesis.logps);
+  hypothesis.logps.clear();
+  for (const Decoder::Stack &stack : decoder.stacks)
+    node.rows.push_back(read(sources.at(stack.value), hypothesis));
+  hypothesis.node = nodes.size();
+  nodes.push_back(std::move(node));
+}
+
+/// Copies an array into the corner of a larger one, at `at` of axis `axis`.
+static void copyInto(DataValues &to, const std::vector<int64_t> &shape,
+                     const std::vector<double> &values, size_t axis,
+                     int64_t at) {
+  std::vector<int64_t> indices(shape.size());
+  for (size_t source = 0; source < values.size(); ++source) {
+    int64_t target = 0, stride = 1;
+    for (size_t i = to.shape.size(); i-- > 0;) {
+      int64_t index = i == axis ? at : indices[i < axis ? i : i - 1];
+      target += index * stride;
+      stride *= to.shape[i];
+    }
+    to.values[target] = values[source];
+    for (size_t i = indices.size(); i-- > 0;) {
+      if (++indices[i] != shape[i])
+        break;
+      indices[i] = 0;
+    }
+  }
+}
+
+DataValues SearchRun::stackOf(int number, const Finished &finished,
+                              int64_t example) {
+  const Decoder::Stack &stack = decoder.stacks[number];
+  DataValues result;
+  auto shapeAt = [&](int64_t length) {
+    std::vector<int64_t> shape;
+    for (int64_t extent : stack.shape)
+      shape.push_back(-1 - extent == openLength && extent < 0
+                          ? length
+                          : lengthAt(extent, example));
+    return shape;
+  };
+  result.shape = shapeAt(finished.steps);
+  int64_t extent = finished.steps;
+  if (decoder.known)
+    extent = lengthAt(decoder.extent, example);
+  result.shape.insert(result.shape.begin() + stack.axis, extent);
+  int64_t count = 1;
+  for (int64_t extent : result.shape)
+    count *= extent;
+  result.values.assign(count, 0);
+  int64_t at = finished.steps;
+  for (int64_t node = finished.node; node >= 0; node = nodes[node].parent) {
+    --at;
+    copyInto(result, shapeAt(at + 1),
+             valuesOf(nodes[node].rows[number], stack.element), stack.axis,
+             decoder.reverse ? extent - 1 - at : at);
+  }
+  return result;
+}
+
+DataValues SearchRun::stateOf(int number, const Finished &finished,
+                              int64_t example) {
+  const Decoder::State &state = decoder.states[number];
+  DataValues result;
+  for (int64_t extent : state.shape)
+    result.shape.push_back(-1 - extent == openLength && extent < 0
+                               ? finished.steps
+                               : lengthAt(extent, example));
+  result.values = valuesOf(finished.states[number], state.element);
+  return result;
+}
+
+/// Runs what stands behind the search for one hypothesis.
+Status SearchRun::runFinish(const Finished &finished, int64_t example,
+                            Generated &result) {
+  const Program &program = decoder.programs[decoder.finish];
+  Example own;
+  own.id = examples[example]->id;
+  own.lengths = examples[example]->lengths;
+  for (const Program::Length &length : program.lengths) {
+    const Tables::Length *given = encoded.lengthNamed(length.name);
+    if (given && length.parent.empty())
+      own.lengths[length.name] = LengthValues::of(given->extents[example]);
+  }
+  if (openLength >= 0)
+    own.lengths[decoder.lengths[openLength]] = LengthValues::of(finished.steps);
+  OwnedMemory memory = search.members.front()->parameters;
+  for (const Program::Array &array : program.arrays) {
+    const std::string &name = array.name;
+    if (array.role == Program::Role::Parameter && !memory.contains(name))
+      memory[name] = encoded.memoryOf(name);
+    if (array.role != Program::Role::Data)
+      continue;
+    if (name.starts_with("stack/"))
+      own.data[name] = stackOf(std::stoi(name.substr(6)), finished, example);
+    else if (name.starts_with("last/"))
+      own.data[name] = stateOf(std::stoi(name.substr(5)), finished, example);
+    else
+      own.data[name] = encoded.output(name, example);
+  }
+  Workspace workspace(program);
+  Binding binding;
+  binding.memory = &memory;
+  binding.pool = search.pool;
+  if (Status status = workspace.bind({&own}, binding); status.failed())
+    return status;
+  const ProgramCode &code = search.code[decoder.finish];
+  if (code.prepare)
+    code.prepare(workspace.frame());
+  code.run(workspace.frame());
+  for (const Decoder::Output &output : decoder.outputs)
+    if (output.value.empty())
+      result.outputs[output.name] = workspace.output(output.name, 0);
+  return Status::success();
+}
+
+Status SearchRun::finish(const Finished &finished, int64_t example,
+                         Generated &result) {
+  result.logp = finished.logp;
+  result.score = finished.score;
+  result.steps = finished.steps;
+  result.ended = !finished.cut;
+  result.hasEnd = finished.hasEnd;
+  for (int64_t node = finished.node; node >= 0; node = nodes[node].parent)
+    result.stepLogp.insert(result.stepLogp.begin(), nodes[node].logps.begin(),
+                           nodes[node].logps.end());
+  if (!decoder.isSearch)
+    result.stepLogp = finished.last.logps;
+  for (const Decoder::Output &output : decoder.outputs) {
+    DataValues &values = result.outputs[output.name];
+    if (output.value.starts_with("stack/"))
+      values = stackOf(std::stoi(output.value.substr(6)), finished, example);
+    else if (output.value.starts_with("encode/"))
+      values = encoded.output(output.value, example);
+    else if (!output.value.empty()) {
+      const ValueSource &source = sources.at(output.value);
+      Program::Element element = Program::Element::F64;
+      const std::vector<int64_t> *shape = nullptr;
+      if (source.kind == ValueSource::Choice) {
+        element = decoder.choices[source.index].element;
+        shape = &decoder.choices[source.index].shape;
+        for (int64_t extent : *shape)
+          values.shape.push_back(lengthAt(extent, example));
+      } else {
+        element = source.array->element;
+        const Program &program =
+            decoder.programs[decoder.segments[source.index]];
+        for (int64_t extent : source.array->shape)
+          values.shape.push_back(
+              extent >= 0
+                  ? extent
+                  : encoded.lengthNamed(program.lengths[-1 - extent].name)
+                        ->extents[example]);
+      }
+      values.values = valuesOf(read(source, finished.last), element);
+    }
+  }
+  return decoder.finish < 0 ? Status::success()
+                            : runFinish(finished, example, result);
+}

@@ -1,0 +1,176 @@
+//===- Optimiser.cpp - from gradients to new weights ----------------------===//
+
+#include "runtime/train/Optimiser.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace fovea::runtime;
+
+/// Elements of one work unit; fixed, so that sums do not depend on threads.
+static constexpr int64_t chunk = 1 << 14;
+
+int fovea::runtime::numStates(const OptimiserOptions &options) {
+  switch (options.rule) {
+  case Rule::Sgd:
+    return 0;
+  case Rule::Momentum:
+    return 1;
+  case Rule::RmsProp:
+  case Rule::Adadelta:
+  case Rule::Adam:
+  case Rule::AdamW:
+    return 2;
+  }
+  return 0;
+}
+
+/// Calls `work(begin, end)` for each chunk of 0 .. count.
+template <typename Work>
+static void forChunks(int64_t count, FoveaPool *pool, const Work &work) {
+  struct Frame {
+    const Work &work;
+    int64_t count;
+  } frame{work, count};
+  auto run = [](void *opaque, int64_t first, int64_t last) {
+    auto &frame = *static_cast<Frame *>(opaque);
+    for (int64_t unit = first; unit < last; ++unit)
+      frame.work(unit * chunk, std::min(frame.count, (unit + 1) * chunk));
+  };
+  fovea_parallel(pool, run, &frame, (count + chunk - 1) / chunk,
+                 /*atOnce=*/1);
+}
+
+template <typename T>
+double fovea::runtime::sumOfSquares(const T *values, int64_t count,
+                                    FoveaPool *pool) {
+  std::vector<double> sums((count + chunk - 1) / chunk);
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    constexpr int lanes = 8;
+    double parts[lanes] = {};
+    int64_t i = begin;
+    for (; i + lanes <= end; i += lanes)
+      for (int lane = 0; lane < lanes; ++lane)
+        parts[lane] += double(values[i + lane]) * double(values[i + lane]);
+    for (; i < end; ++i)
+      parts[0] += double(values[i]) * double(values[i]);
+    double sum = 0;
+    for (double part : parts)
+      sum += part;
+    sums[begin / chunk] = sum;
+  });
+  double total = 0;
+  for (double sum : sums)
+    total += sum;
+  return total;
+}
+
+template <typename T>
+void fovea::runtime::scale(T *values, double factor, int64_t count,
+                           FoveaPool *pool) {
+  T by = static_cast<T>(factor);
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      values[i] *= by;
+  });
+}
+
+template <typename T>
+void fovea::runtime::clamp(T *values, double limit, int64_t count) {
+  T most = static_cast<T>(limit);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = std::min(std::max(values[i], -most), most);
+}
+
+template <typename T>
+void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
+                          double rateAsDouble, T *weights, const T *gradients,
+                          T *first, T *second, int64_t count, FoveaPool *pool) {
+  const T rate = static_cast<T>(rateAsDouble),
+          eps = static_cast<T>(options.eps);
+  const T b1 = static_cast<T>(options.b1), b2 = static_cast<T>(options.b2);
+  const T rest1 = static_cast<T>(1 - options.b1);
+  const T rest2 = static_cast<T>(1 - options.b2);
+  const bool isDecoupled = options.rule == Rule::AdamW;
+  const T decay = static_cast<T>(isDecoupled ? 0 : options.decay);
+  const double t = static_cast<double>(update);
+  switch (options.rule) {
+  case Rule::Sgd:
+    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        weights[i] -= rate * (gradients[i] + decay * weights[i]);
+    });
+  case Rule::Momentum:
+    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        first[i] = b1 * first[i] + (gradients[i] + decay * weights[i]);
+        weights[i] -= rate * first[i];
+      }
+    });
+  case Rule::RmsProp:
+    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        T g = gradients[i] + decay * weights[i];
+        second[i] = b2 * second[i] + rest2 * g * g;
+        first[i] = b1 * first[i] + g / (std::sqrt(second[i]) + eps);
+        weights[i] -= rate * first[i];
+      }
+    });
+  case Rule::Adadelta:
+    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        T g = gradients[i] + decay * weights[i];
+        second[i] = b2 * second[i] + rest2 * g * g;
+        T d = std::sqrt(first[i] + eps) / std::sqrt(second[i] + eps) * g;
+        first[i] = b2 * first[i] + rest2 * d * d;
+        weights[i] -= rate * d;
+      }
+    });
+  case Rule::Adam:
+  case Rule::AdamW: {
+    const T size = static_cast<T>(rateAsDouble / (1 - std::pow(options.b1, t)));
+    const T root = static_cast<T>(std::sqrt(1 - std::pow(options.b2, t)));
+    const T kept =
+        static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
+    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        T g = gradients[i] + decay * weights[i];
+        first[i] = b1 * first[i] + rest1 * g;
+        second[i] = b2 * second[i] + rest2 * g * g;
+        weights[i] = kept * weights[i] -
+                     size * first[i] / (std::sqrt(second[i]) / root + eps);
+      }
+    });
+  }
+  }
+}
+
+template <typename T>
+void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
+                               double most) {
+  for (int64_t row = 0; row < rows; ++row) {
+    T *values = weights + row * columns;
+    double norm = std::sqrt(sumOfSquares(values, columns, nullptr));
+    if (norm > most)
+      scale(values, most / norm, columns, nullptr);
+  }
+}
+
+template double fovea::runtime::sumOfSquares(const float *, int64_t,
+                                             FoveaPool *);
+template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
+template void fovea::runtime::clamp(float *, double, int64_t);
+template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
+                                   float *, const float *, float *, float *,
+                                   int64_t, FoveaPool *);
+template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
+
+template double fovea::runtime::sumOfSquares(const double *, int64_t,
+                                             FoveaPool *);
+template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);
+template void fovea::runtime::clamp(double *, double, int64_t);
+template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
+                                   double *, const double *, double *, double *,
+                                   int64_t, FoveaPool *);
+template void fovea::runtime::limitRows(double *, int64_t, int64_t, double);

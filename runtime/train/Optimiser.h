@@ -1,0 +1,44 @@
+//===- Optimiser.h - from gradients to new weights ------------------------===//
+//
+// All parameters lie one behind the other in one array, gradients and the
+// state of the optimiser likewise. What is computed does not depend on the
+// number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_TRAIN_OPTIMISER_H
+#define FOVEA_RUNTIME_TRAIN_OPTIMISER_H
+
+#include "runtime/ThreadPool.h"
+#include "runtime/train/TrainOptions.h"
+
+namespace fovea::runtime {
+
+/// How many arrays of state a rule keeps: at most 2, zeros at first.
+int numStates(const OptimiserOptions &options);
+
+/// The sum of the squares; T is float or double.
+template <typename T>
+double sumOfSquares(const T *values, int64_t count, FoveaPool *pool);
+
+/// values *= factor.
+template <typename T>
+void scale(T *values, double factor, int64_t count, FoveaPool *pool);
+
+/// Cuts values to -limit .. limit.
+template <typename T> void clamp(T *values, double limit, int64_t count);
+
+/// One update, the `update`th from 1, of `count` weights. `first` and
+/// `second` are the states that the rule keeps, null where it keeps none.
+template <typename T>
+void step(const OptimiserOptions &options, int64_t update, double rate,
+          T *weights, const T *gradients, T *first, T *second, int64_t count,
+          FoveaPool *pool);
+
+/// Shrinks each row of [rows, columns] to the norm `most`.
+template <typename T>
+void limitRows(T *weights, int64_t rows, int64_t columns, double most);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_TRAIN_OPTIMISER_H

@@ -1,0 +1,109 @@
+//===- TrainOptions.h - what a train block asks for -----------------------===//
+//
+// The entries of `train { .. }` that steer the updates, read from their texts.
+// Entries that shape the objective (`average`, `smooth`) are not looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_TRAIN_TRAINOPTIONS_H
+#define FOVEA_RUNTIME_TRAIN_TRAINOPTIONS_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fovea::runtime {
+
+/// How gradients become a step. g is the gradient, t the number of the update
+/// from 1, `rate` the learning rate.
+enum class Rule {
+  /// w -= rate g.
+  Sgd,
+  /// Polyak (1964), as Sutskever et al. (2013) use it: v = m v + g;
+  /// w -= rate v.
+  Momentum,
+  /// Tieleman and Hinton (2012), lecture 6.5: r = rho r + (1 - rho) g^2;
+  /// w -= rate g / (sqrt(r) + eps).
+  RmsProp,
+  /// Zeiler (2012), algorithm 1: r = rho r + (1 - rho) g^2;
+  /// d = sqrt(u + eps) / sqrt(r + eps) g; u = rho u + (1 - rho) d^2;
+  /// w -= rate d.
+  Adadelta,
+  /// Kingma and Ba (2015), algorithm 1: m = b1 m + (1 - b1) g;
+  /// v = b2 v + (1 - b2) g^2;
+  /// w -= rate (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+  Adam,
+  /// Loshchilov and Hutter (2019), algorithm 2: Adam, and w -= rate decay w.
+  AdamW,
+};
+
+/// As a spec calls it.
+std::string_view nameOf(Rule rule);
+
+struct OptimiserOptions {
+  Rule rule = Rule::Adam;
+  double b1 = 0.9, b2 = 0.999; // momentum, decay of the squares
+  double eps = 1e-8;
+  /// Adds decay w to the gradient; AdamW takes it off the weights instead.
+  double decay = 0;
+};
+
+/// The learning rate of update t = 1, 2, ..
+struct RateOptions {
+  enum Kind {
+    Constant,    // peak
+    Noam,        // peak min(t^-1/2, t n^-3/2) (Vaswani et al., 2017)
+    InverseSqrt, // peak min(t / n, sqrt(n / t))
+    Cosine,      // floor + (peak - floor) (1 + cos(pi min(t - 1, n) / n)) / 2
+    Step,        // peak factor^((t - 1) // n)
+  } kind = Constant;
+  double peak = 1e-3;
+  double n = 1, factor = 0.5, floor = 0;
+  /// Multiplied by min(1, t / warmup).
+  double warmup = 0;
+};
+
+double rateAt(const RateOptions &options, int64_t update);
+
+struct EarlyStop {
+  /// loss, perplexity, or a metric: bleu, bleu(tgt). Empty: never.
+  std::string metric;
+  /// Validations in a row without a new best.
+  int64_t patience = 5;
+};
+
+struct TrainOptions {
+  OptimiserOptions optimiser;
+  RateOptions rate;
+  double clip = 0; // the norm of all gradients; 0: any
+  /// The values of the gradients of the parameters below a name; empty: all.
+  std::map<std::string, double> clipValue;
+  /// The parameters that stay: those of these names, or below them.
+  std::vector<std::string> frozen;
+  double columnNorm = 0; // of the weights into one unit; 0: any
+  double noise = 0;      // deviation of the noise on weights
+  int64_t batch = 32;    // examples, or tokens
+  bool countsTokens = false;
+  int64_t accumulate = 1; // batches for one update
+  bool buckets = true;
+  std::string bucketLength; // empty: all lengths
+  EarlyStop earlyStop;
+  /// What is read, and not done as the spec says.
+  std::vector<std::string> notes;
+};
+
+/// Reads the entries of `train { .. }`; `sizes` are the dims of the spec.
+Status readTrainOptions(const std::map<std::string, std::string> &entries,
+                        const std::map<std::string, int64_t> &sizes,
+                        TrainOptions &options);
+
+/// What the options say, by entry: equal texts are equal options.
+std::map<std::string, std::string> describe(const TrainOptions &options);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_TRAIN_TRAINOPTIONS_H
