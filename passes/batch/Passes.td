@@ -1,0 +1,81 @@
+//===- Passes.td - one example becomes many ----------------*- tablegen -*-===//
+//
+// The passes of the phase `batch`; part of passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_BATCH_PASSES_TD
+#define FOVEA_PASSES_BATCH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
+  let summary = "decide what a batch has once and what each example has";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which every op that gives an array says in
+      `attn.batch` how a batch has it: `once` (parameters, and what depends on
+      them alone), `each` (one per example), or `sum` (one, the sum over the
+      examples). Outputs `grad/..` are sums; the sum stands as deep as it can,
+      in the contraction that makes the gradient.
+    * After: `attn-schedule`.
+    * Not: where arrays lie in memory.
+
+    Example:
+
+    ```mlir
+    %dw = attn.compute "d w" (%d: 512, %k: 256) sum (%t: "T") { .. }
+    attn.output "grad/w" %dw : !attn.array<[512, 256], f64>
+
+    // becomes a contraction over every position of every example
+
+    %dw = attn.compute "d w" (%d: 512, %k: 256) sum (%t: "T") { .. } {attn.batch = "sum"}
+    ```
+  }];
+}
+
+def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
+  let summary = "a search becomes programs, and a description of what is between";
+  let description = [{
+    * In: `@decode`, batched.
+    * Out: `@encode` with all that stands before the search; `@step`, and
+      `@step.1`, .. where a step makes several choices: the body up to each of
+      them; `@finish`, what stands behind the search. The attribute
+      `attn.decoder` of the module says what the runtime's search does between
+      them. What one program reads of another has a name (runtime/Decoder.h).
+    * After: `attn-batch`, which says what the hypotheses of an example share.
+      Of several searches, and choices beside them, each gets programs of its
+      own, `@later.1.encode`, ..: what one gives another is data of that.
+      Loops of choices inside a step become these choices; a state that grows
+      along an axis that is not its first is computed anew in each step.
+    * Not: loops of choices whose number is not fixed, or over 64: refused.
+
+    log p of a choice by logits is computed here, so that the runtime looks at
+    it only once. Nothing is dropped in decoding: `attn.dropout` is gone.
+
+    Example:
+
+    ```mlir
+    attn.program @decode {
+      ..
+      %1:2 = attn.search "T" states [..] (%t) carries (%s = %0) axes [0] {
+        %logits = attn.compute (%v: 97) { .. %h[%i] .. %s[%k] }
+        %y = attn.choice "y" categorical ["logits"] (%logits) end 1 : i64
+        ..
+      }
+    }
+
+    // becomes
+
+    attn.program @encode { .. attn.output "encode/0" %h }
+    attn.program @step {
+      %h = attn.data "encode/0" {attn.place = "example"}
+      %s = attn.data "carry/0"
+      ..
+      attn.output "logp/0" %logp
+    }
+    ```
+  }];
+}
+
+#endif // FOVEA_PASSES_BATCH_PASSES_TD

@@ -1,0 +1,80 @@
+//===- Passes.td - what training and decoding compute ------*- tablegen -*-===//
+//
+// The passes of the phase `derive`; part of passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_DERIVE_PASSES_TD
+#define FOVEA_PASSES_DERIVE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
+  let summary = "turn observed choices and penalties into the loss of one example";
+  let description = [{
+    * In: the system `@training`.
+    * Out: the system `@loss` in its place, without choices, penalties and
+      equations. Its outputs: `nll`, the sum of -log p of every observed choice
+      (with label smoothing where `attn.train` has `smooth`); `logp`, the sum of
+      log p without smoothing; `choices`, the number of choices made; `penalty`,
+      the sum of the penalties; with `each`, `logp/K`, log p of each element of
+      the choice K; and the equations named in `get`. Without
+      choices and penalties, and with an empty `get`: the equations that no
+      other equation reads. Of probabilities that are a softmax or a sigmoid the
+      log is taken before they are numbers, some of which would be 0.
+    * After: the front end.
+    * Not: batches, averages over them, gradients.
+
+    Example:
+
+    ```mlir
+    attn.choice "y" categorical ["logits"] (%l : !attn.array<["T", 97], f64>)
+        observed %y : !attn.array<["T"], i64>
+
+    // becomes
+
+    %0 = attn.compute "log_p.y" (%t: "T") log_softmax (%v: 97) { %l[%t, %v] }
+    %1 = attn.compute "logp.y" () sum (%t: "T") { %0[%t, %y[%t]] }
+    attn.output "nll" %nll      // -%1
+    ```
+  }];
+  let options = [
+    ListOption<"get", "get", "std::string", "names of equations that become outputs">,
+    Option<"each", "each", "bool", "false", "log p of each element of a choice is an output, `logp/K`, too">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
+  let summary = "turn generated names into the outputs of the decoder";
+  let description = [{
+    * In: the system `@decoding`.
+    * Out: the system `@decode` in its place: each generated name is an output,
+      and so are the equations named in `show`. What they do not need is gone,
+      with the penalties and the log p of given data.
+    * After: the front end, which applied `decode { set .. }`.
+    * Not: whether the generated names can be computed step by step; that is
+      found by `attn-schedule`.
+  }];
+  let options = [
+    ListOption<"show", "show", "std::string", "names of equations that become outputs">
+  ];
+}
+
+def ShareArrays : Pass<"attn-share-arrays", "::mlir::ModuleOp"> {
+  let summary = "equal equations become one";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, in which no two arrays are given by the same
+      equation of the same arrays (up to the names of indices), and no body
+      computes a scalar twice. Two arrays that both have a label keep them.
+    * Not: recurrences that are equal only as wholes.
+
+    Example: `key(h[i])`, written in two equations, is one array afterwards.
+  }];
+}
+
+#endif // FOVEA_PASSES_DERIVE_PASSES_TD

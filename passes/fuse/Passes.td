@@ -1,0 +1,299 @@
+//===- Passes.td - equations as they are computed ----------*- tablegen -*-===//
+//
+// The passes of the phase `fuse`; part of passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_FUSE_PASSES_TD
+#define FOVEA_PASSES_FUSE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TakeBranches : Pass<"attn-take-branches", "::mlir::ModuleOp"> {
+  let summary = "a branch that the condition of its equation decides is taken";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which no body of an `attn.compute` asks again
+      what its condition says of two of its indices.
+    * After: `attn-batch`.
+    * Not: conditions that are no comparison of two indices, and branches that
+      are never taken.
+
+    Example:
+
+    ```mlir
+    attn.compute (%t: "T", %k: 8) sum (%u: "T") where { %u <= %t } {
+      %0 = scf.if (%u <= %t) { .. scf.yield %1 } else { scf.yield %zero }
+      attn.yield %0
+
+    // becomes
+    attn.compute (%t: "T", %k: 8) sum (%u: "T") where { %u <= %t } { .. attn.yield %1
+    ```
+  }];
+}
+
+def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
+  let summary = "each row of a recurrence is kept once, or not at all";
+  let description = [{
+    * In: programs.
+    * Out: the same programs, in which no `attn.scan` gives the same rows twice
+      or rows that nobody reads.
+    * After: `attn-schedule`.
+    * Not: carries, and rows at different axes of their arrays.
+
+    Example:
+
+    ```mlir
+    %last, %a, %b = attn.scan "T" (%t) carries (..) axes [0, 0] { .. attn.yield %next, %row, %row }
+
+    // becomes
+
+    %last, %a = attn.scan "T" (%t) carries (..) axes [0] { .. attn.yield %next, %row }
+    ```
+  }];
+}
+
+def PadWindows : Pass<"attn-pad-windows", "::mlir::ModuleOp"> {
+  let summary = "convolutions read arrays that are long enough";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which a sum of products over a window (an index
+      of the result plus or minus one of the sum) reads an array that is padded
+      with what stands outside, and has the places of the windows as its last
+      index: neighbours then read neighbours, and no term asks where it is.
+    * After: `attn-batch`.
+    * Not: windows of fewer than eight places, or along a length that varies
+      inside of an example; windows that run backwards along the result; reads
+      that stand inside anyway.
+
+    Example:
+
+    ```mlir
+    %y = attn.compute (%i: "S", %k: 10) sum (%r: 201) { %w[%k, %r] * %x[%i + %r - 100] default 0 }
+
+    // becomes
+    %padded = attn.compute (%j: "S+200") { %x[%j - 100] default 0 }
+    %sum = attn.compute (%k: 10, %i: "S") sum (%r: 201) { %w[%k, %r] * %padded[%i + %r] }
+    %y = attn.compute (%i: "S", %k: 10) { %sum[%k, %i] }
+    ```
+  }];
+}
+
+def FactorProducts : Pass<"attn-factor-products", "::mlir::ModuleOp"> {
+  let summary = "the matrix product inside a sum over shifted places";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which a sum over terms and over shifted places
+      (the adjoint of a convolution) is the product over the terms, at every
+      place once, and the sum of what the shifts find.
+    * After: `attn-batch`.
+    * Not: sums with a boundary case or with few terms or shifts, and sums whose
+      condition speaks of the terms.
+
+    Example:
+
+    ```mlir
+    %dx = attn.compute (%i: "S") sum (%k: 16, %r: 201) where { 0 <= %i - %r }
+            { %g[%i - %r, %k] * %w[%k, %r] }
+
+    // becomes
+
+    %p = attn.compute (%j: "S", %r: 201) sum (%k: 16) { %g[%j, %k] * %w[%k, %r] }
+    %dx = attn.compute (%i: "S") sum (%r: 201) where { 0 <= %i - %r } { %p[%i - %r, %r] }
+    ```
+  }];
+}
+
+def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "chains of elementwise equations become one";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which an elementwise equation that one other
+      reads, once and element by element, is computed inside of it, as is one
+      of which each reader takes a part of its own, and arrays that only copy
+      another are gone.
+    * After: `attn-batch`.
+    * Not: what is read twice, or by a larger equation: nothing is computed more
+      often than before, but for a part that is cheaper than a read of it. The
+      factors of matrix products stay arrays.
+
+    Example:
+
+    ```mlir
+    %gate = attn.compute (%k: 512) { %x[%k] + %y[%k] }
+    %z = attn.compute (%k: 512) { sigmoid(%gate[%k]) }
+
+    // becomes
+
+    %z = attn.compute (%k: 512) { sigmoid(%x[%k] + %y[%k]) }
+    ```
+  }];
+}
+
+def CarrySums : Pass<"attn-carry-sums", "::mlir::ModuleOp"> {
+  let summary = "sums over the steps are added up step by step";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. Sums over the steps of an `attn.scan` that are the
+      only readers of large rows behind it, or read large rows of an earlier one
+      that it reads as well, are carries of it: each step adds what its row
+      gives. Large is a row with a length of its own and more (T x S x A).
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+      is left to `attn-trim-scans`.
+    * Not: sums with a condition, that are larger than a row, or that read rows
+      of the scan at other steps.
+
+    Example:
+
+    ```mlir
+    %rows = attn.scan "T" (%t) .. axes [0] { .. attn.yield %row }
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %rows[%t, %i, %a] }
+
+    // becomes
+
+    %zero = attn.compute (%i: "S", %a: 8) { 0 }
+    %dk, %rows = attn.scan "T" (%t) carries (%before = %zero ..) axes [0] {
+      %next = attn.compute (%i: "S", %a: 8) { %before[%i, %a] + %row[%i, %a] }
+      attn.yield %next, %row
+    }
+    ```
+  }];
+}
+
+def RecomputeRows : Pass<"attn-recompute-rows", "::mlir::ModuleOp"> {
+  let summary = "large rows are computed again where they are read";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. A large row (T x S x A) of an `attn.scan` that one
+      later scan alone reads, each step its own, is computed by that scan, in the
+      same order of operations, where it is a little arithmetic on arrays that
+      are there, on rows that are kept anyway and on rows without a length, which
+      are kept for it. That may be sums over up to 16 terms and two functions.
+    * After: `attn-batch`, `attn-carry-sums`. What nobody reads behind it is left
+      to `attn-trim-scans`.
+    * Not: rows that take a carry, a condition or a long sum.
+
+    Example:
+
+    ```mlir
+    %q, %e = attn.scan "T" (%t) .. { %row = attn.compute (%i: "S", %a: 8) { tanh(%q[%a] + %k[%i, %a]) } .. attn.yield %row }
+    %d = attn.scan "T" reverse (%t) .. { .. %row[%t, %i, %a] .. }
+
+    // becomes
+
+    %d = attn.scan "T" reverse (%t) .. {
+      %row = attn.compute (%i: "S", %a: 8) { tanh(%q[%t, %a] + %k[%i, %a]) }
+      .. %row[%i, %a] ..
+    ```
+  }];
+}
+
+def NarrowScans : Pass<"attn-narrow-scans", "::mlir::ModuleOp"> {
+  let summary = "recurrences keep no more of a row than its readers need";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. Of a row of an `attn.scan` that all readers behind
+      it read at the same place of an axis, that place is kept alone. A row that
+      is sums and products of other rows that are kept, of parameters or of
+      arrays that are there anyway is computed by its readers, in the same order
+      of operations.
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+      is left to `attn-trim-scans`.
+    * Not: rows that are carried, that are read with `cases` or as a whole, that
+      sums read, or that take a division or a function.
+
+    Example:
+
+    ```mlir
+    %z, %rest = attn.scan "T" (%t) .. { %rest = attn.compute (%k: 8) { 1 - %z[%k] } .. attn.yield %z, %rest }
+    %d = attn.compute (%t: "T", %k: 8) { %g[%t, %k] * %rest[%t, %k] }
+
+    // becomes
+
+    %d = attn.compute (%t: "T", %k: 8) { %g[%t, %k] * (1 - %z[%t, %k]) }
+    ```
+  }];
+}
+
+def ExposeProducts : Pass<"attn-expose-products", "::mlir::ModuleOp"> {
+  let summary = "factors that are shifted or have boundary places become arrays";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which both factors of a sum of products over
+      the examples are plain reads of whole rows, so that the sum is one matrix
+      product. A factor that is none, `s[t-1,k]` with a boundary, becomes an
+      array of its own.
+    * After: `attn-batch`.
+    * Not: sums whose factors have no row of neighbouring elements, and sums
+      that every example has for itself: an array would cost more than it gives.
+
+    Example:
+
+    ```mlir
+    %dw = attn.compute (%d: 512, %k: 512) sum (%t: "T") { %g[%t, %d] * %s[%t - 1, %k] } {attn.batch = "sum"}
+
+    // becomes
+
+    %before = attn.compute (%t: "T", %k: 512) { %s[%t - 1, %k] } {attn.batch = "each"}
+    %dw = attn.compute (%d: 512, %k: 512) sum (%t: "T") { %g[%t, %d] * %before[%t, %k] } {attn.batch = "sum"}
+    ```
+  }];
+}
+
+def JoinSums : Pass<"attn-join-sums", "::mlir::ModuleOp"> {
+  let summary = "sums that evaluate the same function stand together";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which two sums that evaluate the same costly
+      function (tanh, exp, ..) at the same places have the same indices and stand
+      one behind the other, so that one loop computes both. The one that adds up
+      more, over other indices or over the examples, becomes a sum with the
+      indices of the other one, and the sum of what that gives.
+    * After: `attn-batch`, `attn-fuse-elementwise`.
+    * Not: sums in loops, sums of which one needs the other, sums with different
+      conditions or with one that finds a place (`token[t] == w`), sums over less
+      than four places, and functions in branches.
+
+    Example: the adjoints of `k` and `v` in `v[a] * tanh(q[t,a] + k[i,a])`.
+
+    ```mlir
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * %v[%a] * (1 - tanh(..)^2) } {attn.batch = "each"}
+    %dv = attn.compute (%a: 8) sum (%t: "T", %i: "S") { %g[%t, %i] * tanh(..) } {attn.batch = "sum"}
+
+    // becomes
+
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * %v[%a] * (1 - tanh(..)^2) } {attn.batch = "each"}
+    %0 = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * tanh(..) } {attn.batch = "each"}
+    %dv = attn.compute (%a: 8) sum (%i: "S") { %0[%i, %a] } {attn.batch = "sum"}
+    ```
+  }];
+}
+
+def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
+  let summary = "which equations are matrix products";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which equations that are computed as matrix
+      products have the attribute `attn.product`, an `#attn.product` that says
+      which part each index has and what is multiplied at once.
+    * After: all that changes equations.
+    * Not: products with less than 8 columns or terms (`each`: rows, columns or
+      terms; a length counts as long), bodies that are more than two factors,
+      and factors whose places are no index plus a number. Conditions that say
+      which columns count, or that rows and columns are near one another, are
+      part of the product; with any other condition an equation is none.
+
+    Example: a layer, whose weights the batch has once.
+
+    ```mlir
+    %h = attn.compute (%i: "S", %n: 64) sum (%k: 32) { %x[%i, %k] * %w[%n, %k] } {attn.batch = "each"}
+
+    // becomes
+
+    %h = attn.compute (%i: "S", %n: 64) sum (%k: 32) { %x[%i, %k] * %w[%n, %k] }
+      {attn.batch = "each", attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>}
+    ```
+  }];
+}
+
+#endif // FOVEA_PASSES_FUSE_PASSES_TD

@@ -1,0 +1,75 @@
+//===- Passes.td - what is computed together ---------------*- tablegen -*-===//
+//
+// The passes of the phase `kernels`; part of passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_KERNELS_PASSES_TD
+#define FOVEA_PASSES_KERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
+  let summary = "equations over the same rows are computed strip by strip";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which the scores of attention, their softmax,
+      what is read with it and the adjoints of all that are a kernel in strips:
+      equations behind a product that gives an array of pairs (rows and keys),
+      or behind a score with a softmax, or behind a product with weights, as
+      far as they read its rows at their own place. A sum over the examples that
+      adds up the rows becomes the sum of what each example gives.
+    * After: `attn-name-products`.
+    * Not: groups in which no array of pairs is read by members alone, as all
+      would be in memory anyway; rows over a length that varies inside of an
+      example; equations in loops.
+
+    Example: attention, of which only `%c` is in memory.
+
+    ```mlir
+    %e = attn.compute (%t: "T", %u: "S") sum (%k: 64) { %q[%t, %k] * %key[%u, %k] } {attn.product = ..}
+    %w = attn.compute (%t: "T") softmax (%u: "S") { %e[%t, %u] }
+    %c = attn.compute (%t: "T", %k: 64) sum (%u: "S") { %w[%t, %u] * %value[%u, %k] } {attn.product = ..}
+
+    // becomes
+
+    %c = attn.kernel strips over "T" {
+      %e = attn.compute .. {attn.shared = array<i64: 0>}
+      %w = attn.compute .. {attn.shared = array<i64: 0>}
+      %own = attn.compute .. {attn.shared = array<i64: 0>}
+      attn.yield %own
+    }
+    ```
+  }];
+}
+
+def FormEpilogues : Pass<"attn-form-epilogues", "ProgramOp"> {
+  let summary = "equations are computed with the products that they read";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which equations over one index that read
+      products with weights at their own place are a kernel in columns with
+      these products: the gates of a recurrence and its next state.
+    * After: `attn-form-strips`, whose members stay where they are.
+    * Not: products that anybody else reads, as their sums have to be in memory;
+      equations whose width is no whole number of the machine's vectors
+      (`#attn.machine`), or that have no vectors along it.
+
+    Example: a layer and its activation, in a loop.
+
+    ```mlir
+    %z = attn.compute (%n: 64) sum (%k: 64) { %before[%k] * %w[%n, %k] } {attn.product = ..}
+    %h = attn.compute (%n: 64) { tanh(%z[%n]) }
+
+    // becomes
+
+    %h = attn.kernel columns {
+      %z = attn.compute ..
+      %own = attn.compute ..
+      attn.yield %own
+    }
+    ```
+  }];
+}
+
+#endif // FOVEA_PASSES_KERNELS_PASSES_TD
