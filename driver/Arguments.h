@@ -115,6 +115,7 @@ int runDecode(const Arguments &arguments);
 int runEval(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
 int runInit(const Arguments &arguments);
+int runLsp(const Arguments &arguments);
 int runParams(const Arguments &arguments);
 int runPlot(const Arguments &arguments);
 int runRun(const Arguments &arguments);

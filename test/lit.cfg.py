@@ -6,6 +6,7 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
+`node` holds where Node.js runs the extension of an editor.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 `strace` holds where it can put errors into the system calls of a program.
 `full-device` holds where /dev/full is a device, which no space is left on.
@@ -81,6 +82,9 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 # Built where the compiler has the thread sanitizer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
+
+if shutil.which("node"):
+    config.available_features.add("node")
 
 # Present, and allowed to look into other processes.
 if shutil.which("strace") and subprocess.run(

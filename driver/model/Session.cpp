@@ -12,8 +12,9 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::cli;
 
-Session::Session(const Arguments &arguments)
-    : arguments(arguments), sets(arguments.sets), errors(llvm::errs()),
+Session::Session(const Arguments &arguments, llvm::raw_ostream &out,
+                 unsigned limit)
+    : arguments(arguments), sets(arguments.sets), errors(out, limit),
       mlirContext(MLIRContext::Threading::DISABLED) {
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
                           math::MathDialect, scf::SCFDialect>();
@@ -108,7 +109,8 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
 }
 
 std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
-  FrontendOptions options{sets, /*includeDir=*/""};
+  FrontendOptions options;
+  options.sets = sets;
   std::unique_ptr<Model> model = compile(options);
   if (!model || !weights)
     return model;
@@ -127,6 +129,24 @@ Session::openToExecute(const runtime::TensorFile *weights) {
   for (const std::string &refusal : model->refusals)
     error(arguments.spec() + ": " + refusal);
   return nullptr;
+}
+
+std::unique_ptr<Model> Session::checkText(StringRef text, StringRef name,
+                                          const FrontendOptions &options) {
+  std::unique_ptr<Model> model =
+      compileText(text, name, options, mlirContext, errors);
+  if (!model || (model->module && failed(verify(*model->module))))
+    return nullptr;
+  return check(*model) ? std::move(model) : nullptr;
+}
+
+bool Session::check(Model &model) {
+  if (!model.module || !model.refusals.empty())
+    return true;
+  Request request;
+  request.gets = equationsOf(model, "training");
+  request.gradients = true;
+  return lower(model, request);
 }
 
 bool Session::lower(Model &model, const Request &request) {

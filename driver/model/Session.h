@@ -27,7 +27,9 @@ struct Request {
 
 class Session {
 public:
-  explicit Session(const Arguments &arguments);
+  /// Messages go to `out`; at most `limit` errors are said in full.
+  explicit Session(const Arguments &arguments,
+                   llvm::raw_ostream &out = llvm::errs(), unsigned limit = 20);
   ~Session();
 
   Diagnostics &diagnostics() { return errors; }
@@ -43,6 +45,14 @@ public:
   /// error for each reason.
   std::unique_ptr<Model>
   openToExecute(const runtime::TensorFile *weights = nullptr);
+  /// Compiles a text, which messages call `name`, and runs check() over it.
+  std::unique_ptr<Model> checkText(llvm::StringRef text, llvm::StringRef name,
+                                   const FrontendOptions &options);
+  /// Runs all that can find a mistake in a model that was compiled: the order
+  /// of the equations, all of them, whether the decoder is possible, and
+  /// whether everything has a gradient are found by passes. What cannot be
+  /// executed yet has no order. False when something is wrong (diagnosed).
+  bool check(Model &model);
   /// A hash of all that the model that was opened last follows from: the texts
   /// of the spec and of what it uses, and the overrides.
   const std::string &identity() const { return modelIdentity; }

@@ -167,6 +167,8 @@ void Diagnostics::finish() {
 
 void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
                         const std::string &text) {
+  if (listener)
+    listener(kind, loc, text);
   unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
   const MemoryBuffer *buffer = id ? manager.getMemoryBuffer(id) : nullptr;
   if (buffer) {
@@ -306,6 +308,19 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
 std::string fovea::suggestion(StringRef name, ArrayRef<StringRef> candidates) {
   StringRef near = nearest(name, candidates);
   return near.empty() ? std::string() : "; did you mean '" + near.str() + "'?";
+}
+
+std::optional<StringRef> fovea::suggestedBy(StringRef message) {
+  constexpr StringRef words = "did you mean '";
+  size_t at = message.find(words);
+  if (at == StringRef::npos)
+    return std::nullopt;
+  StringRef rest = message.drop_front(at + words.size());
+  // What is suggested may hold a quote nowhere but at its ends.
+  size_t end = rest.find('\'');
+  if (end == StringRef::npos || end == 0)
+    return std::nullopt;
+  return rest.take_front(end);
 }
 
 std::string fovea::existing(StringRef name, std::vector<StringRef> candidates) {

@@ -15,6 +15,8 @@
 #include "llvm/Support/SMLoc.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,13 @@ public:
       : out(out), limit(limit) {}
 
   llvm::SourceMgr &sources() { return manager; }
+
+  /// Gets each error, warning and note in the order in which they are printed:
+  /// notes follow what they belong to.
+  using Listener =
+      std::function<void(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
+                         const std::string &text)>;
+  void listen(Listener function) { listener = std::move(function); }
 
   /// Adds a buffer; locations into it can then be reported. The name is what
   /// messages show. Returns the text, which lives as long as this object; a
@@ -92,6 +101,7 @@ private:
   llvm::DenseMap<const char *, Note> origins;
   bool joinsRepeated = false;
   llvm::DenseMap<uint64_t, unsigned> repeats; // of a text
+  Listener listener;
 };
 
 /// `text` in single quotes, cut when it is longer than a name should be.
@@ -106,8 +116,12 @@ llvm::StringRef nearest(llvm::StringRef name,
 std::string suggestion(llvm::StringRef name,
                        llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// The same; where none is near, "; there are a, b and c" of all, the nearest
-/// first.
+/// What suggestion() or a message like it offers: `near`; nothing where the
+/// message offers nothing.
+std::optional<llvm::StringRef> suggestedBy(llvm::StringRef message);
+
+/// As suggestion(); where none is near, "; there are a, b and c" of all, the
+/// nearest first.
 std::string existing(llvm::StringRef name,
                      std::vector<llvm::StringRef> candidates);
 

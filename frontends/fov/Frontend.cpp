@@ -36,8 +36,9 @@ namespace {
 /// Reads and parses a file with everything that it uses.
 class Loader {
 public:
-  Loader(llvm::StringRef directory, Diagnostics &diagnostics)
-      : directory(directory), diagnostics(diagnostics) {}
+  Loader(const FrontendOptions &options, Diagnostics &diagnostics)
+      : directory(options.includeDir), readUsed(options.readUsed),
+        diagnostics(diagnostics) {}
 
   std::unique_ptr<Program> load(llvm::StringRef text) {
     ++numFiles;
@@ -74,7 +75,11 @@ private:
     llvm::SmallString<128> path(directory);
     llvm::sys::path::append(path, model + ".fov");
     std::string why;
-    std::optional<std::string> text = readSource(path.str().str(), why);
+    std::optional<std::string> text;
+    if (readUsed)
+      text = readUsed(path.str().str());
+    if (!text)
+      text = readSource(path.str().str(), why);
     if (directory.empty() || !text) {
       diagnostics.error(loc, "cannot read '" + std::string(path) +
                                  "' of 'use " + model.str() + "'");
@@ -86,6 +91,7 @@ private:
 
   static constexpr unsigned maxFiles = 64;
   std::string directory;
+  decltype(FrontendOptions::readUsed) readUsed;
   Diagnostics &diagnostics;
   std::vector<std::string> open;
   unsigned numFiles = 0;
@@ -288,6 +294,38 @@ static void describe(const Elaborated &model, Model &result) {
   result.refusals = model.refusals;
 }
 
+/// What inference has found, whether or not all of it agrees.
+static void collectFacts(const Elaborated &model, Facts &facts) {
+  auto add = [&](const Array &array, const Shape &axes) {
+    Facts::ArrayFact &fact = facts.arrays.emplace_back();
+    fact.loc = array.loc;
+    fact.name = array.text.empty() ? array.name : array.text;
+    Shape known;
+    for (const Extent &extent : axes) {
+      known.push_back(extent.resolved().value_or(extent));
+      fact.extents.push_back(known.back().text());
+    }
+    fact.shape = shapeText(known);
+    if (array.kind)
+      fact.kind = kindName(*array.kind);
+  };
+  for (const Array *array : model.arrays)
+    if (std::optional<Shape> shape = array->shape())
+      add(*array, *shape);
+  for (const Array *data : model.data) {
+    Shape shape(data->extents.begin(), data->extents.end());
+    if (data->valueShape)
+      llvm::append_range(shape, *data->valueShape);
+    add(*data, shape);
+  }
+  for (const Array *param : model.params)
+    add(*param, param->declared);
+  for (const IndexVar &index : model.indices)
+    if (index.extent)
+      facts.indices.push_back(
+          {index.loc, index.name, index.extent->textWithValue(), index.origin});
+}
+
 /// Warns of parameters that nothing uses. Those that have no size without a use
 /// are left out. `own` is a place in the spec itself: where it has replaced
 /// equations of what it includes, parameters from there may be without a use.
@@ -396,7 +434,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
   prelude.source = diagnostics.addSource("prelude.fov", preludeText().str());
   prelude.file = parse(prelude.source, diagnostics);
   std::unique_ptr<Program> program =
-      Loader(options.includeDir, diagnostics)
+      Loader(options, diagnostics)
           .load(diagnostics.addSource(name, text.str()));
   if (!program || diagnostics.numErrors() != before)
     return nullptr;
@@ -430,7 +468,10 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     bool draws = llvm::any_of(
         model->choices, [](const Choice &choice) { return choice.latent; });
     drawsLatents |= draws;
-    if (!infer(*model, diagnostics) || !proveBounds(*model, diagnostics))
+    bool isInferred = infer(*model, diagnostics);
+    if (options.facts && !decoding)
+      collectFacts(*model, *options.facts);
+    if (!isInferred || !proveBounds(*model, diagnostics))
       return nullptr;
     dropUnused(*model, program->file->modelLoc,
                !elaborator.replacements.empty(), diagnostics);

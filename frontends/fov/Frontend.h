@@ -12,15 +12,43 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <map>
+#include <optional>
 
 namespace fovea {
+
+/// What inference found, by the places of names: what an editor shows. Of a
+/// model with mistakes as much as is known.
+struct Facts {
+  /// Data, a parameter, or the first equation of a name. There is one for each
+  /// member of a family, and for each parameter of a module.
+  struct ArrayFact {
+    llvm::SMLoc loc;
+    std::string name;                 // `h[0]`, `cell.2.weight_ih`
+    std::vector<std::string> extents; // of all axes: `T`, `2*H`
+    std::string shape;                // with values: `[T, 2*H = 1024]`
+    std::string kind;                 // `real`, `token`; empty: not known
+  };
+  struct IndexFact {
+    llvm::SMLoc loc;
+    std::string name, extent;
+    std::string origin; // what gives the extent: `src[i]`; may be empty
+  };
+  std::vector<ArrayFact> arrays;
+  std::vector<IndexFact> indices;
+};
 
 struct FrontendOptions {
   /// `--set K=V`, in order; the last of a key counts.
   std::vector<std::pair<std::string, std::string>> sets;
   /// Where `use m` looks for `m.fov`; empty: beside the spec.
   std::string includeDir;
+  /// The text of a file that `use` names, in the place of what lies on the
+  /// disk; nothing where that counts. May be empty.
+  std::function<std::optional<std::string>(const std::string &path)> readUsed;
+  /// Is filled where it is not null.
+  Facts *facts = nullptr;
 };
 
 /// One parameter, under its stable path.

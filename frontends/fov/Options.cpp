@@ -47,8 +47,7 @@ ArrayRef<StringRef> fovea::fov::metrics() {
   return names;
 }
 
-std::string fovea::fov::optionMistake(StringRef block, StringRef name,
-                                      StringRef word) {
+ArrayRef<StringRef> fovea::fov::optionNames(StringRef block) {
   static constexpr StringRef train[] = {
       "average",     "optimiser",  "rate",   "clip",   "clip_value",
       "column_norm", "noise",      "smooth", "init",   "batch",
@@ -56,8 +55,12 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
                                          "normalise", "unknown", "stop",
                                          "valid",     "score"};
-  ArrayRef<StringRef> options =
-      block == "train" ? ArrayRef(train) : ArrayRef(decode);
+  return block == "train" ? ArrayRef(train) : ArrayRef(decode);
+}
+
+std::string fovea::fov::optionMistake(StringRef block, StringRef name,
+                                      StringRef word) {
+  ArrayRef<StringRef> options = optionNames(block);
   if (!llvm::is_contained(options, name)) {
     std::string ours =
         ourWord(name, block == "train" ? WordPlace::Train : WordPlace::Decode);

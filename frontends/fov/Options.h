@@ -18,6 +18,8 @@ llvm::ArrayRef<llvm::StringRef> estimators();
 llvm::ArrayRef<llvm::StringRef> decodeTreatments();
 /// Metrics that `metric` may name.
 llvm::ArrayRef<llvm::StringRef> metrics();
+/// The options of `train` or `decode`.
+llvm::ArrayRef<llvm::StringRef> optionNames(llvm::StringRef block);
 /// What is wrong with the option `name` of `train` or `decode`, whose value
 /// begins with `word` (empty: with something else); empty when it is fine.
 std::string optionMistake(llvm::StringRef block, llvm::StringRef name,

@@ -114,16 +114,8 @@ int fovea::cli::runCheck(const Arguments &arguments) {
   std::unique_ptr<Model> model = session.open();
   if (!model)
     return session.finish();
-  // The order of the equations, all of them, whether the decoder is possible,
-  // and whether everything has a gradient are found by passes. What cannot be
-  // executed yet has no order.
-  if (model->module && model->refusals.empty()) {
-    Request request;
-    request.gets = equationsOf(*model, "training");
-    request.gradients = true;
-    if (!session.lower(*model, request))
-      return session.finish();
-  }
+  if (!session.check(*model))
+    return session.finish();
   printModel(*model, llvm::outs());
   return session.finish();
 }

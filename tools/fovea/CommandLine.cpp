@@ -72,6 +72,7 @@ public:
     addCompile();
     addBench();
     addFmt();
+    addLsp();
     addHelp();
   }
 
@@ -527,12 +528,22 @@ private:
         ->excludes(inPlace);
   }
 
+  void addLsp() {
+    CLI::App *command = addCommand(
+        "lsp", "the language server that editors start (docs/EDITORS.md)");
+    command->add_flag("--stdio", ignored,
+                      "as some editors say it; it always "
+                      "speaks over standard input and "
+                      "output");
+  }
+
   void addHelp() {
     help = addCommand("help", "explain the commands, or one of them");
     help->add_option("COMMAND", helpFor, "a command");
   }
 
   Arguments &arguments;
+  bool ignored = false;
 };
 
 } // namespace

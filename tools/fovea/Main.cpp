@@ -56,7 +56,8 @@ int main(int argc, char **argv) {
       {"check", runCheck}, {"params", runParams},   {"init", runInit},
       {"run", runRun},     {"decode", runDecode},   {"score", runScore},
       {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt},
-      {"train", runTrain}, {"eval", runEval},       {"plot", runPlot}};
+      {"lsp", runLsp},     {"train", runTrain},     {"eval", runEval},
+      {"plot", runPlot}};
   for (auto [name, command] : commands)
     if (arguments->command == name)
       return flushOutput(command(*arguments));

@@ -1,0 +1,167 @@
+"""Asks the language server about a model, as an editor does."""
+
+import sys
+
+from client import Client, start
+
+client = Client(sys.argv[1])
+
+# The diagnostics are those of `fovea check`, with the range of the word.
+marks = client.open("wrong.fov", """model wrong
+data src[S] : sentence
+param cell : gru(8)
+x[i] = |slip|srk(src[i])
+y[i] = x[i+1]
+w[i] = 1.0
+param unused : linear(3)
+""")
+print("== wrong")
+for message in client.messages("wrong.fov"):
+    print(message)
+everywhere = {"start": start(0), "end": start(99)}
+for action in client.of("codeAction", "wrong.fov", range=everywhere,
+                        context={"diagnostics": []}):
+    [[edit]] = action["edit"]["changes"].values()
+    print("fix:", action["title"], "->", edit["newText"])
+
+# A read outside of its range: what stands there instead.
+client.open("outside.fov", """model outside
+data x[S] : real
+y[i < S] = x[i+1]
+penalty sum[i](y[i])
+""")
+print("== outside")
+for message in client.messages("outside.fov"):
+    print(message)
+for action in client.of("codeAction", "outside.fov", range=everywhere,
+                        context={"diagnostics": []}):
+    [[edit]] = action["edit"]["changes"].values()
+    print("fix:", action["title"], "->", edit["newText"])
+
+# A file that is mended has none.
+client.change("wrong.fov", {"text": """model wrong
+data src[S] : sentence
+penalty S * 1.0
+"""})
+print("mended:", client.messages("wrong.fov"))
+
+# A warning can be said to be meant.
+client.open("warned.fov", """model warned
+data x[T] : real(3), y : class(4)
+param out : linear(4), spare : linear(2)
+y ~ categorical(softmax(out(x[0])))
+""")
+print("== warned")
+for message in client.messages("warned.fov"):
+    print(message)
+for action in client.of("codeAction", "warned.fov", range=everywhere,
+                        context={"diagnostics": []}):
+    [[edit]] = action["edit"]["changes"].values()
+    print("fix:", action["title"], "->", edit["newText"], edit["range"]["start"])
+
+# Names: hover, definitions, references.
+text = """# A test.
+model small
+dim H = 4, E = 3
+vocab v
+data src[S] : sentence of v
+data |tgt|tgt[T] : sentence of v
+param embed : embedding(E)
+param |cell|cell, back : gru(H)
+param out : linear(tgt.vocab)
+
+# What the encoder
+# remembers.
+f[i] = |use|cell(f[i-1], embed(src[i]));  f[-1] = zeros(H)
+|state|s[t] = back(s[t-1], embed(tgt[t-1]));  s[-1] = zeros(H)
+e[|binder|t,i] = dot(|reads|s[t], |f|f[i])
+|align|align[t] = softmax[i](e[t,i])
+c[t] = sum[i](|read|align[t,i] * f[i]) ++ s[t]
+tgt[t] ~ categorical(out(c[t]))
+decode { beam = 3 }
+"""
+marks = client.open("small.fov", text)
+print("== small", client.messages("small.fov"))
+for name in ("read", "f", "state", "cell", "binder", "tgt"):
+    print("--", name)
+    print(client.hover("small.fov", marks[name]))
+for name in ("use", "read", "f"):
+    print("definition of", name, [
+        (l["uri"].rsplit("/", 1)[1], l["range"]["start"]["line"])
+        for l in client.at("definition", "small.fov", marks[name])])
+prelude = client.at("definition", "small.fov", {
+    "line": 7, "character": len("param cell, back : g")})
+print("definition of gru", prelude[0]["uri"].rsplit("/", 1)[1])
+with open(prelude[0]["uri"].removeprefix("file://")) as file:
+    print(file.read().split("\n")[prelude[0]["range"]["start"]["line"]])
+print("references", [l["range"]["start"]["line"] for l in client.at(
+    "references", "small.fov", marks["f"], context={"includeDeclaration": True})])
+
+# Renaming edits every place, and says what cannot be.
+edits = client.at("rename", "small.fov", marks["f"], newName="forward")
+[edits] = edits["changes"].values()
+print("renamed", [(e["range"]["start"]["line"], e["range"]["start"]["character"])
+                  for e in edits])
+
+
+def rename(mark, name):
+    return client.refuse("textDocument/rename", {
+        "textDocument": {"uri": client.uri("small.fov")},
+        "position": marks[mark] if mark in marks else mark, "newName": name})
+
+
+print(rename("f", "align"))
+print(rename("f", "sum"))
+print(rename("f", "2f"))
+print(client.refuse("textDocument/prepareRename", {
+    "textDocument": {"uri": client.uri("small.fov")},
+    "position": {"line": 7, "character": len("param cell, back : g")}}))
+
+# The file as a whole.
+print("symbols", [s["name"] for s in client.of("documentSymbol", "small.fov")])
+print("hints", [(h["position"]["line"], h["label"]) for h in client.of(
+    "inlayHint", "small.fov", range=everywhere)])
+print("folds", [(f["startLine"], f["endLine"], f["kind"])
+                for f in client.of("foldingRange", "small.fov")])
+
+
+def labels(position, name="small.fov"):
+    return [i["label"] for i in client.at("completion", name, position)["items"]]
+
+
+here = labels(marks["read"])
+print("completes", [n for n in ("align", "cell", "gru", "softmax", "where", "beam")
+                    if n in here])
+print("in decode", "beam" in labels({"line": 18, "character": 11}))
+client.change("small.fov", {"range": {"start": start(17, 0), "end": start(17, 0)},
+                            "text": "p = cell.\n"})
+print("behind a dot", labels({"line": 17, "character": 9}))
+# Shapes of the last text without mistakes stay.
+print("still known:", client.hover("small.fov", marks["align"]).split("\n")[2])
+
+# Layout.
+client.open("untidy.fov", "model untidy\ndata x[ S ]:real\ny[i]=x[i]+1\n")
+print("== layout")
+print(client.formatted("untidy.fov"), end="")
+
+# Other files: unsaved text counts, and what is wrong is said at the `use`.
+client.open("part.fov", "model part\ndata x[S] : real\ny[i] = 2 * x[i]\n")
+marks = client.open("whole.fov", """model whole
+data v[S] : real
+use p = |use|part(|their|x = v)
+z[i] = p.|member|y[i] + 1
+""")
+print("== whole", client.messages("whole.fov"))
+for name in ("use", "their", "member"):
+    print("definition of", name, [
+        (l["uri"].rsplit("/", 1)[1], l["range"]["start"]["line"])
+        for l in client.at("definition", "whole.fov", marks[name])])
+edits = client.at("rename", "whole.fov", marks["member"], newName="double")
+print("renamed in", sorted(
+    (uri.rsplit("/", 1)[1], len(e)) for uri, e in edits["changes"].items()))
+client.change("part.fov", {"text": "model part\ndata x[S] : real\ny[i] = u[i]\n"})
+client.settle("whole.fov")
+for message in client.messages("whole.fov"):
+    print(message)
+client.end()
+print("ended")
