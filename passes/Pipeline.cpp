@@ -98,6 +98,20 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createFormEpilogues());
 }
 
+LogicalResult fovea::attn::formKernels(ProgramOp program, MachineAttr machine) {
+  WalkResult hasKernels =
+      program.walk([](KernelOp) { return WalkResult::interrupt(); });
+  if (hasKernels.wasInterrupted()) {
+    assert(MachineAttr::of(program) == machine &&
+           "a program has the kernels of one machine");
+    return success();
+  }
+  program->setAttr("attn.machine", machine);
+  PassManager manager(program.getContext(), ProgramOp::getOperationName());
+  formKernels(manager);
+  return manager.run(program);
+}
+
 /// What is computed together.
 static void kernels(OpPassManager &manager, const PipelineOptions &options) {
   formKernels(manager.nest<ProgramOp>());

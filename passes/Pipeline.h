@@ -3,6 +3,7 @@
 #ifndef FOVEA_PASSES_PIPELINE_H
 #define FOVEA_PASSES_PIPELINE_H
 
+#include "dialect/AttnDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -48,6 +49,11 @@ void buildPipeline(mlir::OpPassManager &manager,
 /// Adds the passes of the phase `kernels`, which run on one program: what is
 /// computed together depends on its machine, and on its limit of memory.
 void formKernels(mlir::OpPassManager &programs);
+
+/// Brings a program that is behind the phase `fuse` through the phase `kernels`
+/// for this machine. One that has kernels stays as it is: they have to be of
+/// the same machine.
+mlir::LogicalResult formKernels(ProgramOp program, MachineAttr machine);
 
 /// Every pass and the pipeline `attn-pipeline`, for tools that run any of
 /// them by name.

@@ -74,6 +74,25 @@ Target Target::host() {
   return target;
 }
 
+llvm::ArrayRef<llvm::StringLiteral> Target::names() {
+  static constexpr llvm::StringLiteral all[] = {"native", "x86-64-v3",
+                                                "x86-64-v4", "aarch64"};
+  return all;
+}
+
+llvm::Error
+fovea::codegen::unknownTarget(llvm::StringRef name,
+                              llvm::ArrayRef<llvm::StringRef> known) {
+  std::string list;
+  for (auto [number, each] : llvm::enumerate(known))
+    list += (number == 0                  ? "'"
+             : number + 1 == known.size() ? " or '"
+                                          : ", '") +
+            each.str() + "'";
+  return llvm::createStringError("unknown target '" + name + "': expected " +
+                                 list);
+}
+
 llvm::Expected<Target> Target::parse(llvm::StringRef name) {
   Target target = host();
   bool isX86 = llvm::Triple(target.triple).getArch() == llvm::Triple::x86_64;
@@ -106,9 +125,7 @@ llvm::Expected<Target> Target::parse(llvm::StringRef name) {
     if (name == "x86-64-v4")
       add(level4);
   } else {
-    return llvm::createStringError(
-        "unknown target '" + name +
-        "': expected 'native', 'x86-64-v3', 'x86-64-v4' or 'aarch64'");
+    return unknownTarget(name, {names().begin(), names().end()});
   }
   llvm::sort(features);
   target.features = llvm::join(features, ",");

@@ -10,6 +10,7 @@
 #define FOVEA_CODEGEN_NATIVE_TARGET_H
 
 #include "mlir/IR/Types.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
@@ -33,6 +34,9 @@ struct Target {
 
   /// The CPU of this process.
   static Target host();
+
+  /// The names that `parse` takes.
+  static llvm::ArrayRef<llvm::StringLiteral> names();
 
   /// `native`, `x86-64-v3` (AVX2 and FMA), `x86-64-v4` (AVX-512) or `aarch64`
   /// (64-bit ARM with NEON). Fails for other names, for `native` on an x86 CPU
@@ -60,6 +64,10 @@ struct Target {
 
   bool operator==(const Target &) const = default;
 };
+
+/// The error that no target is called so, but these are.
+llvm::Error unknownTarget(llvm::StringRef name,
+                          llvm::ArrayRef<llvm::StringRef> known);
 
 } // namespace fovea::codegen
 

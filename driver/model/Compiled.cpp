@@ -1,13 +1,6 @@
 //===- Compiled.cpp - a batch by compiled code ----------------------------===//
 
 #include "driver/model/Compiled.h"
-#include "codegen/cpu/program/EmitProgram.h"
-#include "codegen/native/Lower.h"
-#include "codegen/native/ObjectCache.h"
-#include "codegen/native/Split.h"
-
-#include <fmt/format.h>
-#include <limits>
 
 using namespace mlir;
 using namespace fovea;
@@ -15,153 +8,84 @@ using namespace fovea::cli;
 using runtime::Program;
 using runtime::Status;
 
-static Status failure(llvm::Error error) {
-  return Status::error(llvm::toString(std::move(error)));
-}
-
 //===----------------------------------------------------------------------===//
 // One program
 //===----------------------------------------------------------------------===//
 
-Status fovea::cli::beginKernels(ModuleOp module, const CompiledOptions &options,
-                                codegen::EmitOptions &emit,
-                                OwningOpRef<ModuleOp> &kernels) {
-  llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
-  if (!target)
-    return failure(target.takeError());
-  MLIRContext &context = *module.getContext();
-  codegen::loadKernelDialects(context);
-  emit.real = options.isDouble ? Type(Float64Type::get(&context))
-                               : Type(Float32Type::get(&context));
-  emit.target = *target;
-  emit.notes = options.notes;
-  emit.keepsNames = options.notes != nullptr || options.perf;
-  kernels = ModuleOp::create(module.getLoc());
-  return Status::success();
-}
-
-Status fovea::cli::compileKernels(
-    OwningOpRef<ModuleOp> kernels, const codegen::Target &target,
-    const CompiledOptions &options,
-    std::vector<std::unique_ptr<llvm::MemoryBuffer>> &objects) {
-  codegen::CompileOptions compile;
-  compile.optimisation = options.optimisation;
-  compile.codegen = options.codegen;
-  if (options.isCached)
-    compile.cache = std::make_shared<codegen::ObjectCache>(
-        codegen::ObjectCache::defaultFolder());
-  auto made = codegen::compileObjects(codegen::splitModule(std::move(kernels)),
-                                      target, compile);
-  if (!made)
-    return failure(made.takeError());
-  objects = std::move(*made);
-  return Status::success();
-}
-
-Status fovea::cli::linkObjects(
-    std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
-    const CompiledOptions &options, std::unique_ptr<codegen::Jit> &jit) {
-  llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
-  if (!target)
-    return failure(target.takeError());
-  codegen::JitOptions jitOptions;
-  jitOptions.symbols.push_back({codegen::parallelName.str(),
-                                reinterpret_cast<void *>(options.parallel)});
-  jitOptions.symbols.push_back({codegen::threadName.str(),
-                                reinterpret_cast<void *>(&fovea_pool_thread)});
-  jitOptions.perf = options.perf;
-  auto made = codegen::Jit::create(*target, std::move(jitOptions));
-  if (!made)
-    return failure(made.takeError());
-  jit = std::move(*made);
-  for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
-    if (llvm::Error error = jit->add(std::move(object)))
-      return failure(std::move(error));
-  return Status::success();
-}
-
-Status fovea::cli::compileKernels(OwningOpRef<ModuleOp> kernels,
-                                  const codegen::Target &target,
-                                  const CompiledOptions &options,
-                                  std::unique_ptr<codegen::Jit> &jit) {
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
-  if (Status status =
-          compileKernels(std::move(kernels), target, options, objects);
-      status.failed())
-    return status;
-  return linkObjects(std::move(objects), options, jit);
-}
-
-/// Lets a program keep the limit of its memory.
-static Status keepLimit(attn::ProgramOp program,
-                        const codegen::EmitOptions &emit,
-                        const codegen::MemoryLimit &limit) {
-  int64_t bytes = codegen::recompute(program, emit.real, emit.target, limit);
-  if (bytes <= limit.bytes)
-    return Status::success();
-  if (bytes == std::numeric_limits<int64_t>::max())
-    return Status::machine(
-        fmt::format("the arrays of '@{}' for a batch of {} fit into no machine",
-                    program.getSymName().str(), limit.batch));
-  constexpr int64_t megabyte = 1 << 20;
-  return Status::error(fmt::format(
-      "the arrays of '@{}' take {} MB for a batch of {}, though all is "
-      "computed "
-      "again that can be, and '--max-activation-mb' allows {}; a smaller batch "
-      "needs less",
-      program.getSymName().str(), llvm::divideCeil(bytes, megabyte),
-      limit.batch, limit.bytes / megabyte));
+/// A driver for the kernels of a module.
+static Status createDriver(ModuleOp module, const CompiledOptions &options,
+                           std::unique_ptr<codegen::Driver> &driver) {
+  codegen::DriverOptions own = options;
+  own.keepsNames |= options.perf;
+  return codegen::Driver::create(module.getLoc(), own, driver);
 }
 
 Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
-                                  const CompiledOptions &options, Code &code) {
-  auto op = module.lookupSymbol<attn::ProgramOp>(entry);
-  if (!op)
-    return Status::error("the module has no '@" + entry.str() + "'");
-  codegen::EmitOptions emit;
-  OwningOpRef<ModuleOp> kernels;
-  if (Status status = beginKernels(module, options, emit, kernels);
-      status.failed())
+                                  const CompiledOptions &options,
+                                  codegen::Code &code) {
+  std::unique_ptr<codegen::Driver> driver;
+  if (Status status = createDriver(module, options, driver); status.failed())
     return status;
-  emit.prepares = options.prepares;
-  if (options.memory)
-    if (Status status = keepLimit(op, emit, *options.memory); status.failed())
-      return status;
-  if (failed(codegen::emitProgram(op, *kernels, emit,
-                                  code.description.programs.emplace_back())))
-    return Status::error("'@" + entry.str() + "' cannot be compiled");
-  return compileKernels(std::move(kernels), emit.target, options, code.objects);
+  if (Status status = driver->add(module, entry); status.failed())
+    return status;
+  return driver->finish(code);
+}
+
+Status fovea::cli::compileDecoder(ModuleOp module,
+                                  const CompiledOptions &options,
+                                  codegen::Code &code) {
+  std::unique_ptr<codegen::Driver> driver;
+  if (Status status = createDriver(module, options, driver); status.failed())
+    return status;
+  if (Status status = driver->addDecoder(module); status.failed())
+    return status;
+  return driver->finish(code);
+}
+
+Status fovea::cli::load(codegen::Objects objects,
+                        const CompiledOptions &options,
+                        std::unique_ptr<codegen::Jit> &jit) {
+  return codegen::load(std::move(objects), options.target, options.parallel,
+                       options.perf, jit);
+}
+
+Status fovea::cli::findFunctions(codegen::Jit &jit, const Program &program,
+                                 runtime::ProgramCode &functions) {
+  for (auto [name, function] :
+       {std::pair(&program.entry, &functions.run),
+        std::pair(&program.prepare, &functions.prepare)}) {
+    if (name->empty())
+      continue;
+    llvm::Expected<void *> address = jit.lookup(*name);
+    if (!address)
+      return Status::error(llvm::toString(address.takeError()));
+    *function = reinterpret_cast<void (*)(void *)>(*address);
+  }
+  return Status::success();
 }
 
 Status CompiledProgram::create(ModuleOp module, StringRef entry,
                                const CompiledOptions &options,
                                std::unique_ptr<CompiledProgram> &result) {
-  Code code;
+  codegen::Code code;
   if (Status status = compileProgram(module, entry, options, code);
       status.failed())
     return status;
   return create(std::move(code), options, result);
 }
 
-Status CompiledProgram::create(Code code, const CompiledOptions &options,
+Status CompiledProgram::create(codegen::Code code,
+                               const CompiledOptions &options,
                                std::unique_ptr<CompiledProgram> &result) {
   std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
   compiled->description = std::move(code.description.programs.front());
-  if (Status status =
-          linkObjects(std::move(code.objects), options, compiled->jit);
+  if (Status status = load(std::move(code.objects), options, compiled->jit);
       status.failed())
     return status;
-  const Program &program = compiled->description;
-  for (auto [name, function] :
-       {std::pair(&program.entry, &compiled->function),
-        std::pair(&program.prepare, &compiled->packing)}) {
-    if (name->empty())
-      continue;
-    llvm::Expected<void *> address = compiled->jit->lookup(*name);
-    if (!address)
-      return failure(address.takeError());
-    *function = reinterpret_cast<void (*)(void *)>(*address);
-  }
+  if (Status status = findFunctions(*compiled->jit, compiled->description,
+                                    compiled->functions);
+      status.failed())
+    return status;
   result = std::move(compiled);
   return Status::success();
 }
@@ -178,7 +102,7 @@ Status CompiledProgram::run(const runtime::Batch &batch,
                             const runtime::Binding &binding) {
   if (Status status = memory.bind(batch, binding); status.failed())
     return status;
-  function(memory.frame());
+  compute();
   return Status::success();
 }
 

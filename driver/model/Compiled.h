@@ -8,72 +8,42 @@
 #ifndef FOVEA_DRIVER_MODEL_COMPILED_H
 #define FOVEA_DRIVER_MODEL_COMPILED_H
 
-#include "codegen/cpu/program/EmitProgram.h"
-#include "codegen/cpu/program/Recompute.h"
-#include "codegen/native/Jit.h"
+#include "codegen/Driver.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/memory/StepMemory.h"
 #include "runtime/memory/Workspace.h"
-#include "runtime/model/Description.h"
 
 namespace fovea::cli {
 
-struct CompiledOptions {
-  bool isDouble = false;
-  std::string cpu = "native";
+struct CompiledOptions : codegen::DriverOptions {
   std::optional<uint64_t> seed;
   /// 0: one per CPU.
   int threads = 0;
   /// Whether `perf` can name kernels.
   bool perf = false;
-  /// Where kernels are listed as they are emitted, and what hands them to
-  /// threads: a caller may take its time.
-  std::vector<codegen::KernelNote> *notes = nullptr;
+  /// What hands kernels to threads: a caller may take its time.
   decltype(&fovea_parallel) parallel = &fovea_parallel;
-  /// How much LLVM does (codegen/native/Compile.h), and whether objects are
-  /// kept: what runs once on small data wants neither.
-  unsigned optimisation = 1, codegen = 2;
-  bool isCached = true;
-  /// How much the arrays of a program may take; what exceeds it is computed
-  /// again (codegen/cpu/program/Recompute.h).
-  std::optional<codegen::MemoryLimit> memory;
-  /// Parameters are packed by `CompiledProgram::prepare`, not in every run.
-  bool prepares = false;
-};
-
-/// The target of the options, and an empty module for kernels.
-runtime::Status beginKernels(mlir::ModuleOp module,
-                             const CompiledOptions &options,
-                             codegen::EmitOptions &emit,
-                             mlir::OwningOpRef<mlir::ModuleOp> &kernels);
-/// Kernels as code in this process.
-runtime::Status compileKernels(mlir::OwningOpRef<mlir::ModuleOp> kernels,
-                               const codegen::Target &target,
-                               const CompiledOptions &options,
-                               std::unique_ptr<codegen::Jit> &jit);
-
-/// A program, or a decoder, as code that is not linked yet.
-struct Code {
-  /// `programs`, or `decoder`.
-  runtime::Description description;
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
 };
 
 /// Compiles an entry of a batched module.
 runtime::Status compileProgram(mlir::ModuleOp module, llvm::StringRef entry,
-                               const CompiledOptions &options, Code &code);
+                               const CompiledOptions &options,
+                               codegen::Code &code);
 
-/// The same for kernels that are there already.
-runtime::Status
-compileKernels(mlir::OwningOpRef<mlir::ModuleOp> kernels,
-               const codegen::Target &target, const CompiledOptions &options,
-               std::vector<std::unique_ptr<llvm::MemoryBuffer>> &objects);
+/// Compiles what `attn-split-decoder` made of a model.
+runtime::Status compileDecoder(mlir::ModuleOp module,
+                               const CompiledOptions &options,
+                               codegen::Code &code);
 
 /// Objects as code in this process.
-runtime::Status
-linkObjects(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
-            const CompiledOptions &options, std::unique_ptr<codegen::Jit> &jit);
+runtime::Status load(codegen::Objects objects, const CompiledOptions &options,
+                     std::unique_ptr<codegen::Jit> &jit);
+
+/// The functions of a program that was compiled.
+runtime::Status findFunctions(codegen::Jit &jit,
+                              const runtime::Program &program,
+                              runtime::ProgramCode &functions);
 
 /// A function of compiled code; null: there is none.
 void *addressIn(codegen::Jit &jit, const std::string &symbol);
@@ -85,7 +55,8 @@ public:
   static runtime::Status create(mlir::ModuleOp module, llvm::StringRef entry,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledProgram> &result);
-  static runtime::Status create(Code code, const CompiledOptions &options,
+  static runtime::Status create(codegen::Code code,
+                                const CompiledOptions &options,
                                 std::unique_ptr<CompiledProgram> &result);
 
   /// Runs the program; what it gives is in `workspace()` until the next run.
@@ -98,11 +69,11 @@ public:
                        const runtime::Binding &binding) {
     return memory.bind(batch, binding);
   }
-  void compute() { function(memory.frame()); }
+  void compute() { functions.run(memory.frame()); }
   /// Between the two, where the options say so: packs the parameters.
   void prepare() {
-    if (packing)
-      packing(memory.frame());
+    if (functions.prepare)
+      functions.prepare(memory.frame());
   }
 
   /// Null: there is no such function.
@@ -117,8 +88,7 @@ private:
   std::unique_ptr<codegen::Jit> jit;
   runtime::Program description;
   runtime::Workspace memory;
-  void (*function)(void *) = nullptr;
-  void (*packing)(void *) = nullptr;
+  runtime::ProgramCode functions;
 };
 
 /// Compiles `@loss` and `@grad` of a batched module as they are needed, and

@@ -1,7 +1,6 @@
 //===- CompiledDecoder.cpp - a decoder as compiled code -------------------===//
 
 #include "driver/model/CompiledDecoder.h"
-#include "codegen/cpu/program/EmitDecoder.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -62,47 +61,27 @@ Status CompiledDecoder::create(
   return Status::success();
 }
 
-Status fovea::cli::compileDecoder(ModuleOp module,
-                                  const CompiledOptions &options, Code &code) {
-  codegen::EmitOptions emit;
-  OwningOpRef<ModuleOp> kernels;
-  if (Status status = beginKernels(module, options, emit, kernels);
-      status.failed())
-    return status;
-  code.description.hasDecoder = true;
-  if (failed(codegen::emitDecoder(module, *kernels, emit,
-                                  code.description.decoder)))
-    return Status::error("the decoder cannot be compiled");
-  return compileKernels(std::move(kernels), emit.target, options, code.objects);
-}
-
 Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,
                                std::unique_ptr<CompiledDecoder> &result) {
-  Code code;
+  codegen::Code code;
   if (Status status = compileDecoder(module, options, code); status.failed())
     return status;
   return create(std::move(code), options, result);
 }
 
-Status CompiledDecoder::create(Code code, const CompiledOptions &options,
+Status CompiledDecoder::create(codegen::Code code,
+                               const CompiledOptions &options,
                                std::unique_ptr<CompiledDecoder> &result) {
   std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
   made->decoder = std::move(code.description.decoder);
-  if (Status status = linkObjects(std::move(code.objects), options, made->jit);
+  if (Status status = load(std::move(code.objects), options, made->jit);
       status.failed())
     return status;
-  for (const Program &program : made->decoder.programs) {
-    runtime::ProgramCode &own = made->code.emplace_back();
-    for (auto [name, function] : {std::pair(&program.entry, &own.run),
-                                  std::pair(&program.prepare, &own.prepare)}) {
-      if (name->empty())
-        continue;
-      llvm::Expected<void *> address = made->jit->lookup(*name);
-      if (!address)
-        return Status::error(llvm::toString(address.takeError()));
-      *function = reinterpret_cast<void (*)(void *)>(*address);
-    }
-  }
+  for (const Program &program : made->decoder.programs)
+    if (Status status =
+            findFunctions(*made->jit, program, made->code.emplace_back());
+        status.failed())
+      return status;
   result = std::move(made);
   return Status::success();
 }

@@ -8,10 +8,6 @@
 
 namespace fovea::cli {
 
-/// Compiles what `attn-split-decoder` made of a model.
-runtime::Status compileDecoder(mlir::ModuleOp module,
-                               const CompiledOptions &options, Code &code);
-
 /// What `attn-split-decoder` made of a model, as code in this process, and a
 /// search over it.
 class CompiledDecoder {
@@ -26,7 +22,8 @@ public:
   static runtime::Status create(mlir::ModuleOp module,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
-  static runtime::Status create(Code code, const CompiledOptions &options,
+  static runtime::Status create(codegen::Code code,
+                                const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
 
   /// Copies the parameters of a model, or of each member of an ensemble, in the

@@ -79,15 +79,26 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   Model &model = *execution.model;
   mlir::Operation *kept = model.module->lookupSymbol(system);
   if (!kept) {
-    session.error(arguments.spec() + ": " +
-                  (model.undecoded.empty()
-                       ? "'" + model.name + "' generates nothing"
-                       : model.undecoded));
+    checkWanted(session, arguments, model, /*objective=*/false,
+                /*generated=*/true);
     return false;
   }
   dropSystem(model, system == "training" ? "decoding" : "training");
   execution.data.known = describeData(model, kept);
   return true;
+}
+
+bool fovea::cli::checkWanted(Session &session, const Arguments &arguments,
+                             Model &model, bool objective, bool generated) {
+  std::string spec = arguments.spec() + ": ", name = "'" + model.name + "' ";
+  if (objective && !hasObjective(model))
+    session.error(spec + name + "has no objective");
+  if (generated && !model.module->lookupSymbol("decoding"))
+    session.error(spec + (model.undecoded.empty() ? name + "generates nothing"
+                                                  : model.undecoded));
+  if (!objective && !generated)
+    session.error(spec + name + "neither generates nor has an objective");
+  return !session.diagnostics().failed();
 }
 
 bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,

@@ -27,6 +27,11 @@ struct Execution {
 bool chooseExecutor(const Arguments &arguments, Request &request,
                     bool &isReference);
 
+/// Whether a model, as the front end gives it, has what is wanted of it: an
+/// objective, or something that it generates. Reports what it lacks.
+bool checkWanted(Session &session, const Arguments &arguments, Model &model,
+                 bool objective, bool generated);
+
 /// The parameters of a model as the runtime takes them.
 runtime::ParameterValues valuesOf(const reference::Arrays &parameters);
 

@@ -1,7 +1,6 @@
 //===- KernelProfile.cpp - where the time of a program goes ---------------===//
 
 #include "driver/model/KernelProfile.h"
-#include "codegen/cpu/products/Peak.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/VectorIndex.h"
@@ -163,21 +162,20 @@ private:
 double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
   CompiledOptions options;
   options.isDouble = isDouble;
-  codegen::EmitOptions emit;
-  OwningOpRef<ModuleOp> kernels;
+  std::unique_ptr<codegen::Driver> driver;
+  if (codegen::Driver::create(UnknownLoc::get(&context), options, driver)
+          .failed())
+    return 0;
+  codegen::Peak peak = driver->addPeak();
+  codegen::Objects objects;
   std::unique_ptr<codegen::Jit> jit;
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  if (beginKernels(*module, options, emit, kernels).failed())
+  if (driver->compile(objects).failed() ||
+      load(std::move(objects), options, jit).failed())
     return 0;
-  codegen::emitPeak(*kernels, emit.real, emit.target);
-  if (compileKernels(std::move(kernels), emit.target, options, jit).failed())
+  auto run =
+      reinterpret_cast<void (*)(int64_t, void *)>(addressIn(*jit, peak.symbol));
+  if (!run)
     return 0;
-  llvm::Expected<void *> function = jit->lookup("fma_peak");
-  if (!function) {
-    llvm::consumeError(function.takeError());
-    return 0;
-  }
-  auto run = reinterpret_cast<void (*)(int64_t, void *)>(*function);
   std::vector<double> values(1024);
   constexpr int64_t turns = 1'000'000;
   double best = 0;
@@ -186,9 +184,7 @@ double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
     run(turns, values.data());
     double seconds =
         std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, double(turns) *
-                              codegen::peakFlops(emit.real, emit.target) /
-                              seconds);
+    best = std::max(best, double(turns) * double(peak.operations) / seconds);
   }
   return best;
 }

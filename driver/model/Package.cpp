@@ -7,14 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/model/Package.h"
-#include "codegen/cpu/program/EmitDecoder.h"
-#include "codegen/native/Compile.h"
+#include "codegen/Driver.h"
 #include "codegen/native/Header.h"
 #include "codegen/native/Image.h"
 #include "codegen/native/Link.h"
-#include "codegen/native/Lower.h"
-#include "codegen/native/ObjectCache.h"
-#include "codegen/native/Split.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "driver/data/Files.h"
@@ -74,7 +70,7 @@ private:
   codegen::Target target;
   runtime::Description description;
   codegen::Image image;
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  codegen::Objects objects;
 };
 
 } // namespace
@@ -129,16 +125,7 @@ bool Package::completeEntries() {
   // A step without what begins it is of no use, nor the other way round.
   if (has("step") != has("encode"))
     entries.push_back(has("step") ? "encode" : "step");
-  if (has("loss") && !isObjective)
-    session.error(arguments.spec() + ": '" + model->name +
-                  "' has no objective");
-  if (hasDecoder() && !generates)
-    session.error(arguments.spec() + ": '" + model->name +
-                  "' generates nothing");
-  if (entries.empty())
-    session.error(arguments.spec() + ": '" + model->name +
-                  "' neither generates nor has an objective");
-  return !session.diagnostics().failed();
+  return checkWanted(session, arguments, *model, has("loss"), hasDecoder());
 }
 
 /// A program would need the library of SentencePiece, which Debian has only as
@@ -267,29 +254,25 @@ bool Package::lower() {
 
 /// Makes the objects of all programs.
 bool Package::compile() {
-  mlir::MLIRContext &context = session.context();
-  codegen::loadKernelDialects(context);
-  codegen::EmitOptions options;
-  options.target = target;
-  options.real = description.isDouble
-                     ? mlir::Type(mlir::Float64Type::get(&context))
-                     : mlir::Type(mlir::Float32Type::get(&context));
-  mlir::OwningOpRef<mlir::ModuleOp> kernels =
-      mlir::ModuleOp::create(model->module->getLoc());
-  for (StringRef entry : {"loss", "grad"})
-    if (has(entry) &&
-        mlir::failed(codegen::emitProgram(
-            model->module->lookupSymbol<attn::ProgramOp>(entry), *kernels,
-            options, description.programs.emplace_back()))) {
-      session.error("'@" + entry.str() + "' cannot be compiled");
-      return false;
-    }
-  if (hasDecoder() &&
-      mlir::failed(codegen::emitDecoder(*model->module, *kernels, options,
-                                        description.decoder))) {
-    session.error("the decoder cannot be compiled");
+  auto succeeds = [&](const runtime::Status &status) {
+    if (status.failed())
+      session.fail(status);
+    return status.succeeded();
+  };
+  codegen::DriverOptions options;
+  options.target = arguments.cpu;
+  options.isDouble = description.isDouble;
+  std::unique_ptr<codegen::Driver> driver;
+  if (!succeeds(
+          codegen::Driver::create(model->module->getLoc(), options, driver)))
     return false;
-  }
+  for (StringRef entry : {"loss", "grad"})
+    if (has(entry) && !succeeds(driver->add(*model->module, entry)))
+      return false;
+  if (hasDecoder() && !succeeds(driver->addDecoder(*model->module)))
+    return false;
+  description.programs = std::move(driver->description().programs);
+  description.decoder = std::move(driver->description().decoder);
   if (has("step") &&
       runtime::SearchSteps::numSymbols(description.decoder) == 0) {
     if (!arguments.entries.empty()) {
@@ -302,19 +285,8 @@ bool Package::compile() {
       return entry == "encode" || entry == "step";
     });
   }
-  nameFunctions(*kernels);
-  codegen::CompileOptions compileOptions;
-  compileOptions.cache = std::make_shared<codegen::ObjectCache>(
-      codegen::ObjectCache::defaultFolder());
-  auto compiled = codegen::compileObjects(
-      codegen::splitModule(std::move(kernels)), target, compileOptions);
-  if (!compiled) {
-    session.error(llvm::toString(compiled.takeError()));
-    return false;
-  }
-  for (auto &object : *compiled)
-    objects.push_back(std::move(object));
-  return true;
+  nameFunctions(driver->kernels());
+  return succeeds(driver->compile(objects));
 }
 
 /// Other objects of a program may call a function 'loss': those that programs
@@ -419,8 +391,7 @@ int Package::run() {
     return wrongUsage("'--emit " + arguments.emit + "' needs '-o FILE'");
   if (!readEntries())
     return badUsage;
-  llvm::Expected<codegen::Target> parsed =
-      codegen::Target::parse(arguments.cpu);
+  llvm::Expected<codegen::Target> parsed = codegen::targetNamed(arguments.cpu);
   if (!parsed)
     return wrongUsage(llvm::toString(parsed.takeError()));
   target = *parsed;

@@ -39,7 +39,7 @@ Programs::~Programs() = default;
 
 /// What all entries follow from: the model as it is ahead of the pipeline.
 std::string Programs::partsOfKey() const {
-  llvm::Expected<codegen::Target> target = codegen::Target::parse(options.cpu);
+  llvm::Expected<codegen::Target> target = codegen::targetNamed(options.target);
   std::string machine;
   if (target)
     machine = target->describe();
@@ -79,12 +79,12 @@ static void addPart(std::string &bytes, StringRef part) {
   bytes += part;
 }
 
-std::optional<Code> Programs::load(const std::string &entry) {
+std::optional<codegen::Code> Programs::load(const std::string &entry) {
   if (!cache)
     return std::nullopt;
   std::unique_ptr<llvm::MemoryBuffer> file = cache->load(keyOf(entry));
   StringRef bytes = file ? file->getBuffer() : "", part;
-  Code code;
+  codegen::Code code;
   if (!takePart(bytes, part) ||
       runtime::readDescription(std::string_view(part), code.description)
           .failed())
@@ -97,7 +97,7 @@ std::optional<Code> Programs::load(const std::string &entry) {
   return code;
 }
 
-void Programs::store(const std::string &entry, const Code &code) {
+void Programs::store(const std::string &entry, const codegen::Code &code) {
   // Whoever is warned now is warned by the next start, too.
   if (!cache || session.diagnostics().numWarnings() != 0 ||
       session.diagnostics().failed())
@@ -116,7 +116,7 @@ void Programs::store(const std::string &entry, const Code &code) {
 
 bool Programs::open(const std::vector<std::string> &entries) {
   for (const std::string &entry : entries) {
-    std::optional<Code> code = load(entry);
+    std::optional<codegen::Code> code = load(entry);
     if (!code) {
       kept.clear();
       isLowered = true;
@@ -169,7 +169,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> choicesOnly(mlir::ModuleOp module) {
 }
 
 /// The code of an entry, which is kept for the next start.
-Status Programs::take(const std::string &entry, Code &code) {
+Status Programs::take(const std::string &entry, codegen::Code &code) {
   if (!isLowered) {
     code = std::move(kept.at(entry));
     return Status::success();
@@ -194,14 +194,14 @@ Status Programs::take(const std::string &entry, Code &code) {
 
 Status Programs::create(const std::string &entry,
                         std::unique_ptr<CompiledProgram> &result) {
-  Code code;
+  codegen::Code code;
   if (Status status = take(entry, code); status.failed())
     return status;
   return CompiledProgram::create(std::move(code), options, result);
 }
 
 Status Programs::create(std::unique_ptr<CompiledDecoder> &result) {
-  Code code;
+  codegen::Code code;
   if (Status status = take("decode", code); status.failed())
     return status;
   return CompiledDecoder::create(std::move(code), options, result);

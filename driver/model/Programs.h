@@ -53,9 +53,9 @@ public:
 private:
   std::string partsOfKey() const;
   std::string keyOf(const std::string &entry) const;
-  std::optional<Code> load(const std::string &entry);
-  void store(const std::string &entry, const Code &code);
-  runtime::Status take(const std::string &entry, Code &code);
+  std::optional<codegen::Code> load(const std::string &entry);
+  void store(const std::string &entry, const codegen::Code &code);
+  runtime::Status take(const std::string &entry, codegen::Code &code);
   mlir::Operation *containerOf(const std::string &entry) const;
 
   Session &session;
@@ -64,7 +64,7 @@ private:
   CompiledOptions options;
   std::string identity; // of the model, and of how it is compiled
   std::unique_ptr<codegen::ObjectCache> cache; // null: nothing is kept
-  std::map<std::string, Code> kept;
+  std::map<std::string, codegen::Code> kept;
   bool isLowered = false;
 };
 

@@ -105,7 +105,7 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.cpu = arguments.cpu;
+  options.target = arguments.cpu;
   options.threads = arguments.threads;
   Programs programs(session, *made->model, request, options);
   if (!programs.open({"decode"}))

@@ -394,7 +394,7 @@ CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
                        const std::string &cpu, const std::string &what) {
   cli::CompiledOptions how;
   how.isDouble = isDouble;
-  how.cpu = cpu;
+  how.target = cpu;
   how.optimisation = how.codegen = 0;
   how.isCached = false;
   std::unique_ptr<CompiledProgram> program;

@@ -1,6 +1,6 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
-#include "codegen/cpu/program/ShareKernels.h"
+#include "codegen/Backend.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/native/Lower.h"
 #include "dialect/AttnDialect.h"
@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   fovea::attn::registerFoveaPasses();
   fovea::codegen::registerExpandMathPass();
-  fovea::codegen::registerShareKernelsPass();
+  fovea::codegen::registerBackendPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Fovea optimizer driver\n", registry));
 }

@@ -249,7 +249,7 @@ private:
 CompiledOptions Bench::options() const {
   CompiledOptions result;
   result.isDouble = arguments.dtype == "f64";
-  result.cpu = arguments.cpu;
+  result.target = arguments.cpu;
   result.perf = arguments.perf;
   result.threads = arguments.threads;
   if (arguments.maxActivationMb)

@@ -1,18 +1,13 @@
 //===- CompileCommand.cpp - fovea compile ---------------------------------===//
 
-#include "codegen/cpu/program/EmitDecoder.h"
-#include "codegen/native/Emit.h"
-#include "codegen/native/Lower.h"
+#include "codegen/Driver.h"
 #include "driver/data/Files.h"
+#include "driver/model/Execution.h"
 #include "driver/model/Package.h"
 #include "driver/model/Session.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "passes/schedule/Explain.h"
-
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <limits>
 
@@ -167,83 +162,42 @@ static void printPlan(const runtime::Program &program,
   }
 }
 
-/// Makes kernels of the programs that are wanted and there.
-static bool emitPrograms(mlir::ModuleOp module, const Wanted &wanted,
-                         const codegen::EmitOptions &options,
-                         mlir::ModuleOp kernels,
-                         std::vector<runtime::Program> &programs) {
+/// Prints the code of programs: their kernels, or what becomes of them.
+static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
+                                const Arguments &arguments,
+                                llvm::raw_ostream &stream) {
+  using runtime::Status;
+  codegen::DriverOptions options;
+  options.target = arguments.cpu;
+  options.isDouble = arguments.dtype == "f64";
+  options.keepsNames = true;
+  std::unique_ptr<codegen::Driver> driver;
+  if (Status status = codegen::Driver::create(module.getLoc(), options, driver);
+      status.failed())
+    return status;
   for (auto [entry, isWanted] :
        {std::pair("loss", wanted.loss), std::pair("grad", wanted.gradients)})
-    if (auto program = module.lookupSymbol<attn::ProgramOp>(entry);
-        program && isWanted &&
-        mlir::failed(codegen::emitProgram(program, kernels, options,
-                                          programs.emplace_back())))
-      return false;
-  runtime::Decoder decoder;
-  if (module.lookupSymbol<attn::ProgramOp>("encode") &&
-      mlir::failed(codegen::emitDecoder(module, kernels, options, decoder)))
-    return false;
-  llvm::append_range(programs, decoder.programs);
-  return !programs.empty();
-}
-
-/// The code of programs: their kernels, or what becomes of them.
-static llvm::Expected<std::string> emitCode(mlir::ModuleOp module,
-                                            const Wanted &wanted,
-                                            const Arguments &arguments) {
-  llvm::Expected<codegen::Target> target =
-      codegen::Target::parse(arguments.cpu);
-  if (!target)
-    return target.takeError();
-  mlir::MLIRContext &context = *module.getContext();
-  codegen::loadKernelDialects(context);
-  codegen::EmitOptions options;
-  options.target = *target;
-  options.real = arguments.dtype == "f64"
-                     ? mlir::Type(mlir::Float64Type::get(&context))
-                     : mlir::Type(mlir::Float32Type::get(&context));
-  options.keepsNames = true;
-  std::vector<runtime::Program> programs;
-  mlir::OwningOpRef<mlir::ModuleOp> kernels =
-      mlir::ModuleOp::create(module.getLoc());
-  auto failed = [] { return llvm::createStringError("no code could be made"); };
-  if (!emitPrograms(module, wanted, options, *kernels, programs))
-    return failed();
-  std::string text;
-  llvm::raw_string_ostream stream(text);
+    if (isWanted && module.lookupSymbol<attn::ProgramOp>(entry))
+      if (Status status = driver->add(module, entry); status.failed())
+        return status;
+  if (module.lookupSymbol<attn::ProgramOp>("encode"))
+    if (Status status = driver->addDecoder(module); status.failed())
+      return status;
+  std::vector<runtime::Program> programs = driver->description().programs;
+  llvm::append_range(programs, driver->description().decoder.programs);
   if (arguments.emit == "plan") {
     for (const runtime::Program &program : programs) {
       if (programs.size() > 1)
         stream << "program '" << program.entry << "'\n";
       printPlan(program, stream);
     }
-    return text;
+    return Status::success();
   }
-  if (arguments.emit == "kernels") {
-    kernels->print(stream);
-    stream << '\n';
-    return text;
-  }
-  llvm::LLVMContext llvmContext;
-  auto machine = target->createMachine();
-  if (!machine)
-    return machine.takeError();
-  if (mlir::failed(codegen::lowerToLLVM(*kernels)))
-    return failed();
-  std::unique_ptr<llvm::Module> code =
-      codegen::translateToLLVM(*kernels, llvmContext, **machine, *target);
-  if (!code)
-    return failed();
-  codegen::optimise(*code, **machine);
-  if (arguments.emit == "llvm") {
-    code->print(stream, nullptr);
-    return text;
-  }
-  auto bytes =
-      codegen::emitFile(*code, **machine, llvm::CodeGenFileType::AssemblyFile);
-  if (!bytes)
-    return bytes.takeError();
-  return std::string(bytes->begin(), bytes->end());
+  using Text = codegen::Driver::Text;
+  return driver->print(arguments.emit == "kernels" ? Text::Kernels
+                       : arguments.emit == "llvm"  ? Text::LLVM
+                                                   : Text::Assembly,
+                       stream);
 }
 
 int fovea::cli::runCompile(const Arguments &arguments) {
@@ -262,6 +216,12 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   Session session(arguments);
   std::unique_ptr<Model> model = session.openToExecute();
   if (!model)
+    return session.finish();
+  // Of a model without an objective, `loss` computes its equations.
+  if (isCode(arguments.emit) && !arguments.entries.empty() &&
+      (wanted->gradients || wanted->decode) &&
+      !checkWanted(session, arguments, *model, wanted->gradients,
+                   wanted->decode))
     return session.finish();
   if (!wanted->loss && !wanted->gradients)
     dropSystem(*model, "training");
@@ -290,12 +250,10 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   } else if (isCode(arguments.emit)) {
     if (!session.lower(*model, request))
       return session.finish();
-    llvm::Expected<std::string> code =
-        emitCode(*model->module, *wanted, arguments);
-    if (code)
-      text = std::move(*code);
-    else
-      session.error(llvm::toString(code.takeError()));
+    if (runtime::Status status =
+            emitCode(*model->module, *wanted, arguments, stream);
+        status.failed())
+      session.fail(status);
   } else {
     if (arguments.emit == "mlir") {
       if (!session.lower(*model, request))

@@ -192,7 +192,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   CompiledOptions compiledOptions;
   compiledOptions.isDouble = arguments.dtype == "f64";
   compiledOptions.threads = arguments.threads;
-  compiledOptions.cpu = arguments.cpu;
+  compiledOptions.target = arguments.cpu;
   Programs programs(session, *execution.model, request, compiledOptions);
   if (isReference) {
     if (!lowerAndRead(session, arguments, request, "decode", execution))

@@ -67,7 +67,7 @@ int fovea::cli::runRun(const Arguments &arguments) {
     options.isDouble = arguments.dtype == "f64";
     options.seed = arguments.seed;
     options.threads = arguments.threads;
-    options.cpu = arguments.cpu;
+    options.target = arguments.cpu;
     CompiledBatch compiled(*execution.model->module, execution.parameters,
                            execution.examples, options);
     status = reference::runBatch(*execution.model->module, compiled, batch,

@@ -26,7 +26,7 @@ evaluate(const Arguments &arguments, const Execution &execution,
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
   options.threads = arguments.threads;
-  options.cpu = arguments.cpu;
+  options.target = arguments.cpu;
   CompiledBatch compiled(module, parameters, execution.examples, options);
   return reference::runBatch(module, compiled, batch, results);
 }

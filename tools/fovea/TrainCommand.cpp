@@ -314,7 +314,7 @@ bool TrainCommand::readAllData() {
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.cpu = arguments.cpu;
+  options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
   programs = std::make_unique<Programs>(session, *model, request, options);
@@ -431,7 +431,7 @@ void TrainCommand::explainNotFinite(const TrainEnd &end) {
   std::unique_ptr<CompiledProgram> program;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.cpu = arguments.cpu;
+  options.target = arguments.cpu;
   if (!session.lower(*again, request) ||
       CompiledProgram::create(*again->module, "loss", options, program)
           .failed())

@@ -19,8 +19,8 @@ using runtime::Program;
 LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
                                           const EmitOptions &options,
                                           runtime::Program &description) {
-  if (failed(formKernels(program, options.target, options.real)))
-    return failure();
+  assert(MachineAttr::of(program) == machineOf(options.target, options.real) &&
+         "a program has the kernels of one machine");
   ProgramEmitter emitter(program, module, options);
   if (failed(emitter.emit()))
     return failure();

@@ -3,6 +3,7 @@
 #include "codegen/cpu/program/Recompute.h"
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/program/Storage.h"
+#include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
 #include "runtime/memory/Placement.h"
 #include "runtime/memory/Tables.h"
@@ -31,7 +32,7 @@ static constexpr int mostRounds = 40;
 static int64_t plannedBytes(ProgramOp program, Type real, const Target &target,
                             const MemoryLimit &limit) {
   auto copy = cast<ProgramOp>(program->clone());
-  if (failed(formKernels(copy, target, real)))
+  if (failed(formKernels(copy, machineOf(target, real))))
     return std::numeric_limits<int64_t>::max();
   GemmTile tile = gemmTile(real, target);
   std::vector<StripGroup> groups = stripsOf(copy, tile);

@@ -11,20 +11,9 @@
 #ifndef FOVEA_CODEGEN_CPU_PROGRAM_RECOMPUTE_H
 #define FOVEA_CODEGEN_CPU_PROGRAM_RECOMPUTE_H
 
-#include "codegen/native/Target.h"
-#include "dialect/AttnDialect.h"
-
-#include <map>
+#include "codegen/Backend.h"
 
 namespace fovea::codegen {
-
-/// How much the arrays of a program may take that are neither its data nor
-/// parameters, for the largest batch that there will be.
-struct MemoryLimit {
-  int64_t bytes = 0;
-  int64_t batch = 1, threads = 1;
-  std::map<std::string, int64_t> lengths; // the largest
-};
 
 /// Lets the program compute arrays again until it keeps the limit or nothing is
 /// left to compute again. Returns the bytes of its arrays then. Every result

@@ -1,11 +1,11 @@
-//===- EmitDecoder.cpp - the programs of a search as kernels --------------===//
+//===- Decoder.cpp - the programs of a search as kernels ------------------===//
 //
 // Reads the attribute `attn.decoder` into the description that the runtime's
 // search goes by. The programs themselves are programs like any other.
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/program/EmitDecoder.h"
+#include "codegen/Decoder.h"
 #include "passes/batch/SplitDecoder.h"
 
 using namespace mlir;
@@ -150,16 +150,16 @@ void Reader::read() {
 
 /// One search of a decoder; its programs join `programs`.
 static LogicalResult emitSearch(DictionaryAttr description, ModuleOp source,
-                                ModuleOp module, const EmitOptions &own,
+                                Type real, EmitProgram emitProgram,
                                 Decoder &decoder,
                                 std::vector<Program> &programs) {
-  Reader(description, own.real, decoder).read();
+  Reader(description, real, decoder).read();
   auto emit = [&](StringRef name) -> FailureOr<int> {
     auto program =
         name.empty() ? ProgramOp() : source.lookupSymbol<ProgramOp>(name);
     if (!program)
       return -1;
-    if (failed(emitProgram(program, module, own, programs.emplace_back())))
+    if (failed(emitProgram(program, programs.emplace_back())))
       return failure();
     return programs.size() - 1;
   };
@@ -181,16 +181,13 @@ static LogicalResult emitSearch(DictionaryAttr description, ModuleOp source,
   return success();
 }
 
-LogicalResult fovea::codegen::emitDecoder(ModuleOp source, ModuleOp module,
-                                          const EmitOptions &options,
-                                          Decoder &decoder) {
+LogicalResult fovea::codegen::emitDecoder(ModuleOp source, Type real,
+                                          EmitProgram emit, Decoder &decoder) {
   auto description = source->getAttrOfType<DictionaryAttr>(decoderName);
   assert(description && "the phase 'batch' has split a decoder");
   if (auto model = source->getAttrOfType<StringAttr>("attn.model"))
     decoder.model = model.str();
-  EmitOptions own = options;
-  own.prepares = true;
-  if (failed(emitSearch(description, source, module, own, decoder,
+  if (failed(emitSearch(description, source, real, emit, decoder,
                         decoder.programs)))
     return failure();
   if (auto later = description.getAs<ArrayAttr>("later"))
@@ -198,7 +195,7 @@ LogicalResult fovea::codegen::emitDecoder(ModuleOp source, ModuleOp module,
       Decoder &search = decoder.later.emplace_back();
       search.model = decoder.model;
       if (failed(
-              emitSearch(next, source, module, own, search, decoder.programs)))
+              emitSearch(next, source, real, emit, search, decoder.programs)))
         return failure();
     }
   return success();

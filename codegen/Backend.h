@@ -1,0 +1,114 @@
+//===- Backend.h - what a back end is -------------------------------------===//
+//
+// A back end makes kernels of programs, for the targets that it names. All that
+// others know of it is here: passes ask the machine that it describes, the
+// driver (Driver.h) hands it programs. Backends.def lists the back ends.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_BACKEND_H
+#define FOVEA_CODEGEN_BACKEND_H
+
+#include "codegen/native/Target.h"
+#include "dialect/AttnDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Program.h"
+
+#include <map>
+
+namespace fovea::codegen {
+
+/// The function of the runtime that hands a kernel to the threads.
+constexpr llvm::StringLiteral parallelName = "fovea_parallel";
+
+/// The one that says on which of them a kernel runs.
+constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
+
+/// A kernel and what it is part of: an equation, or a loop.
+struct KernelNote {
+  std::string symbol;
+  mlir::Operation *op;
+  /// Equations that are computed with it.
+  std::vector<mlir::Operation *> others = {};
+};
+
+struct EmitOptions {
+  /// What real numbers are: f32 or f64.
+  mlir::Type real;
+  Target target;
+  /// Parameters are packed by a function of their own, `<entry>.prepare`, which
+  /// the caller runs when they have changed, instead of in every run.
+  bool prepares = false;
+  /// Kernels keep their names and their frames, and none is shared: who reads
+  /// or times them knows them.
+  bool keepsNames = false;
+  /// Where the kernels are listed, if anywhere.
+  std::vector<KernelNote> *notes = nullptr;
+};
+
+/// How much the arrays of a program may take that are neither its data nor
+/// parameters, for the largest batch that there will be.
+struct MemoryLimit {
+  int64_t bytes = 0;
+  int64_t batch = 1, threads = 1;
+  std::map<std::string, int64_t> lengths; // the largest
+};
+
+/// A function `symbol(%turns: i64, %values: ptr)` that does nothing but
+/// multiply and add: so many operations in a turn, on up to 8 KB of values.
+struct Peak {
+  std::string symbol;
+  int64_t operations = 0;
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  /// What its targets are called on the command line.
+  virtual llvm::ArrayRef<llvm::StringLiteral> targets() const = 0;
+  /// One of them. Fails where this machine cannot make code for it.
+  virtual llvm::Expected<Target> target(llvm::StringRef name) const = 0;
+
+  /// The machine that passes ask, for real numbers of the type `real`.
+  virtual attn::MachineAttr machineOf(const Target &target,
+                                      mlir::Type real) const = 0;
+
+  /// Lets a program that is behind the phase `fuse` compute arrays again until
+  /// it keeps the limit or nothing is left to compute again. Returns the bytes
+  /// of its arrays then. Every result has the same bits.
+  virtual int64_t recompute(attn::ProgramOp program, const EmitOptions &options,
+                            const MemoryLimit &limit) const = 0;
+
+  /// Adds to `kernels` the function `@<entry>`, which runs `program` on a
+  /// frame, and its kernels; describes in `description` what the frame holds.
+  /// Behind the phase `kernels`, for the machine of the target. Fails, with an
+  /// error at the op, on what cannot be compiled yet.
+  virtual mlir::LogicalResult
+  emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,
+              const EmitOptions &options,
+              runtime::Program &description) const = 0;
+
+  /// Adds the yardstick of measurements: what one thread can compute at most.
+  virtual Peak emitPeak(mlir::ModuleOp kernels,
+                        const EmitOptions &options) const = 0;
+
+  /// Makes its passes over kernels known to command lines.
+  virtual void registerPasses() const {}
+};
+
+#define BACKEND(name) const Backend &name##Backend();
+#include "codegen/Backends.def"
+
+/// The back end of a target that is called so. Fails where there is none.
+llvm::Expected<const Backend *> backendFor(llvm::StringRef target);
+
+/// The target itself.
+llvm::Expected<Target> targetNamed(llvm::StringRef name);
+
+/// The passes of all back ends.
+void registerBackendPasses();
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_BACKEND_H

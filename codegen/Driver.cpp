@@ -1,0 +1,173 @@
+//===- Driver.cpp - from programs to code ---------------------------------===//
+
+#include "codegen/Driver.h"
+#include "codegen/Decoder.h"
+#include "codegen/native/Emit.h"
+#include "codegen/native/Lower.h"
+#include "codegen/native/ObjectCache.h"
+#include "codegen/native/Split.h"
+#include "passes/Pipeline.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <fmt/format.h>
+#include <limits>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::codegen;
+using runtime::Status;
+
+static Status failure(llvm::Error error) {
+  return Status::error(llvm::toString(std::move(error)));
+}
+
+Driver::Driver(Location location, const DriverOptions &options,
+               const Backend &backend, Target target)
+    : options(options), backend(backend), module(ModuleOp::create(location)) {
+  MLIRContext *context = location.getContext();
+  emit.real = options.isDouble ? Type(Float64Type::get(context))
+                               : Type(Float32Type::get(context));
+  emit.target = std::move(target);
+  emit.notes = options.notes;
+  emit.keepsNames = options.keepsNames || options.notes;
+}
+
+Status Driver::create(Location location, const DriverOptions &options,
+                      std::unique_ptr<Driver> &result) {
+  llvm::Expected<const Backend *> backend = backendFor(options.target);
+  if (!backend)
+    return failure(backend.takeError());
+  llvm::Expected<Target> target = (*backend)->target(options.target);
+  if (!target)
+    return failure(target.takeError());
+  loadKernelDialects(*location.getContext());
+  result.reset(new Driver(location, options, **backend, std::move(*target)));
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
+  int64_t bytes = backend.recompute(program, emit, limit);
+  if (bytes <= limit.bytes)
+    return Status::success();
+  if (bytes == std::numeric_limits<int64_t>::max())
+    return Status::machine(
+        fmt::format("the arrays of '@{}' for a batch of {} fit into no machine",
+                    program.getSymName().str(), limit.batch));
+  constexpr int64_t megabyte = 1 << 20;
+  return Status::error(fmt::format(
+      "the arrays of '@{}' take {} MB for a batch of {}, though all is "
+      "computed "
+      "again that can be, and '--max-activation-mb' allows {}; a smaller batch "
+      "needs less",
+      program.getSymName().str(), llvm::divideCeil(bytes, megabyte),
+      limit.batch, limit.bytes / megabyte));
+}
+
+LogicalResult Driver::emitProgram(attn::ProgramOp program, bool prepares,
+                                  runtime::Program &description) {
+  EmitOptions own = emit;
+  own.prepares = prepares;
+  if (failed(attn::formKernels(program,
+                               backend.machineOf(emit.target, emit.real))))
+    return mlir::failure();
+  return backend.emitProgram(program, *module, own, description);
+}
+
+Status Driver::add(ModuleOp source, StringRef entry) {
+  auto program = source.lookupSymbol<attn::ProgramOp>(entry);
+  if (!program)
+    return Status::error("the module has no '@" + entry.str() + "'");
+  if (options.memory)
+    if (Status status = keepLimit(program, *options.memory); status.failed())
+      return status;
+  if (failed(emitProgram(program, options.prepares,
+                         programs.programs.emplace_back())))
+    return Status::error("'@" + entry.str() + "' cannot be compiled");
+  return Status::success();
+}
+
+Status Driver::addDecoder(ModuleOp source) {
+  programs.hasDecoder = true;
+  auto emitOne = [&](attn::ProgramOp program, runtime::Program &description) {
+    return emitProgram(program, /*prepares=*/true, description);
+  };
+  if (failed(emitDecoder(source, emit.real, emitOne, programs.decoder)))
+    return Status::error("the decoder cannot be compiled");
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+Status Driver::print(Text text, llvm::raw_ostream &stream) {
+  if (text == Text::Kernels) {
+    module->print(stream);
+    stream << '\n';
+    return Status::success();
+  }
+  auto machine = emit.target.createMachine();
+  if (!machine)
+    return failure(machine.takeError());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code;
+  if (succeeded(lowerToLLVM(*module)))
+    code = translateToLLVM(*module, context, **machine, emit.target);
+  if (!code)
+    return Status::error("the kernels cannot be compiled");
+  optimise(*code, **machine, options.optimisation);
+  if (text == Text::LLVM) {
+    code->print(stream, nullptr);
+    return Status::success();
+  }
+  auto bytes = emitFile(*code, **machine, llvm::CodeGenFileType::AssemblyFile);
+  if (!bytes)
+    return failure(bytes.takeError());
+  stream << StringRef(bytes->data(), bytes->size());
+  return Status::success();
+}
+
+Status Driver::compile(Objects &objects) {
+  CompileOptions compile;
+  compile.optimisation = options.optimisation;
+  compile.codegen = options.codegen;
+  if (options.isCached)
+    compile.cache = std::make_shared<ObjectCache>(ObjectCache::defaultFolder());
+  auto made =
+      compileObjects(splitModule(std::move(module)), emit.target, compile);
+  if (!made)
+    return failure(made.takeError());
+  objects = std::move(*made);
+  return Status::success();
+}
+
+Status Driver::finish(Code &code) {
+  code.description = std::move(programs);
+  return compile(code.objects);
+}
+
+Status fovea::codegen::load(Objects objects, StringRef target,
+                            decltype(&fovea_parallel) parallel, bool perf,
+                            std::unique_ptr<Jit> &jit) {
+  llvm::Expected<Target> parsed = targetNamed(target);
+  if (!parsed)
+    return failure(parsed.takeError());
+  JitOptions options;
+  options.symbols = {
+      {parallelName.str(), reinterpret_cast<void *>(parallel)},
+      {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)}};
+  options.perf = perf;
+  auto made = Jit::create(*parsed, std::move(options));
+  if (!made)
+    return failure(made.takeError());
+  jit = std::move(*made);
+  for (std::unique_ptr<llvm::MemoryBuffer> &object : objects)
+    if (llvm::Error error = jit->add(std::move(object)))
+      return failure(std::move(error));
+  return Status::success();
+}

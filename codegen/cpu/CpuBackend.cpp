@@ -1,0 +1,46 @@
+//===- CpuBackend.cpp - CPUs as a back end --------------------------------===//
+
+#include "codegen/Backend.h"
+#include "codegen/cpu/Machine.h"
+#include "codegen/cpu/products/Peak.h"
+#include "codegen/cpu/program/EmitProgram.h"
+#include "codegen/cpu/program/Recompute.h"
+#include "codegen/cpu/program/ShareKernels.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::codegen;
+
+namespace {
+class CpuBackend final : public Backend {
+public:
+  ArrayRef<llvm::StringLiteral> targets() const override {
+    return Target::names();
+  }
+  llvm::Expected<Target> target(StringRef name) const override {
+    return Target::parse(name);
+  }
+  attn::MachineAttr machineOf(const Target &target, Type real) const override {
+    return codegen::machineOf(target, real);
+  }
+  int64_t recompute(attn::ProgramOp program, const EmitOptions &options,
+                    const MemoryLimit &limit) const override {
+    return codegen::recompute(program, options.real, options.target, limit);
+  }
+  LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
+                            const EmitOptions &options,
+                            runtime::Program &description) const override {
+    return codegen::emitProgram(program, kernels, options, description);
+  }
+  Peak emitPeak(ModuleOp kernels, const EmitOptions &options) const override {
+    codegen::emitPeak(kernels, options.real, options.target);
+    return {"fma_peak", peakFlops(options.real, options.target)};
+  }
+  void registerPasses() const override { registerShareKernelsPass(); }
+};
+} // namespace
+
+const Backend &fovea::codegen::cpuBackend() {
+  static const CpuBackend backend;
+  return backend;
+}
