@@ -1,8 +1,10 @@
 //===- IndexEquations.cpp - solves the positions of a read ----------------===//
 
 #include "dialect/adjoints/IndexEquations.h"
+#include "dialect/LinearForm.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <numeric>
 
@@ -93,53 +95,21 @@ static IndexQuotient reduced(IndexQuotient value) {
 }
 
 std::optional<LinearIndex> fovea::attn::linearIndex(Value value, ComputeOp op) {
-  // Shared subexpressions are visited once per path; who doubles a value many
-  // times over gets a condition instead of a solution.
-  constexpr unsigned maxSteps = 256;
-  LinearIndex form;
-  SmallVector<std::pair<Value, int64_t>> worklist = {{value, 1}};
-  for (unsigned steps = 0; !worklist.empty(); ++steps) {
-    if (steps == maxSteps)
+  std::optional<LinearForm> sum = LinearForm::of(value);
+  if (!sum)
+    return std::nullopt;
+  LinearIndex form = LinearIndex::of(sum->constant);
+  for (auto [term, factor] : sum->terms) {
+    IndexSymbol symbol{IndexSymbol::Iterator, 0, StringAttr()};
+    auto index = dyn_cast<BlockArgument>(term);
+    auto extent = term.getDefiningOp<ExtentOp>();
+    if (index && index.getOwner()->getParentOp() == op)
+      symbol.number = index.getArgNumber();
+    else if (extent && !extent.getParent())
+      symbol = {IndexSymbol::Length, 0, extent.getLengthAttr()};
+    else
       return std::nullopt;
-    auto [next, factor] = worklist.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (argument.getOwner()->getParentOp() != op)
-        return std::nullopt;
-      form.add(LinearIndex::of({IndexSymbol::Iterator, argument.getArgNumber(),
-                                StringAttr()}),
-               factor);
-      continue;
-    }
-    Operation *def = next.getDefiningOp();
-    if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
-      auto number = dyn_cast<IntegerAttr>(constant.getValue());
-      if (!number)
-        return std::nullopt;
-      form.constant += factor * number.getInt();
-    } else if (auto sum = dyn_cast<arith::AddIOp>(def)) {
-      worklist.push_back({sum.getRhs(), factor});
-      worklist.push_back({sum.getLhs(), factor});
-    } else if (auto difference = dyn_cast<arith::SubIOp>(def)) {
-      worklist.push_back({difference.getRhs(), -factor});
-      worklist.push_back({difference.getLhs(), factor});
-    } else if (auto product = dyn_cast<arith::MulIOp>(def)) {
-      APInt times;
-      if (matchPattern(product.getRhs(), m_ConstantInt(&times)))
-        worklist.push_back({product.getLhs(), factor * times.getSExtValue()});
-      else if (matchPattern(product.getLhs(), m_ConstantInt(&times)))
-        worklist.push_back({product.getRhs(), factor * times.getSExtValue()});
-      else
-        return std::nullopt;
-    } else if (auto cast = dyn_cast<arith::IndexCastOp>(def)) {
-      worklist.push_back({cast.getIn(), factor});
-    } else if (auto extent = dyn_cast<ExtentOp>(def);
-               extent && !extent.getParent()) {
-      form.add(
-          LinearIndex::of({IndexSymbol::Length, 0, extent.getLengthAttr()}),
-          factor);
-    } else {
-      return std::nullopt;
-    }
+    form.add(LinearIndex::of(symbol), factor);
   }
   return form;
 }
@@ -151,12 +121,16 @@ std::optional<LinearIndex> fovea::attn::linearIndex(Value value, ComputeOp op) {
 /// The bound is for lengths that are given by each other.
 static constexpr unsigned maxSteps = 64;
 
+Lengths::Lengths(Operation *op)
+    : system(op->hasTrait<OpTrait::IsIsolatedFromAbove>()
+                 ? op
+                 : op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>()) {}
+
 LengthOp Lengths::find(StringAttr name) {
   auto [known, inserted] = this->known.try_emplace(name);
   if (!inserted)
     return known->second;
   // Lengths stand at the front of a system, so the search is short.
-  Operation *system = op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>();
   for (Operation &other : system->getRegion(0).front())
     if (auto length = dyn_cast<LengthOp>(other);
         length && length.getLengthAttr() == name) {
@@ -168,17 +142,18 @@ LengthOp Lengths::find(StringAttr name) {
 
 StringAttr Lengths::parentOf(Attribute extent) {
   // A length that is given by a nested one is nested too.
-  SmallVector<StringAttr> worklist;
+  llvm::SmallSetVector<StringAttr, 4> lengths;
   if (auto name = dyn_cast<StringAttr>(extent))
-    worklist.push_back(name);
-  for (unsigned i = 0; i < worklist.size() && i < maxSteps; ++i) {
-    LengthOp length = find(worklist[i]);
+    lengths.insert(name);
+  for (unsigned i = 0; i < lengths.size(); ++i) {
+    LengthOp length = find(lengths[i]);
     if (!length)
       continue;
     if (StringAttr parent = length.getParentAttr())
       return parent;
     if (length.getOf())
-      llvm::append_range(worklist, length.getOf()->getAsRange<StringAttr>());
+      for (auto name : length.getOf()->getAsRange<StringAttr>())
+        lengths.insert(name);
   }
   return StringAttr();
 }

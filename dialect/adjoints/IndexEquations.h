@@ -78,7 +78,8 @@ mlir::Value extentValue(mlir::OpBuilder &builder, mlir::Location loc,
 /// The lengths that the system around an op names.
 class Lengths {
 public:
-  explicit Lengths(mlir::Operation *op) : op(op) {}
+  /// Of a system or program, or of the one around another op.
+  explicit Lengths(mlir::Operation *op);
   /// The parent of a nested extent; null for any other extent.
   mlir::StringAttr parentOf(mlir::Attribute extent);
   /// An extent that is not nested, as a form of numbers and free lengths.
@@ -91,7 +92,7 @@ public:
 private:
   LengthOp find(mlir::StringAttr name);
 
-  mlir::Operation *op;
+  mlir::Operation *system;
   llvm::DenseMap<mlir::StringAttr, LengthOp> known;
 };
 

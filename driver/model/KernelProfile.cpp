@@ -1,6 +1,7 @@
 //===- KernelProfile.cpp - where the time of a program goes ---------------===//
 
 #include "driver/model/KernelProfile.h"
+#include "dialect/LinearForm.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/VectorIndex.h"
@@ -77,12 +78,11 @@ struct Work {
 /// Whether a step of a loop reads a part of the array, not the whole.
 static bool readsRow(ReadOp read) {
   return llvm::any_of(read.getIndices(), [](Value index) {
-    if (auto op = index.getDefiningOp<arith::AddIOp>())
-      index = op.getLhs();
-    else if (auto op = index.getDefiningOp<arith::SubIOp>())
-      index = op.getLhs();
-    auto argument = dyn_cast<BlockArgument>(index);
-    return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
+    std::optional<LinearForm> form = LinearForm::of(index);
+    return form && llvm::any_of(form->terms, [](const auto &term) {
+             auto argument = dyn_cast<BlockArgument>(term.first);
+             return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
+           });
   });
 }
 

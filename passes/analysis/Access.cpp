@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/analysis/Access.h"
+#include "dialect/LinearForm.h"
+#include "dialect/adjoints/IndexEquations.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -15,48 +17,9 @@ using namespace fovea::attn;
 
 namespace {
 
-/// How much of an index expression is looked at: shared subexpressions are
-/// visited once for each use, so the work needs a bound.
+/// How much of a condition is looked at: shared subexpressions are visited once
+/// for each use, so the work needs a bound.
 constexpr unsigned maxTerms = 256;
-
-/// A sum of opaque values with factors, plus a constant.
-struct LinearForm {
-  llvm::SmallMapVector<Value, int64_t, 4> factors;
-  int64_t constant = 0;
-  unsigned visited = 0;
-
-  /// Adds `value * factor`; false where the expression is too large.
-  bool add(Value value, int64_t factor);
-};
-
-bool LinearForm::add(Value value, int64_t factor) {
-  if (++visited > maxTerms)
-    return false;
-  APInt number;
-  if (matchPattern(value, m_ConstantInt(&number))) {
-    constant += number.getSExtValue() * factor;
-    return true;
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<arith::AddIOp>(op))
-    return add(op->getOperand(0), factor) && add(op->getOperand(1), factor);
-  if (isa_and_nonnull<arith::SubIOp>(op))
-    return add(op->getOperand(0), factor) && add(op->getOperand(1), -factor);
-  if (isa_and_nonnull<arith::MulIOp>(op))
-    for (unsigned i : {0, 1})
-      if (matchPattern(op->getOperand(i), m_ConstantInt(&number)))
-        return add(op->getOperand(1 - i), factor * number.getSExtValue());
-  if (isa_and_nonnull<arith::IndexCastOp>(op)) {
-    // An index that was used as a number in between is still an index.
-    Operation *inner = op->getOperand(0).getDefiningOp();
-    if (isa<BlockArgument>(op->getOperand(0)) ||
-        isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
-                        arith::IndexCastOp, ExtentOp>(inner))
-      return add(op->getOperand(0), factor);
-  }
-  factors[value] += factor;
-  return true;
-}
 
 /// Collects the guards that follow from conditions on the indices of one op.
 class GuardCollector {
@@ -162,17 +125,16 @@ void GuardCollector::add(Value condition, bool holds) {
 AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
   AccessIndex result;
   result.expression = value;
-  LinearForm form;
-  if (!form.add(value, 1))
+  std::optional<LinearForm> form = LinearForm::of(value);
+  if (!form)
     return result;
-  result.offset = form.constant;
-  form.factors.remove_if([](auto &entry) { return entry.second == 0; });
-  if (form.factors.empty()) {
+  result.offset = form->constant;
+  if (form->terms.empty()) {
     result.kind = AccessIndex::Constant;
     return result;
   }
-  auto [base, factor] = form.factors.front();
-  if (form.factors.size() > 1 || factor != 1) {
+  auto [base, factor] = form->terms.front();
+  if (form->terms.size() > 1 || factor != 1) {
     result.offset = 0;
     return result;
   }
@@ -298,24 +260,14 @@ Value fovea::attn::insideKernel(Value array) {
 }
 
 bool fovea::attn::variesInside(Attribute extent, Operation *model) {
-  // The extent and what it follows from, each once.
-  llvm::SmallSetVector<Attribute, 4> lengths;
-  lengths.insert(extent);
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    auto name = dyn_cast<StringAttr>(lengths[i]);
-    if (!name)
-      continue;
-    for (auto length : model->getRegion(0).getOps<LengthOp>()) {
-      if (length.getLengthAttr() != name)
-        continue;
-      if (length.getParent())
-        return true;
-      if (length.getOf())
-        lengths.insert(length.getOf()->begin(), length.getOf()->end());
-      break;
-    }
-  }
-  return false;
+  return Lengths(model).parentOf(extent) != nullptr;
+}
+
+bool fovea::attn::startsAtZero(ComputeOp op, std::optional<unsigned> except) {
+  for (auto [number, lower] : llvm::enumerate(op.getLower()))
+    if (number != except && lower != 0)
+      return false;
+  return true;
 }
 
 ReadOp fovea::attn::plainRead(Operation *user, Value array) {

@@ -77,6 +77,9 @@ mlir::Value insideKernel(mlir::Value array);
 /// places of an example, by itself or because it follows from one that does.
 bool variesInside(mlir::Attribute extent, mlir::Operation *model);
 
+/// Whether every index of `op` runs from 0, but for `except`.
+bool startsAtZero(ComputeOp op, std::optional<unsigned> except = {});
+
 /// `user` as a read of `array` that has no alternatives; null otherwise.
 ReadOp plainRead(mlir::Operation *user, mlir::Value array);
 

@@ -2,6 +2,7 @@
 
 #include "passes/analysis/Equations.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/analysis/Access.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -68,11 +69,11 @@ void fovea::attn::readRows(ReadOp read, ComputeOp op, ComputeOp rows,
 
 Value fovea::attn::copiedBy(ComputeOp op) {
   auto read = op.getYielded().getDefiningOp<ReadOp>();
-  bool isCopy =
-      op.getReducer() == Reducer::none && !op.hasCondition() && read &&
-      read.getAlternatives().empty() && !read.getOtherwise() &&
-      read.getArrayType() == op.getResult().getType() &&
-      llvm::equal(read.getIndices(), op.getBody().getArguments()) &&
-      llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
+  bool isCopy = op.getReducer() == Reducer::none && !op.hasCondition() &&
+                read && read.getAlternatives().empty() &&
+                !read.getOtherwise() &&
+                read.getArrayType() == op.getResult().getType() &&
+                llvm::equal(read.getIndices(), op.getBody().getArguments()) &&
+                startsAtZero(op);
   return isCopy ? read.getArray() : Value();
 }

@@ -18,7 +18,7 @@ namespace fovea::attn {
 /// condition says zero.
 static bool isElementwise(ComputeOp op) {
   return op.getReducer() == Reducer::none && batchOf(op) != BatchKind::sum &&
-         llvm::all_of(op.getLower(), [](int64_t lower) { return lower == 0; });
+         startsAtZero(op);
 }
 
 /// The array that `op` copies, if a batch has both in the same way.
@@ -69,8 +69,7 @@ static ReadOp onlyRead(ComputeOp op) {
   if (!reader || reader->getBlock() != op->getBlock() ||
       read->getBlock() != &reader.getBody().front() ||
       batchOf(reader) != batchOf(op) || isProduct(reader) ||
-      reader.getNumIndices() != op.getNumIndices() ||
-      llvm::any_of(reader.getLower(), [](int64_t lower) { return lower != 0; }))
+      reader.getNumIndices() != op.getNumIndices() || !startsAtZero(reader))
     return {};
   // Its indices, in whatever order.
   llvm::SmallDenseSet<Value> seen;

@@ -39,13 +39,6 @@ static bool findFactors(ComputeOp op, ReadOp (&factors)[2]) {
   return factors[0] != factors[1];
 }
 
-static bool startsAtZero(ComputeOp op, std::optional<unsigned> except = {}) {
-  for (auto [number, lower] : llvm::enumerate(op.getLower()))
-    if (number != except && lower != 0)
-      return false;
-  return true;
-}
-
 namespace {
 /// Each axis of a read: an index of the op plus a number. `places` are those
 /// ahead of them that depend on no index of the op.

@@ -166,8 +166,7 @@ static bool isThereFor(Value array, ScanOp scan, ArrayRef<ReadOp> reads) {
 /// Whether a row is a little arithmetic on what is there where it is read.
 static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
   if (row.getReducer() != Reducer::none || row.hasCondition() ||
-      !row.getElementType().isF64() ||
-      llvm::any_of(row.getLower(), [](int64_t lower) { return lower != 0; }))
+      !row.getElementType().isF64() || !startsAtZero(row))
     return false;
   for (Operation &op : row.getBody().front().without_terminator()) {
     auto read = dyn_cast<ReadOp>(op);

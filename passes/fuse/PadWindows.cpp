@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Conditions.h"
+#include "dialect/LinearForm.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/batch/Batch.h"
@@ -30,12 +31,6 @@ static constexpr int64_t leastTaps = 8;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A sum of indices of an op, times numbers, and a number.
-struct Linear {
-  SmallVector<int64_t> coefficients;
-  int64_t constant = 0;
-};
-
 /// A read along a window: axis `axis` stands at along + sign * tap + offset.
 struct Window {
   ReadOp read;
@@ -57,32 +52,6 @@ static ComputeOp ownerOf(BlockArgument index) {
   return dyn_cast<ComputeOp>(index.getOwner()->getParentOp());
 }
 
-static bool addTo(Linear &sum, Value value, int64_t factor, ComputeOp op) {
-  if (auto index = dyn_cast<BlockArgument>(value)) {
-    if (ownerOf(index) != op)
-      return false;
-    sum.coefficients[index.getArgNumber()] += factor;
-    return true;
-  }
-  if (auto number = value.getDefiningOp<arith::ConstantIndexOp>()) {
-    sum.constant += factor * number.value();
-    return true;
-  }
-  if (auto add = value.getDefiningOp<arith::AddIOp>())
-    return addTo(sum, add.getLhs(), factor, op) &&
-           addTo(sum, add.getRhs(), factor, op);
-  if (auto sub = value.getDefiningOp<arith::SubIOp>())
-    return addTo(sum, sub.getLhs(), factor, op) &&
-           addTo(sum, sub.getRhs(), -factor, op);
-  return false;
-}
-
-static std::optional<Linear> linearOf(Value value, ComputeOp op) {
-  Linear sum;
-  sum.coefficients.resize(op.getNumIndices());
-  return addTo(sum, value, 1, op) ? std::optional(sum) : std::nullopt;
-}
-
 /// The indices of `op` that a value of its body or condition depends on.
 static llvm::SmallBitVector indicesOf(Value value, ComputeOp op) {
   llvm::SmallBitVector found(op.getNumIndices());
@@ -101,22 +70,23 @@ static llvm::SmallBitVector indicesOf(Value value, ComputeOp op) {
 
 /// The only two indices of a sum, if one is added and the other added or
 /// subtracted.
-static bool findWindow(const Linear &sum, ComputeOp op, Window &window) {
-  SmallVector<unsigned> used;
-  for (auto [index, factor] : llvm::enumerate(sum.coefficients))
-    if (factor != 0)
-      used.push_back(index);
-  if (used.size() != 2)
+static bool findWindow(const LinearForm &sum, ComputeOp op, Window &window) {
+  if (sum.terms.size() != 2)
     return false;
-  auto isParallel = [&](unsigned index) { return index < op.getNumParallel(); };
-  if (isParallel(used[0]) == isParallel(used[1]))
+  auto along = cast<BlockArgument>(sum.terms.front().first);
+  auto tap = cast<BlockArgument>(sum.terms.back().first);
+  auto isParallel = [&](BlockArgument index) {
+    return index.getArgNumber() < op.getNumParallel();
+  };
+  if (isParallel(along) == isParallel(tap))
     return false;
-  std::tie(window.along, window.tap) = std::pair(used[0], used[1]);
-  if (!isParallel(window.along))
-    std::swap(window.along, window.tap);
-  window.sign = sum.coefficients[window.tap];
+  if (!isParallel(along))
+    std::swap(along, tap);
+  window.along = along.getArgNumber();
+  window.tap = tap.getArgNumber();
+  window.sign = sum.factorOf(tap);
   window.offset = sum.constant;
-  return sum.coefficients[window.along] == 1 && std::abs(window.sign) == 1 &&
+  return sum.factorOf(along) == 1 && std::abs(window.sign) == 1 &&
          op.getLower()[window.along] == 0 && op.getLower()[window.tap] == 0;
 }
 
@@ -149,7 +119,8 @@ static bool sortCondition(ComputeOp op, Window &window) {
     auto compare = part.getDefiningOp<arith::CmpIOp>();
     if (!compare || !compare.getLhs().getType().isIndex())
       return false;
-    std::optional<Linear> left = linearOf(compare.getLhs(), op);
+    std::optional<LinearForm> left =
+        LinearForm::ofIndices(compare.getLhs(), op);
     Window own;
     if (!left || !findWindow(*left, op, own) || own.along != window.along ||
         own.tap != window.tap || own.sign != window.sign ||
@@ -198,7 +169,7 @@ static std::optional<Window> match(ComputeOp op, ReadOp read, ReadOp other) {
   bool isFound = false;
   llvm::SmallBitVector free(op.getNumIndices());
   for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
-    std::optional<Linear> sum = linearOf(index, op);
+    std::optional<LinearForm> sum = LinearForm::ofIndices(index, op);
     if (!isFound && sum && findWindow(*sum, op, window)) {
       window.axis = axis;
       isFound = true;
@@ -297,7 +268,7 @@ static ComputeOp makePadded(ComputeOp op, Window &window) {
     for (Value other : conditions)
       all.require(cloneValue(builder, other, op, mapping));
     for (arith::CmpIOp bound : window.bounds) {
-      int64_t offset = linearOf(bound.getLhs(), op)->constant;
+      int64_t offset = LinearForm::ofIndices(bound.getLhs(), op)->constant;
       Value left = at(to, window.first + offset - window.offset);
       Value right = cloneValue(builder, bound.getRhs(), op, mapping);
       all.require(arith::CmpIOp::create(builder, loc, bound.getPredicate(),

@@ -1,6 +1,7 @@
 //===- VectorIndex.cpp - along which index there are vectors --------------===//
 
 #include "passes/kernels/VectorIndex.h"
+#include "dialect/LinearForm.h"
 #include "passes/analysis/Access.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -8,21 +9,23 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The factor of index number `number` in an affine index of a read, or
-/// nothing when it is not affine in it.
+/// The factor of index number `number` in an index of a read, or nothing when
+/// it is not linear in it.
 static std::optional<int64_t> factorOf(Value value, unsigned number) {
   if (!(dependence(value) >> number & 1))
     return 0;
-  if (isa<BlockArgument>(value))
-    return 1;
-  Operation *op = value.getDefiningOp();
-  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+  std::optional<LinearForm> form = LinearForm::of(value);
+  if (!form)
     return std::nullopt;
-  std::optional<int64_t> a = factorOf(op->getOperand(0), number);
-  std::optional<int64_t> b = factorOf(op->getOperand(1), number);
-  if (!a || !b)
-    return std::nullopt;
-  return isa<arith::AddIOp>(op) ? *a + *b : *a - *b;
+  int64_t result = 0;
+  for (auto [term, factor] : form->terms) {
+    if (!(dependence(term) >> number & 1))
+      continue;
+    if (!isa<BlockArgument>(term))
+      return std::nullopt;
+    result += factor;
+  }
+  return result;
 }
 
 /// +2 for a read of neighbours, -4 for a gather, 0 for one value for all.

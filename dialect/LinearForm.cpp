@@ -1,0 +1,63 @@
+//===- LinearForm.cpp - what index arithmetic adds up ---------------------===//
+
+#include "dialect/LinearForm.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// Shared subexpressions are visited once for each use, so the work needs a
+/// bound.
+static constexpr unsigned maxVisits = 256;
+
+/// Whether a cast gives what arithmetic on indices gave: an index that was used
+/// as a number in between is still an index.
+static bool isArithmetic(Value value) {
+  return isa<BlockArgument>(value) ||
+         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp,
+             arith::ConstantOp, ExtentOp>(value.getDefiningOp());
+}
+
+std::optional<LinearForm> LinearForm::of(Value value) {
+  LinearForm form;
+  SmallVector<std::pair<Value, int64_t>> worklist = {{value, 1}};
+  for (unsigned visits = 0; !worklist.empty(); ++visits) {
+    if (visits == maxVisits)
+      return std::nullopt;
+    auto [next, factor] = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    APInt number;
+    if (matchPattern(next, m_ConstantInt(&number))) {
+      form.constant += number.getSExtValue() * factor;
+    } else if (isa_and_nonnull<arith::AddIOp>(op)) {
+      worklist.push_back({op->getOperand(1), factor});
+      worklist.push_back({op->getOperand(0), factor});
+    } else if (isa_and_nonnull<arith::SubIOp>(op)) {
+      worklist.push_back({op->getOperand(1), -factor});
+      worklist.push_back({op->getOperand(0), factor});
+    } else if (isa_and_nonnull<arith::MulIOp>(op) &&
+               matchPattern(op->getOperand(1), m_ConstantInt(&number))) {
+      worklist.push_back({op->getOperand(0), factor * number.getSExtValue()});
+    } else if (isa_and_nonnull<arith::MulIOp>(op) &&
+               matchPattern(op->getOperand(0), m_ConstantInt(&number))) {
+      worklist.push_back({op->getOperand(1), factor * number.getSExtValue()});
+    } else if (isa_and_nonnull<arith::IndexCastOp>(op) &&
+               isArithmetic(op->getOperand(0))) {
+      worklist.push_back({op->getOperand(0), factor});
+    } else {
+      form.terms[next] += factor;
+    }
+  }
+  form.terms.remove_if([](const auto &term) { return term.second == 0; });
+  return form;
+}
+
+std::optional<LinearForm> LinearForm::ofIndices(Value value, ComputeOp op) {
+  std::optional<LinearForm> form = of(value);
+  if (form && llvm::all_of(form->terms, [&](const auto &term) {
+        auto index = dyn_cast<BlockArgument>(term.first);
+        return index && index.getOwner()->getParentOp() == op;
+      }))
+    return form;
+  return std::nullopt;
+}

@@ -1,0 +1,32 @@
+//===- LinearForm.h - what index arithmetic adds up -----------------------===//
+//
+// Sums, differences and products with numbers, taken apart: the one way in
+// which anybody looks into an index. What the terms mean is the caller's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_LINEARFORM_H
+#define FOVEA_DIALECT_LINEARFORM_H
+
+#include "dialect/AttnDialect.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fovea::attn {
+
+/// A sum of values with factors that are not 0, and a number.
+struct LinearForm {
+  llvm::SmallMapVector<mlir::Value, int64_t, 4> terms;
+  int64_t constant = 0;
+
+  /// `value`, an index or a whole number; what no arithmetic gives is a term.
+  /// Nothing where the expression is too large to look into.
+  static std::optional<LinearForm> of(mlir::Value value);
+  /// The same where every term is an index of `op`.
+  static std::optional<LinearForm> ofIndices(mlir::Value value, ComputeOp op);
+
+  int64_t factorOf(mlir::Value term) const { return terms.lookup(term); }
+};
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_LINEARFORM_H
