@@ -27,6 +27,9 @@ enum ExitCode {
 struct Arguments {
   std::string command;
   std::vector<std::string> specs; // several for fmt only
+  /// The file of weights that has the spec, where the spec is the folder of a
+  /// training or such a file (driver/model/StoredSpec.h); empty: none.
+  std::string stored;
   std::vector<std::pair<std::string, std::string>> sets;
 
   std::string weights;
@@ -93,6 +96,7 @@ struct Arguments {
 
   // check
   bool syntaxOnly = false;
+  bool asJson = false;
 
   // fmt
   bool inPlace = false;

@@ -65,6 +65,45 @@ static std::vector<int64_t> indicesOf(int64_t flat,
   return indices;
 }
 
+/// How weights that carry their spec are of another model, in one sentence;
+/// empty where it is the same, or nobody knows.
+static std::string differenceOf(const Session &session, const Model &model,
+                                const runtime::TensorFile &file,
+                                const std::string &path) {
+  StoredSpec theirs;
+  if (!theirs.take(file.metadata))
+    return "";
+  std::string hint = "; '" + path + "' in the place of the spec takes theirs";
+  auto name = file.metadata.find("model");
+  if (name != file.metadata.end() && name->second != model.name)
+    return fmt::format("these are weights of '{}', and not of '{}'{}",
+                       name->second, model.name, hint);
+  std::vector<std::string> have, need;
+  for (const auto &[dim, size] : session.source().dims) {
+    auto other = theirs.dims.find(dim);
+    if (other == theirs.dims.end() || other->second == size)
+      continue;
+    have.push_back(fmt::format("{} = {}", dim, other->second));
+    need.push_back(fmt::format("{} = {}", dim, size));
+  }
+  if (have.empty())
+    return "";
+  return fmt::format("these weights have {}, but '{}' has {}{}",
+                     llvm::join(have, ", "), model.name, llvm::join(need, ", "),
+                     hint);
+}
+
+/// Whether every parameter of the model is there, with its extents, and no
+/// other.
+static bool fits(const Model &model, const runtime::TensorFile &file) {
+  return file.tensors.size() == model.parameters.size() &&
+         llvm::all_of(model.parameters, [&](const ParameterInfo &parameter) {
+           auto found = file.tensors.find(parameter.path);
+           return found != file.tensors.end() &&
+                  llvm::equal(found->second.shape, parameter.shape);
+         });
+}
+
 bool fovea::cli::takeParameters(Session &session, const std::string &path,
                                 const Model &model,
                                 const runtime::TensorFile &file,
@@ -81,6 +120,12 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     session.diagnostics().error({}, path + ": " + text, std::move(notes));
     good = false;
   };
+  if (!path.empty() && !fits(model, file))
+    if (std::string text = differenceOf(session, model, file, path);
+        !text.empty()) {
+      report(text);
+      return false;
+    }
   if (!path.empty() && !file.tensors.empty() && !model.parameters.empty() &&
       llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
         return file.tensors.contains(parameter.path);
@@ -110,7 +155,7 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     std::vector<int64_t> shape(parameter.shape.begin(), parameter.shape.end());
     if (tensor.shape != shape) {
       std::vector<Diagnostics::Note> notes;
-      if (!std::exchange(hasHint, true))
+      if (!file.metadata.contains("spec") && !std::exchange(hasHint, true))
         notes.push_back({{},
                          "weights do not know the '--set' of their training; "
                          "it has to be given again"});
@@ -445,6 +490,22 @@ bool ExampleReader::checkLimits() {
           status.failed())
         return fail(status.text());
   return true;
+}
+
+std::vector<GivenData>
+fovea::cli::givenData(const Arguments &arguments, const Model &model,
+                      const std::vector<runtime::DataSpec> &needed) {
+  if (!arguments.data.empty() || arguments.stored.empty() || isatty(0))
+    return splitData(arguments.data);
+  std::vector<GivenData> result;
+  for (const DataInfo &data : model.data)
+    if (llvm::any_of(needed, [&](const runtime::DataSpec &spec) {
+          return spec.name == data.name;
+        }))
+      result.push_back({data.name, "-"});
+  for (size_t i = 0; result.size() > 1 && i < result.size(); ++i)
+    result[i].path += fmt::format(":{}", i + 1);
+  return result;
 }
 
 std::vector<GivenData>

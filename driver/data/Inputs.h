@@ -57,6 +57,12 @@ struct GivenData {
 /// Splits what `--data` or `--valid` gives, `src=a.tsv:1,tgt=a.tsv:2` too.
 std::vector<GivenData> splitData(const std::vector<std::string> &texts);
 
+/// The same of a command. Where it names a spec by its weights and no data, the
+/// lines of standard input are the data that are needed; of several, their
+/// columns, in the order of the spec.
+std::vector<GivenData> givenData(const Arguments &arguments, const Model &model,
+                                 const std::vector<runtime::DataSpec> &needed);
+
 /// Reads the examples that `given` has: one batch file, or text or tensors of
 /// each name.
 bool readExamples(Session &session, const std::vector<GivenData> &given,

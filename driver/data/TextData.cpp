@@ -3,6 +3,7 @@
 #include "driver/data/TextData.h"
 #include "driver/data/Inputs.h"
 #include "driver/data/SentencePieces.h"
+#include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -52,7 +53,16 @@ static std::optional<StringRef> readFile(Session &session,
       return std::nullopt;
     return session.diagnostics().addSource(path, std::move(*text));
   }
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  if (path == "-") { // which columns are read from one after the other
+    std::string why;
+    std::optional<std::string> text = readSource(path, why);
+    if (text)
+      return session.diagnostics().addSource(sourceName(path),
+                                             std::move(*text));
+    session.error("cannot read standard input: " + why);
+    return std::nullopt;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer) {
     session.error("cannot read '" + path + "': " + buffer.getError().message());
     return std::nullopt;
@@ -76,7 +86,7 @@ TextSource fovea::cli::sourceOf(const std::string &given) {
   auto [file, column] = StringRef(given).rsplit(':');
   unsigned number = 0;
   if (column.empty() || column.getAsInteger(10, number) || number == 0)
-    return {given, 0};
+    return {given};
   return {file.str(), number};
 }
 
@@ -124,11 +134,13 @@ bool ColumnReader::readLine(StringRef line,
 }
 
 bool ColumnReader::run(llvm::function_ref<bool(StringRef)> take) {
-  std::optional<StringRef> contents = readFile(session, source.path);
+  std::optional<StringRef> contents =
+      source.text ? session.diagnostics().addSource(source.path, *source.text)
+                  : readFile(session, source.path);
   if (!contents)
     return false;
   if (contents->empty()) {
-    session.error("'" + source.path + "' is empty");
+    session.error("'" + sourceName(source.path).str() + "' is empty");
     return false;
   }
   bool good = true;
@@ -170,7 +182,7 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
     runtime::Vocabulary &words = symbols[name];
     words = {};
     words.isChars = known->vocabularyKind == "chars";
-    good &= ColumnReader(session, {path, 0}).run([&](StringRef line) {
+    good &= ColumnReader(session, {path}).run([&](StringRef line) {
       if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
         session.diagnostics().error(
             llvm::SMLoc::getFromPointer(line.data()),

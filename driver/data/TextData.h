@@ -22,6 +22,7 @@ namespace fovea::cli {
 struct TextSource {
   std::string path;
   unsigned column = 0;
+  const std::string *text = nullptr; // in the place of the file's
 };
 /// Splits `FILE:2`.
 TextSource sourceOf(const std::string &given);

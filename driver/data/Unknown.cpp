@@ -43,9 +43,9 @@ static bool parse(StringRef text, Entry &entry) {
 }
 
 /// A word and what it becomes in each line; of several lines the first counts.
-static bool readDictionary(Session &session, const std::string &path,
+static bool readDictionary(Session &session, const TextSource &source,
                            std::map<std::string, std::string> &dictionary) {
-  return forLines(session, {path, 0}, [&](StringRef line) {
+  return forLines(session, source, [&](StringRef line) {
     auto [word, translation] = line.split('\t');
     if (word.empty() || translation.empty()) {
       session.diagnostics().error(
@@ -119,11 +119,26 @@ bool fovea::cli::readUnknown(Session &session, const Arguments &arguments,
   unknown.weights = equations.front();
   unknown.generated = generated->name;
   unknown.given = given->name;
-  std::string dictionary = arguments.dictionary;
-  if (dictionary.empty() && !entry.dictionary.empty())
-    dictionary = besideSpec(arguments, entry.dictionary);
-  return dictionary.empty() ||
+  TextSource dictionary = {arguments.dictionary};
+  if (dictionary.path.empty() && !entry.dictionary.empty())
+    dictionary = {besideSpec(arguments, entry.dictionary), 0,
+                  session.storedFile(entry.dictionary)};
+  return dictionary.path.empty() ||
          readDictionary(session, dictionary, unknown.dictionary);
+}
+
+void fovea::cli::storeDictionary(Session &session, const Arguments &arguments,
+                                 Model &model) {
+  auto decode =
+      (*model.module)->getAttrOfType<mlir::DictionaryAttr>("attn.decode");
+  auto text = decode ? decode.getAs<mlir::StringAttr>("unknown") : nullptr;
+  Entry entry;
+  if (!text || !parse(text, entry) || entry.dictionary.empty())
+    return;
+  auto buffer =
+      llvm::MemoryBuffer::getFile(besideSpec(arguments, entry.dictionary));
+  if (buffer)
+    session.storeFile(entry.dictionary, (*buffer)->getBuffer());
 }
 
 void fovea::cli::nameGivenWords(const runtime::UnknownWords &unknown,

@@ -14,6 +14,11 @@ namespace fovea::cli {
 bool readUnknown(Session &session, const Arguments &arguments, Model &model,
                  runtime::UnknownWords &unknown);
 
+/// Keeps the dictionary that the spec names with what weights carry. One that
+/// cannot be read is missed where it is used.
+void storeDictionary(Session &session, const Arguments &arguments,
+                     Model &model);
+
 /// Names the given words of examples that have come as ids.
 void nameGivenWords(const runtime::UnknownWords &unknown, Execution &execution);
 

@@ -110,6 +110,7 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
   execution.data.needed = describeData(model, op);
-  return readExamples(session, splitData(arguments.data), model, execution.data,
-                      execution.vocabularies, execution.examples);
+  return readExamples(
+      session, givenData(arguments, model, execution.data.needed), model,
+      execution.data, execution.vocabularies, execution.examples);
 }

@@ -3,8 +3,10 @@
 #include "driver/model/Session.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
+#include "frontends/fov/syntax/SourceFile.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -87,15 +89,85 @@ void Session::addSets(
   llvm::append_range(sets, more);
 }
 
-/// Compiles the spec, and hashes what that read.
+/// Reads the spec that weights carry. False when there is none (reported).
+bool Session::readStored() {
+  if (stored)
+    return true;
+  runtime::Status status =
+      runtime::readSafeTensors(arguments.stored, storedWeights);
+  if (status.failed()) {
+    error(arguments.stored == arguments.spec()
+              ? status.text()
+              : "'" + arguments.spec() +
+                    "' is no folder of a training: " + status.text());
+    return false;
+  }
+  StoredSpec found;
+  if (!found.take(storedWeights.metadata)) {
+    error("'" + arguments.stored +
+          "' carries no spec; name the spec, and '--weights " +
+          arguments.stored + "'");
+    return false;
+  }
+  // Only what there is, is asked for.
+  for (auto &[name, tensor] : storedWeights.tensors)
+    tensor.bytes = {};
+  stored = std::move(found);
+  specSource.files = stored->files;
+  // Those of the command line come behind.
+  sets.insert(sets.begin(), stored->sets.begin(), stored->sets.end());
+  return true;
+}
+
+/// Compiles what weights carry.
+std::unique_ptr<Model> Session::compileStored(FrontendOptions options) {
+  options.includeDir = "in " + arguments.spec();
+  options.readUsed =
+      [&](const std::string &path) -> std::optional<std::string> {
+    auto used = stored->used.find(llvm::sys::path::stem(path).str());
+    if (used == stored->used.end())
+      return std::nullopt;
+    return used->second;
+  };
+  return compileText(stored->text, stored->name + " in " + arguments.spec(),
+                     options, mlirContext, errors);
+}
+
+const std::string *Session::storedFile(StringRef name) const {
+  if (!stored)
+    return nullptr;
+  auto found = stored->files.find(name.str());
+  return found == stored->files.end() ? nullptr : &found->second;
+}
+
+/// Compiles the spec, and hashes and keeps what that read.
 std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
   llvm::SourceMgr &sources = errors.sources();
   unsigned before = sources.getNumBuffers();
   std::unique_ptr<Model> model =
-      compileSpec(arguments.spec(), options, mlirContext, errors);
+      arguments.stored.empty()
+          ? compileSpec(arguments.spec(), options, mlirContext, errors)
+          : compileStored(options);
   std::vector<StringRef> parts = {"model"};
-  for (unsigned id = before + 1; id <= sources.getNumBuffers(); ++id)
-    parts.push_back(sources.getMemoryBuffer(id)->getBuffer());
+  specSource.used.clear();
+  for (unsigned id = before + 1; id <= sources.getNumBuffers(); ++id) {
+    const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(id);
+    parts.push_back(buffer.getBuffer());
+    // The prelude comes first, then the spec, then what it uses.
+    StringRef path = buffer.getBufferIdentifier();
+    if (id == before + 2)
+      specSource.text = buffer.getBuffer().str();
+    else if (id > before + 2)
+      specSource.used[llvm::sys::path::stem(path).str()] =
+          buffer.getBuffer().str();
+  }
+  specSource.name =
+      stored ? stored->name
+             : llvm::sys::path::filename(sourceName(arguments.spec())).str();
+  specSource.sets = stored ? stored->sets : decltype(sets)();
+  llvm::append_range(specSource.sets, arguments.sets);
+  if (model)
+    specSource.dims = model->dims;
   parts.push_back("sets");
   for (const auto &[name, value] : options.sets) {
     parts.push_back(name);
@@ -109,9 +181,13 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
 }
 
 std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
+  if (!arguments.stored.empty() && !readStored())
+    return nullptr;
   FrontendOptions options;
   options.sets = sets;
   std::unique_ptr<Model> model = compile(options);
+  if (!weights && stored)
+    weights = &storedWeights;
   if (!model || !weights)
     return model;
   auto sizes = vocabularySizes(*model, *weights);

@@ -8,7 +8,7 @@
 #ifndef FOVEA_DRIVER_MODEL_SESSION_H
 #define FOVEA_DRIVER_MODEL_SESSION_H
 
-#include "driver/Arguments.h"
+#include "driver/model/StoredSpec.h"
 #include "frontends/fov/Frontend.h"
 #include "mlir/IR/MLIRContext.h"
 #include "passes/Pipeline.h"
@@ -56,6 +56,15 @@ public:
   /// A hash of all that the model that was opened last follows from: the texts
   /// of the spec and of what it uses, and the overrides.
   const std::string &identity() const { return modelIdentity; }
+  /// The spec that was opened last, as its weights carry it. Files that it
+  /// names are those that storeFile() was told of.
+  const StoredSpec &source() const { return specSource; }
+  void storeFile(llvm::StringRef name, llvm::StringRef text) {
+    specSource.files[name.str()] = text.str();
+  }
+  /// The text of a file that a spec names and weights carry; null: there is
+  /// none, and it lies beside the spec.
+  const std::string *storedFile(llvm::StringRef name) const;
   /// Runs the pipeline. False when something is wrong (diagnosed).
   bool lower(Model &model, const Request &request);
 
@@ -74,12 +83,19 @@ public:
 
 private:
   std::unique_ptr<Model> compile(const FrontendOptions &options);
+  std::unique_ptr<Model> compileStored(FrontendOptions options);
+  bool readStored();
   void report(mlir::Diagnostic &diagnostic);
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;
   std::vector<std::pair<std::string, std::string>> sets;
   std::string modelIdentity;
+  StoredSpec specSource;
+  /// The spec that the command line names by its weights, and these without
+  /// their values.
+  std::optional<StoredSpec> stored;
+  runtime::TensorFile storedWeights;
   Diagnostics errors;
   int failureCode = badInput;
   mlir::MLIRContext mlirContext;

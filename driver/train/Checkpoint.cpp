@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -108,6 +109,7 @@ Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
     return systemError("write", lockPath());
   removeParts(path, "model.safetensors");
   removeParts(path + "/last", "state.safetensors");
+  removeParts(path + "/last", "given.json");
   return Status::success();
 }
 
@@ -326,12 +328,32 @@ static bool parse(const std::string &text, Position &position) {
   return position.update >= 0 && position.place >= 0 && position.logLines >= 0;
 }
 
+std::string TrainingFolder::readGiven() const {
+  std::ifstream file(givenPath());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Status TrainingFolder::writeGiven() {
+  if (given.empty())
+    return Status::success();
+  std::string part = givenPath() + ".1.part";
+  std::ofstream file(part);
+  file << given;
+  file.close();
+  if (!file || std::rename(part.c_str(), givenPath().c_str()) != 0)
+    return systemError("write", givenPath());
+  given.clear();
+  return Status::success();
+}
+
 Status TrainingFolder::writeState(const Position &position,
                                   const Learner &learner,
                                   std::map<std::string, std::string> metadata) {
   // What the state says of the log has to be there.
   if (log >= 0 && fsync(log) != 0)
     return systemError("write", logPath());
+  if (Status status = writeGiven(); status.failed())
+    return status;
   TensorFile file;
   learner.store(file);
   file.metadata = std::move(metadata);

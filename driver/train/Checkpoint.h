@@ -4,6 +4,7 @@
 //   model.safetensors       the best weights, with their vocabularies
 //   log.jsonl               one object per report
 //   last/state.safetensors  all that continues the training bit for bit
+//   last/given.json         what the training was called with
 //   last/lock               there and held while a training writes here
 // Each file is written beside its place and renamed, so that whenever a
 // training is cut off, what lies there is whole.
@@ -72,6 +73,11 @@ public:
   runtime::Status writeModel(const runtime::Learner &learner,
                              std::map<std::string, std::string> metadata);
 
+  /// What the training was called with: is written with the next state; what
+  /// was written; empty where nothing was.
+  void keepGiven(std::string text) { given = std::move(text); }
+  std::string readGiven() const;
+
   /// Opens the log, cut behind its first `lines`.
   runtime::Status openLog(int64_t lines);
   runtime::Status addToLog(const std::string &line);
@@ -82,8 +88,11 @@ public:
 private:
   std::string statePath() const { return path + "/last/state.safetensors"; }
   std::string lockPath() const { return path + "/last/lock"; }
+  std::string givenPath() const { return path + "/last/given.json"; }
+  runtime::Status writeGiven();
   std::string logPath() const { return path + "/log.jsonl"; }
   std::string path;
+  std::string given;     // until it is written
   bool isMade = false;   // by this training
   bool isNewLog = false; // nothing stood in it
   int lock = -1, log = -1;

@@ -260,11 +260,15 @@ static void describe(const Elaborated &model, Model &result) {
                 : data->kind == Kind::Int   ? DataInfo::Int
                 : data->kind == Kind::Bit   ? DataInfo::Bit
                                             : DataInfo::Real;
-    for (const Extent &size : data->extents)
+    auto addExtent = [&](const Extent &size) {
+      const Atom *length = size.length();
       info.extents.push_back(size.text());
+      info.sizes.push_back(size.value().value_or(-1));
+      info.parents.push_back(length ? length->parent : "");
+    };
+    llvm::for_each(data->extents, addExtent);
     info.numIndices = data->extents.size();
-    for (const Extent &size : *data->valueShape)
-      info.extents.push_back(size.text());
+    llvm::for_each(*data->valueShape, addExtent);
     if (data->vocabulary) {
       info.vocabulary = data->vocabulary->name;
       info.vocabularySize = data->vocabulary->size.value().value_or(-1);

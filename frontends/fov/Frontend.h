@@ -73,6 +73,8 @@ struct DataInfo {
   bool ends = false;
   /// All extents as text, index axes first.
   std::vector<std::string> extents;
+  std::vector<int64_t> sizes;       // of the same; -1 of a length
+  std::vector<std::string> parents; // of the same: what it is nested in, or ""
   unsigned numIndices = 0;
   /// Whether it has a `~`: observed in training, generated in decoding.
   bool isChosen = false;

@@ -10,6 +10,8 @@
 #include "driver/model/Session.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <fmt/format.h>
@@ -96,6 +98,62 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
     out << "not executed yet: " << refusal << '\n';
 }
 
+/// What a program asks about a model.
+static void printJson(Model &model, llvm::raw_ostream &out) {
+  namespace json = llvm::json;
+  static constexpr StringRef kinds[] = {"real",  "int",   "bit",
+                                        "token", "class", "position"};
+  json::Array parameters, datas, equations;
+  for (const ParameterInfo &parameter : model.parameters)
+    parameters.push_back(
+        json::Object{{"name", parameter.path},
+                     {"shape", json::Array(parameter.shape)},
+                     {"extents", json::Array(parameter.extents)}});
+  for (const DataInfo &data : model.data)
+    datas.push_back(json::Object{{"name", data.name},
+                                 {"kind", kinds[data.kind]},
+                                 {"extents", json::Array(data.extents)},
+                                 {"sizes", json::Array(data.sizes)},
+                                 {"parents", json::Array(data.parents)},
+                                 {"sentence", data.isSentence},
+                                 {"ends", data.ends},
+                                 {"chosen", data.isChosen},
+                                 {"vocabulary", data.vocabulary},
+                                 {"symbols", data.vocabularySize},
+                                 {"symbols_are", data.vocabularyKind},
+                                 {"labels", json::Array(data.labels)}});
+  if (auto training =
+          model.module ? model.module->lookupSymbol<attn::SystemOp>("training")
+                       : nullptr)
+    for (auto equation : training.getOps<attn::EquationOp>()) {
+      json::Array extents;
+      for (mlir::Attribute extent :
+           llvm::cast<attn::ArrayType>(equation.getOperand().getType())
+               .getShape())
+        extents.push_back(attn::extentText(extent));
+      equations.push_back(json::Object{{"name", equation.getTarget()},
+                                       {"extents", std::move(extents)}});
+    }
+  json::Object dims;
+  for (const auto &[name, size] : model.dims)
+    dims[name] = size;
+  out << llvm::formatv("{0:2}", json::Value(json::Object{
+                                    {"model", model.name},
+                                    {"dims", std::move(dims)},
+                                    {"lengths", json::Array(model.lengths)},
+                                    {"parameters", std::move(parameters)},
+                                    {"data", std::move(datas)},
+                                    {"equations", std::move(equations)},
+                                    {"objective", hasObjective(model)},
+                                    {"generates",
+                                     model.undecoded.empty() &&
+                                         llvm::any_of(model.data,
+                                                      [](const DataInfo &data) {
+                                                        return data.isChosen;
+                                                      })}}))
+      << '\n';
+}
+
 static int checkSyntax(const std::string &path) {
   std::optional<std::string> input = readInput(path);
   if (!input)
@@ -114,8 +172,16 @@ int fovea::cli::runCheck(const Arguments &arguments) {
   std::unique_ptr<Model> model = session.open();
   if (!model)
     return session.finish();
+  std::string json;
+  if (arguments.asJson && model->module) {
+    llvm::raw_string_ostream out(json);
+    printJson(*model, out);
+  }
   if (!session.check(*model))
     return session.finish();
-  printModel(*model, llvm::outs());
+  if (json.empty())
+    printModel(*model, llvm::outs());
+  else
+    llvm::outs() << json;
   return session.finish();
 }

@@ -7,6 +7,7 @@
 
 #include "driver/Arguments.h"
 #include "driver/data/Inputs.h"
+#include "driver/model/StoredSpec.h"
 #include "driver/show/Pictures.h"
 #include "frontends/fov/Diagnostics.h"
 #include "runtime/ThreadPool.h"
@@ -94,7 +95,8 @@ private:
         ->add_option_function<std::string>(
             "SPEC",
             [this](const std::string &spec) { arguments.specs = {spec}; },
-            "the model, a .fov file; - is standard input")
+            "the model, a .fov file; - is standard input; or the folder of a "
+            "training, or its model.safetensors")
         ->required();
     auto *set = command->add_option_function<std::vector<std::string>>(
         "--set",
@@ -228,6 +230,9 @@ private:
         "check", "parse and check a spec, and say what is in it");
     command->add_flag("--syntax-only", arguments.syntaxOnly,
                       "only parse: names, shapes and ranges are not checked");
+    command->add_flag("--json", arguments.asJson,
+                      "what is in it for a program to read: parameters, data, "
+                      "equations");
   }
 
   void addParams() {
@@ -263,7 +268,7 @@ private:
     CLI::App *command = addSpecCommand(
         "train", "train: writes the best weights, the state of the training "
                  "and its log into a folder");
-    addData(command, /*asText=*/true);
+    addData(command, /*asText=*/true)->required(false);
     command
         ->add_option("--valid", arguments.valid,
                      "the examples to validate on, as --data")
@@ -271,8 +276,7 @@ private:
     command
         ->add_option("--out", arguments.folder,
                      "the folder: model.safetensors, log.jsonl, last/")
-        ->type_name("DIR")
-        ->required();
+        ->type_name("DIR");
     command->add_flag("--resume", arguments.resume,
                       "continue the training that the folder has, as if it had "
                       "never ended");
@@ -366,7 +370,7 @@ private:
     CLI::App *command = addSpecCommand(
         "score", "print log p of given outputs, one line per example");
     addMembers(command);
-    addData(command, /*asText=*/true);
+    addData(command, /*asText=*/true)->required(false);
     addExecution(command);
   }
 
@@ -630,6 +634,16 @@ static void limitThreads(Arguments &arguments) {
   arguments.threads = cpus;
 }
 
+/// What a command needs unless weights have it, and does not have; or empty.
+static std::string missingOption(const Arguments &arguments) {
+  bool isTraining = arguments.command == "train";
+  bool goesOn = isTraining && arguments.resume;
+  if ((isTraining || arguments.command == "score") && arguments.data.empty() &&
+      (arguments.stored.empty() || (isTraining && !goesOn)))
+    return "--data";
+  return isTraining && arguments.folder.empty() ? "--out" : "";
+}
+
 std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
                                                       int &exitCode) {
   Arguments arguments;
@@ -658,6 +672,10 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
     return end(explain("a command is missing; 'fovea help' lists them"));
   arguments.command = line.app.get_subcommands().front()->get_name();
   if (arguments.command != "help") {
+    findStored(arguments);
+    if (std::string missing = missingOption(arguments); !missing.empty())
+      return end(explain(missing + " is required; see '" + commandOf(line.app) +
+                         " --help'"));
     explainIdle(*line.app.get_subcommands().front(), arguments);
     limitThreads(arguments);
     return arguments;

@@ -201,9 +201,11 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     if (!programs.open({"decode"}))
       return session.finish();
     execution.data.needed = programs.dataOf("decode");
-    if (!readExamples(session, splitData(arguments.data), *execution.model,
-                      execution.data, execution.vocabularies,
-                      execution.examples))
+    if (!readExamples(
+            session,
+            givenData(arguments, *execution.model, execution.data.needed),
+            *execution.model, execution.data, execution.vocabularies,
+            execution.examples))
       return session.finish();
   }
   if (!readPrefixes(session, arguments, execution))

@@ -2,6 +2,7 @@
 
 #include "driver/data/Files.h"
 #include "driver/data/Inputs.h"
+#include "driver/data/Unknown.h"
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -19,6 +20,9 @@ int fovea::cli::runInit(const Arguments &arguments) {
   if (!drawWeights(session, arguments, *model, arguments.seed.value_or(0),
                    file))
     return session.finish();
+  storeDictionary(session, arguments, *model);
+  session.source().store(file.metadata);
+  file.metadata["model"] = model->name;
   int code = session.finish();
   return code == done ? writeTensors(arguments.output, file) : code;
 }

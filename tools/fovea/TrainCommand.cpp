@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "driver/data/Unknown.h"
 #include "driver/model/Programs.h"
 #include "driver/show/Metrics.h"
+#include "driver/train/Given.h"
 #include "driver/train/Identity.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
@@ -23,8 +25,8 @@ namespace {
 /// One `fovea train`, step by step. What returns false has reported why.
 class TrainCommand {
 public:
-  explicit TrainCommand(const Arguments &arguments)
-      : arguments(arguments), session(arguments), progress(arguments.quiet),
+  explicit TrainCommand(const Arguments &given)
+      : arguments(given), session(arguments), progress(arguments.quiet),
         pool(fovea_pool_create(arguments.threads), &fovea_pool_destroy) {}
 
   int run();
@@ -41,6 +43,7 @@ private:
   bool readStopping();
   std::vector<std::string> wantedMetrics();
   bool prepareMetrics();
+  bool takeStateWeights();
   bool beginOrResume();
   void explainNotFinite(const TrainEnd &end);
   void summarise(const TrainEnd &end);
@@ -53,7 +56,7 @@ private:
     return status.succeeded();
   }
 
-  const Arguments &arguments;
+  Arguments arguments; // with those that a state has
   Session session;
   Progress progress;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
@@ -90,7 +93,15 @@ bool TrainCommand::openFolder() {
     return false;
   }
   isResumed = true;
-  return check(folder.readState(position, state));
+  if (!check(folder.readState(position, state)))
+    return false;
+  // Who names the training itself gives nothing again.
+  if (!arguments.stored.empty() && !takeGiven(folder.readGiven(), arguments)) {
+    session.error("'" + arguments.folder +
+                  "' does not know its data; '--data' gives them");
+    return false;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +139,7 @@ bool TrainCommand::openModel() {
   if (!model ||
       !vocabularies.load(session, arguments, isResumed ? state : initial,
                          arguments.weights) ||
-      (!isResumed && !loadUsedVocabularies()) ||
+      (!isResumed && arguments.stored.empty() && !loadUsedVocabularies()) ||
       !vocabularies.read(session, arguments, *model) ||
       !vocabularies.readModels(session, arguments, *model))
     return false;
@@ -156,6 +167,9 @@ bool TrainCommand::openModel() {
   equations = equationsHash(*model);
   vocabularies.store(training.metadata);
   training.metadata["model"] = model->name;
+  storeDictionary(session, arguments, *model);
+  session.source().store(training.metadata);
+  folder.keepGiven(textOfGiven(arguments));
   return true;
 }
 
@@ -373,12 +387,28 @@ bool TrainCommand::compile() {
   return check(countChoices(*counter, weights, pool.get(), training.data));
 }
 
+/// The weights of a state, where they are those of the model: what they began
+/// with need not be there any more.
+bool TrainCommand::takeStateWeights() {
+  for (const ParameterInfo &parameter : model->parameters) {
+    auto found = state.tensors.find(parameter.path);
+    if (found == state.tensors.end() ||
+        !llvm::equal(found->second.shape, parameter.shape) ||
+        runtime::nameOf(found->second.type) !=
+            (arguments.dtype == "f64" ? "F64" : "F32"))
+      return false;
+    initial.tensors[parameter.path] = found->second;
+  }
+  return isResumed;
+}
+
 bool TrainCommand::beginOrResume() {
   if (!arguments.weights.empty() && !isResumed) {
     reference::Arrays unused;
     if (!takeParameters(session, arguments.weights, *model, initial, unused))
       return false;
-  } else if (!drawWeights(session, arguments, *model, position.seed, initial)) {
+  } else if (!takeStateWeights() &&
+             !drawWeights(session, arguments, *model, position.seed, initial)) {
     return false;
   }
   learner = runtime::Learner::create(initial, training.options,

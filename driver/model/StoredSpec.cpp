@@ -1,0 +1,129 @@
+//===- StoredSpec.cpp - a spec that its weights carry ---------------------===//
+
+#include "driver/model/StoredSpec.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+
+using namespace fovea::cli;
+using llvm::StringRef;
+namespace json = llvm::json;
+
+/// Of the entry in the metadata.
+static constexpr const char *specKey = "spec";
+
+/// JSON takes UTF-8 alone; a spec that is none is an error before it is stored.
+static json::Value textOf(const std::string &text) {
+  return json::isUTF8(text) ? text : json::fixUTF8(text);
+}
+
+static json::Object objectOf(const std::map<std::string, std::string> &texts) {
+  json::Object result;
+  for (const auto &[name, text] : texts)
+    result[textOf(name).getAsString()->str()] = textOf(text);
+  return result;
+}
+
+void StoredSpec::store(std::map<std::string, std::string> &metadata) const {
+  json::Array pairs;
+  for (const auto &[name, value] : sets)
+    pairs.push_back(json::Array{textOf(name), textOf(value)});
+  json::Object sizes;
+  for (const auto &[dim, value] : dims)
+    sizes[dim] = value;
+  json::Value entry =
+      json::Object{{"name", textOf(name)},     {"text", textOf(text)},
+                   {"used", objectOf(used)},   {"files", objectOf(files)},
+                   {"sets", std::move(pairs)}, {"dims", std::move(sizes)}};
+  llvm::raw_string_ostream(metadata[specKey]) << entry;
+}
+
+static bool takeTexts(const json::Object *object,
+                      std::map<std::string, std::string> &texts) {
+  if (!object)
+    return false;
+  for (const auto &[name, value] : *object) {
+    std::optional<StringRef> text = value.getAsString();
+    if (!text)
+      return false;
+    texts[name.str()] = text->str();
+  }
+  return true;
+}
+
+/// The entry is an object of objects of texts: whatever opens more is none.
+static bool isFlat(StringRef text) {
+  unsigned depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"';
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > 3)
+        return false;
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0;
+    }
+  }
+  return true;
+}
+
+bool StoredSpec::take(const std::map<std::string, std::string> &metadata) {
+  auto entry = metadata.find(specKey);
+  // LLVM reads JSON by recursion.
+  if (entry == metadata.end() || !isFlat(entry->second))
+    return false;
+  llvm::Expected<json::Value> value = json::parse(entry->second);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return false;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return false;
+  std::optional<StringRef> givenName = object->getString("name");
+  std::optional<StringRef> givenText = object->getString("text");
+  const json::Array *pairs = object->getArray("sets");
+  const json::Object *sizes = object->getObject("dims");
+  if (!givenName || !givenText || !pairs || !sizes ||
+      !takeTexts(object->getObject("used"), used) ||
+      !takeTexts(object->getObject("files"), files))
+    return false;
+  name = givenName->str();
+  text = givenText->str();
+  for (const json::Value &pair : *pairs) {
+    const json::Array *both = pair.getAsArray();
+    if (!both || both->size() != 2 || !(*both)[0].getAsString() ||
+        !(*both)[1].getAsString())
+      return false;
+    sets.push_back(
+        {(*both)[0].getAsString()->str(), (*both)[1].getAsString()->str()});
+  }
+  for (const auto &[dim, size] : *sizes)
+    if (std::optional<int64_t> number = size.getAsInteger())
+      dims[dim.str()] = *number;
+  return true;
+}
+
+void fovea::cli::findStored(Arguments &arguments) {
+  if (arguments.specs.size() != 1 || arguments.command == "fmt")
+    return;
+  const std::string &given = arguments.spec();
+  bool isFolder = llvm::sys::fs::is_directory(given);
+  if (!isFolder && !StringRef(given).ends_with(".safetensors"))
+    return;
+  StringRef folder = StringRef(given).rtrim('/');
+  arguments.stored = isFolder ? folder.str() + "/model.safetensors" : given;
+  if (arguments.command == "train" && arguments.resume && isFolder) {
+    arguments.stored = folder.str() + "/last/state.safetensors";
+    if (arguments.folder.empty())
+      arguments.folder = folder.str();
+  } else if (arguments.command != "init" && arguments.weights.empty()) {
+    arguments.weights = arguments.stored;
+  }
+}
