@@ -133,6 +133,12 @@ SmallVector<Value> ComputeAdjoint::place(OpBuilder &body, ComputeOp sum) {
       if (value->divisor != 1)
         at[i] = arith::FloorDivSIOp::create(
             body, loc, at[i], indexConstant(body, loc, value->divisor));
+      if (value->modulus) {
+        Value count = extentValue(body, loc, value->modulus, Value());
+        Value times = arith::FloorDivSIOp::create(body, loc, at[i], count);
+        times = arith::MulIOp::create(body, loc, times, count);
+        at[i] = arith::SubIOp::create(body, loc, at[i], times);
+      }
     }
   return at;
 }

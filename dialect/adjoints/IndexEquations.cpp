@@ -241,6 +241,7 @@ private:
   void eliminate();
   std::optional<unsigned> unknownOf(const LinearIndex &form) const;
   bool determine(unsigned index, const IndexQuotient &value);
+  bool determineTurned(const IndexEquation &equation);
   bool keepParents();
   void bound();
   std::optional<LinearIndex> lowest(LinearIndex form);
@@ -265,6 +266,8 @@ bool IndexSolver::determine(unsigned index, const IndexQuotient &value) {
   for (std::optional<IndexQuotient> &other : determined) {
     if (!other || other->dividend.factorOf(iterator(index)) == 0)
       continue;
+    if (value.modulus)
+      return false;
     std::optional<LinearIndex> dividend =
         multiplied(other->dividend, iterator(index), value);
     if (!dividend)
@@ -276,6 +279,65 @@ bool IndexSolver::determine(unsigned index, const IndexQuotient &value) {
   determined[index] = value;
   solution.determined = std::move(determined);
   return true;
+}
+
+/// e, where `value` is the floored remainder of e over `extent`; else null.
+static Value turnedBy(Value value, Attribute extent) {
+  auto difference = value.getDefiningOp<arith::SubIOp>();
+  auto product =
+      difference ? difference.getRhs().getDefiningOp<arith::MulIOp>() : nullptr;
+  auto quotient =
+      product ? product.getLhs().getDefiningOp<arith::FloorDivSIOp>() : nullptr;
+  if (!quotient || quotient.getLhs() != difference.getLhs())
+    return {};
+  auto isExtent = [&](Value divisor) {
+    APInt number;
+    if (matchPattern(divisor, m_ConstantInt(&number)))
+      return isa<IntegerAttr>(extent) &&
+             cast<IntegerAttr>(extent).getInt() == number.getSExtValue();
+    auto length = divisor.getDefiningOp<ExtentOp>();
+    return length && !length.getParent() && length.getLengthAttr() == extent;
+  };
+  return isExtent(quotient.getRhs()) && isExtent(product.getRhs())
+             ? difference.getLhs()
+             : Value();
+}
+
+/// Solves e(I) mod n = p, where n are the places along the axis, for an index
+/// of n places that e has once.
+bool IndexSolver::determineTurned(const IndexEquation &equation) {
+  const auto &terms = equation.place.terms;
+  if (terms.size() != 1 || equation.place.constant != 0 ||
+      terms[0].first.kind != IndexSymbol::Axis || terms[0].second != 1)
+    return false;
+  Attribute extent = axes[terms[0].first.number];
+  Value turned = turnedBy(equation.index, extent);
+  std::optional<LinearIndex> form;
+  if (turned)
+    form = linearIndex(turned, op);
+  if (!form)
+    return false;
+  for (auto [i, value] : llvm::enumerate(solution.determined)) {
+    if (!value || form->factorOf(iterator(i)) == 0)
+      continue;
+    if (value->divisor != 1 || value->modulus)
+      return false;
+    form->substitute(iterator(i), value->dividend);
+  }
+  for (auto [symbol, factor] : form->terms) {
+    unsigned index = symbol.number;
+    if (symbol.kind != IndexSymbol::Iterator || std::abs(factor) != 1 ||
+        fixed[index] || extents[index] != extent || op.getLower()[index] != 0)
+      continue;
+    LinearIndex rest = *form;
+    rest.add(LinearIndex::of(symbol), -factor);
+    IndexQuotient value;
+    value.dividend.add(equation.place, factor);
+    value.dividend.add(rest, -factor);
+    value.modulus = extent;
+    return determine(index, value);
+  }
+  return false;
 }
 
 /// The index of an equation to solve it for: the one with the longest range,
@@ -301,10 +363,11 @@ void IndexSolver::eliminate() {
   solution.determined.resize(op.getNumIndices());
   // e(I) - place
   SmallVector<std::pair<LinearIndex, const IndexEquation *>> open;
+  SmallVector<const IndexEquation *> others;
   for (const IndexEquation &equation : equations) {
     std::optional<LinearIndex> form = linearIndex(equation.index, op);
     if (!form) {
-      solution.computed.push_back(equation);
+      others.push_back(&equation);
       continue;
     }
     form->add(equation.place, -1);
@@ -345,6 +408,9 @@ void IndexSolver::eliminate() {
     if (!determine(*unknown, reduced(value)))
       solution.computed.push_back(*equation);
   }
+  for (const IndexEquation *equation : others)
+    if (!determineTurned(*equation))
+      solution.computed.push_back(*equation);
 }
 
 bool IndexSolver::keepParents() {
@@ -421,7 +487,8 @@ bool IndexSolver::isAtMost(LinearIndex form, LinearIndex bound, int64_t times) {
 /// very same length.
 bool IndexSolver::sharesNestedExtent(unsigned index) {
   const LinearIndex &value = solution.determined[index]->dividend;
-  if (solution.determined[index]->divisor != 1 || value.terms.size() != 1 ||
+  if (solution.determined[index]->divisor != 1 ||
+      solution.determined[index]->modulus || value.terms.size() != 1 ||
       value.constant > 0 || value.terms[0].first.kind != IndexSymbol::Axis ||
       value.terms[0].second != 1)
     return false;
@@ -439,7 +506,8 @@ void IndexSolver::bound() {
   solution.lower.assign(axes.size(), 0);
   // lower <= p + d is a lower bound of p.
   for (auto [i, value] : llvm::enumerate(solution.determined)) {
-    if (!value || value->divisor != 1 || value->dividend.terms.size() != 1)
+    if (!value || value->divisor != 1 || value->modulus ||
+        value->dividend.terms.size() != 1)
       continue;
     auto [symbol, factor] = value->dividend.terms[0];
     if (symbol.kind != IndexSymbol::Axis || factor != 1)
@@ -448,7 +516,7 @@ void IndexSolver::bound() {
     low = std::max(low, op.getLower()[i] - value->dividend.constant);
   }
   for (auto [i, value] : llvm::enumerate(solution.determined)) {
-    if (!value)
+    if (!value || value->modulus)
       continue;
     // lower <= dividend / divisor < extent
     LinearIndex low = LinearIndex::of(op.getLower()[i]);

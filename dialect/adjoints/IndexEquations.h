@@ -2,8 +2,9 @@
 //
 // A read A[e(I)] visits place p of A for the indices I with e(I) = p. This
 // file solves these equations for as many indices as it can, by elimination:
-// 2*i + j = p is i = (p - j) / 2 where that has no remainder. What it cannot
-// solve stays as a condition. It decides nothing about derivatives.
+// 2*i + j = p is i = (p - j) / 2 where that has no remainder, and of an array
+// of n places (i - j) mod n = p is i = (p + j) mod n. What it cannot solve
+// stays as a condition. It decides nothing about derivatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,10 +59,13 @@ struct LinearIndex {
 struct IndexQuotient {
   LinearIndex dividend;
   int64_t divisor = 1;
+  /// An extent: the value is what remains of the dividend over it. The divisor
+  /// is then 1.
+  mlir::Attribute modulus = {};
 
   /// Whether it is the symbol and nothing else.
   bool is(IndexSymbol symbol) const {
-    return divisor == 1 && dividend.constant == 0 &&
+    return divisor == 1 && !modulus && dividend.constant == 0 &&
            dividend.terms.size() == 1 && dividend.factorOf(symbol) == 1;
   }
 };
