@@ -44,6 +44,9 @@ static void differentiate(OpPassManager &manager,
   // Behind inlining, which brings products into their sums, and before
   // differentiation, which repeats the condition of a sum.
   manager.addPass(createInheritSupport());
+  // Behind both, which decide what a sum is of and where it adds anything, and
+  // before differentiation: the adjoints of a step are as cheap as the step.
+  manager.addPass(createOrderFactors());
   if (options.gradients) {
     manager.addPass(createGuardEquations());
     manager.addPass(createDifferentiate());

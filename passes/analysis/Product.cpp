@@ -83,7 +83,9 @@ std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
   for (auto [read, axes] : {std::pair(result.left, &result.leftAxes),
                             std::pair(result.right, &result.rightAxes)})
     for (Value value : read.getIndices())
-      axes->push_back(classify(value, op).iterator);
+      axes->push_back(classify(value, op));
+  for (unsigned index = 0; index < op.getNumParallel(); ++index)
+    result.resultAxes.push_back(classify(op.getIndex(index), op));
   result.m = product.getRows().front();
   result.n = product.getColumns();
   result.k = product.getTerms().front();

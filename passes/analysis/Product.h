@@ -61,11 +61,12 @@ struct RowsProduct {
 ///   C[h.., m, n] = sum[k](A[h.., m, k] * B[h.., n, k])
 ///
 /// or the sum of these over the examples. The axes of A and B may stand in any
-/// order.
+/// order. In a loop it is one of each step.
 struct ExampleProduct {
   ReadOp left, right; // A and B
-  /// The index of the op that each axis of A and of B is.
-  llvm::SmallVector<unsigned> leftAxes, rightAxes;
+  /// What each axis of A, B and C is read at: an index of the op, or, ahead of
+  /// those, a number or the step of a loop around.
+  llvm::SmallVector<AccessIndex> leftAxes, rightAxes, resultAxes;
   /// Indices of the op; n is its last parallel one.
   unsigned m = 0, n = 0, k = 0;
   /// All other indices, each place of which has a product of its own.

@@ -417,6 +417,7 @@ static bool isZeroOutside(ReadOp read, const Axes &axes, const Guard &guard) {
   const auto *rhs = llvm::find(axes.index, guard.rhs);
   if (!source || lhs == axes.index.end() || rhs == axes.index.end() ||
       (source.getReducer() != Reducer::none &&
+       source.getReducer() != Reducer::sum &&
        source.getReducer() != Reducer::softmax))
     return false;
   return llvm::any_of(guardsOf(source), [&](const Guard &own) {
@@ -429,7 +430,10 @@ static bool isZeroOutside(ReadOp read, const Axes &axes, const Guard &guard) {
 /// A product of each example.
 static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
                              unsigned side) {
-  std::optional<Axes> a = axesOf(left, op), b = axesOf(right, op);
+  // In a loop, arrays that are kept for all steps are read at one of them.
+  bool isInLoop = isa<ScanOp>(op->getParentOp());
+  std::optional<Axes> a = axesOf(left, op, isInLoop),
+                      b = axesOf(right, op, isInLoop);
   auto isWhole = [](int64_t offset) { return offset == 0; };
   if (!a || !b || !llvm::all_of(a->offset, isWhole) ||
       !llvm::all_of(b->offset, isWhole) || !isPerExample(left.getArray()) ||
@@ -463,8 +467,11 @@ static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
 }
 
 static bool mayBeOfExamples(ComputeOp op) {
-  auto program = dyn_cast<ProgramOp>(op->getParentOp());
-  return program && batchOf(op) != BatchKind::once &&
+  auto program = op->getParentOfType<ProgramOp>();
+  bool isInLoop = isa<ScanOp>(op->getParentOp());
+  return (isInLoop ? batchOf(op) == BatchKind::each
+                   : isa<ProgramOp>(op->getParentOp()) &&
+                         batchOf(op) != BatchKind::once) &&
          op.getNumParallel() >= 2 && op.getNumReduction() == 1 &&
          startsAtZero(op) &&
          llvm::none_of(op.getExtents(), [&](Attribute each) {

@@ -151,6 +151,38 @@ attn.program @half {
 
 // -----
 
+// In a loop: one of each step, also of what is kept for all steps.
+
+// CHECK-LABEL: attn.program @loop
+attn.program @loop {
+  attn.length "T"
+  %f = attn.data "f" : !attn.array<["T", 16, 32], f64>
+  %start = attn.data "start" : !attn.array<[32, 24], f64>
+  // CHECK: attn.compute "near" (%{{.*}}: 16, %{{.*}}: 24) sum (%{{.*}}: 32)
+  // CHECK: attn.product = #attn.product<each, left = 0, rows(0), columns(1), terms(2)>
+  // CHECK: attn.compute "back" (%{{.*}}: 32, %{{.*}}: 24) sum (%{{.*}}: 16)
+  // CHECK: attn.product = #attn.product<each, left = 0, rows(0), columns(1), terms(2)>
+  %last, %all = attn.scan "T" (%step) carries (%carry = %start : !attn.array<[32, 24], f64>) axes [0] {
+    %near = attn.compute "near" (%j: 16, %x: 24) sum (%y: 32) {
+      %0 = attn.read %f[%step, %j, %y] : !attn.array<["T", 16, 32], f64>
+      %1 = attn.read %carry[%y, %x] : !attn.array<[32, 24], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[16, 24], f64>
+    %back = attn.compute "back" (%y: 32, %x: 24) sum (%j: 16) {
+      %0 = attn.read %f[%step, %j, %y] : !attn.array<["T", 16, 32], f64>
+      %1 = attn.read %near[%j, %x] : !attn.array<[16, 24], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[32, 24], f64>
+    attn.yield %back, %near : !attn.array<[32, 24], f64>, !attn.array<[16, 24], f64>
+  } : !attn.array<[32, 24], f64>, !attn.array<["T", 16, 24], f64>
+  attn.output "last" %last : !attn.array<[32, 24], f64>
+  attn.output "all" %all : !attn.array<["T", 16, 24], f64>
+}
+
+// -----
+
 // What is none: too narrow, three factors, places that are no index, a length
 // that varies inside of an example, a condition on the terms.
 

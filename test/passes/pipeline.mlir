@@ -12,6 +12,7 @@
 // CHECK-NEXT: attn-gather-rows
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK-NEXT: attn-inherit-support
+// CHECK-NEXT: attn-order-factors
 // CHECK-NEXT: attn-guard-equations
 // CHECK-NEXT: attn-differentiate
 // CHECK-NEXT: attn-drop-stops

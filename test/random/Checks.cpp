@@ -103,7 +103,20 @@ public:
       : subject(subject), want(want), observed(observed), failures(failures),
         statistics(statistics) {}
 
+  static unsigned countEquations(Operation *op) {
+    unsigned count = 0;
+    op->walk([&](fovea::attn::ComputeOp) { ++count; });
+    return count;
+  }
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (pass->getArgument() == "attn-order-factors")
+      numEquations = countEquations(op);
+  }
+
   void runAfterPass(Pass *pass, Operation *op) override {
+    if (pass->getArgument() == "attn-order-factors")
+      statistics.ordered += countEquations(op) != numEquations;
     auto module = dyn_cast<ModuleOp>(op);
     if (!module || pass->getArgument() == "attn-check-phase" ||
         failures.size() > 3)
@@ -173,6 +186,7 @@ public:
   }
 
 private:
+  unsigned numEquations = 0;
   const Subject &subject;
   const Arrays &want;
   Observed &observed;

@@ -21,6 +21,8 @@ namespace fovea::random {
 struct Statistics {
   int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
+  /// Systems of which a sum was ordered, and products of each example in loops.
+  int64_t ordered = 0, inLoops = 0;
   /// Products by attn::ProductKind, and kernels by attn::Schedule.
   int64_t products[4] = {}, kernels[2] = {};
 
@@ -34,6 +36,8 @@ struct Statistics {
     unnecessary += other.unnecessary;
     passes += other.passes;
     compiled += other.compiled;
+    ordered += other.ordered;
+    inLoops += other.inLoops;
     for (size_t kind = 0; kind < std::size(products); ++kind)
       products[kind] += other.products[kind];
     for (size_t kind = 0; kind < std::size(kernels); ++kind)

@@ -202,8 +202,11 @@ bool CompiledCheck::formKernels() {
   }
   judgeExample(*copy, "behind the phase 'kernels'");
   copy->walk([&](attn::ComputeOp op) {
-    if (attn::ProductAttr product = attn::productOf(op))
+    if (attn::ProductAttr product = attn::productOf(op)) {
       ++statistics.products[static_cast<size_t>(product.getKind())];
+      statistics.inLoops += product.getKind() == attn::ProductKind::each &&
+                            mlir::isa<attn::ScanOp>(op->getParentOp());
+    }
   });
   copy->walk([&](attn::KernelOp op) {
     ++statistics.kernels[static_cast<size_t>(op.getSchedule())];

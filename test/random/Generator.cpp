@@ -41,6 +41,7 @@ private:
   void label();
   void penalty();
   void partial();
+  void severalFactors();
   void options();
   /// Outputs that are places in a source: false when there is none.
   bool pointer();
@@ -510,6 +511,22 @@ void Writer::partial() {
   random = rest;
 }
 
+/// The same, for sums of several factors.
+void Writer::severalFactors() {
+  Rng rest = random;
+  random = Rng(seed, 12);
+  if (random.chance(0.4)) {
+    Place place{newLength()};
+    string x = fresh("x");
+    declare(x, "real", SpecData::Real, {place.extent});
+    if (random.chance(0.5))
+      gatedPairs(place, x);
+    else
+      filteredState(place, x);
+  }
+  random = rest;
+}
+
 void Writer::options() {
   if (random.chance(0.6))
     trainOptions.push_back(random.chance(0.5) ? "average = token"
@@ -568,6 +585,7 @@ Spec Writer::write() {
   if (random.chance(0.3))
     penalty();
   partial();
+  severalFactors();
   options();
 
   string &text = spec.text;

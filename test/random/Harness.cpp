@@ -296,7 +296,8 @@ static int checkSeeds(int64_t first, int64_t last) {
     llvm::outs() << "; "
                  << fovea::attn::stringifySchedule(fovea::attn::Schedule(kind))
                  << " " << count;
-  llvm::outs() << "\n";
+  llvm::outs() << "; " << statistics.ordered << " modules with ordered sums; "
+               << statistics.inLoops << " products in loops\n";
   return failing != 0;
 }
 

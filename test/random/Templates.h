@@ -58,6 +58,10 @@ protected:
   std::string guarded(Context &context, const std::string &x,
                       const std::string &flag, std::string &guard);
 
+  // Sums of several factors, of numbers along a place (Factors.cpp).
+  void gatedPairs(Place place, const std::string &data);
+  void filteredState(Place place, const std::string &data);
+
   Context at(const Place &place);
   /// The left side over the context's indices; states ranges that nothing
   /// gives, and some others.

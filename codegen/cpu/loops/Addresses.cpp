@@ -131,15 +131,22 @@ Index BodyEmitter::inTurns(const Storage &array, const Index &index) {
 }
 
 BodyEmitter::View BodyEmitter::view(const Storage &array,
-                                    ArrayRef<unsigned> axes,
+                                    ArrayRef<AccessIndex> axes,
                                     ArrayRef<Index> indices) {
   View view;
-  SmallVector<Index> place;
+  SmallVector<Index> at;
   for (auto [axis, index] : llvm::enumerate(axes)) {
-    view.along[index] = stride(array, axis);
-    place.push_back(indices[index]);
+    if (index.kind == AccessIndex::Iterator) {
+      view.along[index.iterator] = stride(array, axis);
+      at.push_back(indices[index.iterator]);
+      continue;
+    }
+    Value number = builder.number(index.offset);
+    if (index.kind == AccessIndex::Outer)
+      number = builder.add(place.steps.lookup(index.value), number);
+    at.push_back({number});
   }
   view.base = builder.at(storage.elementOf(array.type.getElementType()),
-                         base(array), offset(array, place).base);
+                         base(array), offset(array, at).base);
   return view;
 }

@@ -92,8 +92,8 @@ public:
     mlir::Value base;
     llvm::SmallDenseMap<unsigned, mlir::Value> along;
   };
-  /// `axes[i]`: which index of the op axis i of the array is.
-  View view(const Storage &array, llvm::ArrayRef<unsigned> axes,
+  /// `axes[i]`: what axis i of the array is read at.
+  View view(const Storage &array, llvm::ArrayRef<attn::AccessIndex> axes,
             llvm::ArrayRef<Index> indices);
 
 private:

@@ -172,8 +172,6 @@ StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
   ComputeOp op = member.op;
   ExampleProduct product = *member.product;
   SmallVector<Index> indices = indicesOf(member, row);
-  auto resultAxes =
-      llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
   auto extent = [&](unsigned index) {
     return values.extent(op.getExtents()[index]);
   };
@@ -181,7 +179,7 @@ StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
                       indices),
           values.view(storage.of(product.right.getArray()), product.rightAxes,
                       indices),
-          values.view(storage.of(op.getResult()), resultAxes, indices),
+          values.view(storage.of(op.getResult()), product.resultAxes, indices),
           extent(product.m),
           extent(product.n),
           extent(product.k)};

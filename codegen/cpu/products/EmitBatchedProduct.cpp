@@ -1,9 +1,10 @@
 //===- EmitBatchedProduct.cpp - a matrix product per example --------------===//
 //
 // A work unit is an example at one place of the shared indices that are
-// numbers; shared lengths are loops inside it. In a sum over the examples it is
-// such a place, and they follow one another. B is packed where it is used, by
-// the function of the module that multiplies.
+// numbers; shared lengths are loops inside it. In a loop it is an example that
+// still runs. In a sum over the examples a unit is such a place, and they
+// follow one another. B is packed where it is used, by the function of the
+// module that multiplies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +26,17 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
       places *= number.getInt();
   Value units = main.number(places);
   if (!isSum)
-    units = main.mul(main.slot(frame, Program::batchSlot), units);
-  auto resultAxes =
-      llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
+    units = main.mul(rowsAround(op), units);
 
   auto multiply = [&](KernelBuilder &kernel, const Place &place,
                       ArrayRef<Index> indices, Value accumulate) {
     BodyEmitter values(kernel, storage, place, 0);
-    auto of = [&](Value array, ArrayRef<unsigned> axes) {
+    auto of = [&](Value array, ArrayRef<AccessIndex> axes) {
       return values.view(storage.of(array), axes, indices);
     };
     BodyEmitter::View a = of(product.left.getArray(), product.leftAxes);
     BodyEmitter::View b = of(product.right.getArray(), product.rightAxes);
-    BodyEmitter::View c = of(op.getResult(), resultAxes);
+    BodyEmitter::View c = of(op.getResult(), product.resultAxes);
     auto extent = [&](unsigned index) {
       return values.extent(op.getExtents()[index]);
     };
@@ -62,14 +61,7 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           kernel.loop(first, last, kernel.number(1), [&](Value unit) {
-             Place place = placeOf(kernel, op, frame);
-             Value rest = unit;
-             if (!isSum) {
-               Value each = kernel.number(places);
-               place.example = place.rank = kernel.div(unit, each);
-               rest = kernel.rem(unit, each);
-             }
+           auto multiplyAt = [&](Place place, Value rest) {
              SmallVector<Index> indices(op.getNumIndices(),
                                         Index{kernel.number(0)});
              SmallVector<unsigned> lengths;
@@ -104,6 +96,15 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
                            multiply(kernel, place, indices,
                                     kernel.less(kernel.number(0), example));
                          });
+           };
+           kernel.loop(first, last, kernel.number(1), [&](Value unit) {
+             if (isSum)
+               return multiplyAt(placeOf(kernel, op, frame), unit);
+             Value each = kernel.number(places);
+             forRow(kernel, op, frame, kernel.div(unit, each),
+                    [&](const Place &place) {
+                      multiplyAt(place, kernel.rem(unit, each));
+                    });
            });
          });
 }
