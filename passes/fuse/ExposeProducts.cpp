@@ -46,8 +46,51 @@ static bool findIndices(ReadOp read, ComputeOp op,
          isa<IntegerAttr>(op.getExtents()[indices.back()]);
 }
 
+/// Rows as narrow are computed as fast as they are copied.
+static constexpr int64_t leastColumns = 16, leastTerms = 8;
+
+/// The left side of a product with weights C[rows.., column] = sum[term](left *
+/// right), if it is not all rows of an array but finds its elements one by one.
+static std::optional<HiddenRows> hiddenLeft(ComputeOp op, ReadOp left,
+                                            ReadOp right) {
+  unsigned term = op.getNumParallel();
+  if (term < 2 || op.getNumReduction() != 1 || !isPerExample(left.getArray()) ||
+      isPerExample(right.getArray()) || right.getIndices().size() != 2 ||
+      !right.getAlternatives().empty() || right.getOtherwise() ||
+      llvm::any_of(op.getLower(), [](int64_t lower) { return lower != 0; }))
+    return std::nullopt;
+  auto isLarge = [&](unsigned index, int64_t least) {
+    auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+    return number && number.getInt() >= least;
+  };
+  unsigned column = term - 1;
+  if (!isLarge(column, leastColumns) || !isLarge(term, leastTerms))
+    return std::nullopt;
+  AccessIndex first = classify(right.getIndices()[0], op),
+              second = classify(right.getIndices()[1], op);
+  if (first.kind != AccessIndex::Iterator ||
+      second.kind != AccessIndex::Iterator ||
+      std::min(first.iterator, second.iterator) != column ||
+      std::max(first.iterator, second.iterator) != term)
+    return std::nullopt;
+  HiddenRows hidden = {left, {}};
+  bool isWhole = left.getAlternatives().empty() && !left.getOtherwise();
+  for (auto [axis, value] : llvm::enumerate(left.getIndices())) {
+    AccessIndex index = classify(value, op);
+    if (index.kind != AccessIndex::Iterator ||
+        index.iterator != (axis == column ? term : axis))
+      return std::nullopt;
+    if (axis != column)
+      isWhole &= index.offset == 0 &&
+                 left.getArrayType().getExtent(axis) == op.getExtents()[axis];
+    hidden.indices.push_back(index.iterator);
+  }
+  return hidden.indices.size() == term && !isWhole ? std::optional(hidden)
+                                                   : std::nullopt;
+}
+
 SmallVector<HiddenRows> fovea::attn::hiddenRows(ComputeOp op) {
-  if (op.getReducer() != Reducer::sum || batchOf(op) != BatchKind::sum ||
+  if (op.getReducer() != Reducer::sum || batchOf(op) == BatchKind::once ||
       op.hasCondition())
     return {};
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
@@ -58,6 +101,12 @@ SmallVector<HiddenRows> fovea::attn::hiddenRows(ComputeOp op) {
   if (!factors[0] || !factors[1] || factors[0] == factors[1])
     return {};
   SmallVector<HiddenRows> hidden;
+  if (batchOf(op) == BatchKind::each) {
+    for (unsigned side : {0, 1})
+      if (auto left = hiddenLeft(op, factors[side], factors[1 - side]))
+        hidden.push_back(*left);
+    return hidden;
+  }
   for (ReadOp read : factors) {
     SmallVector<unsigned> indices;
     if (!isPlain(read, op) && findIndices(read, op, indices))

@@ -14,8 +14,8 @@ struct HiddenRows {
   llvm::SmallVector<unsigned> indices;
 };
 
-/// Those of a sum of products of two reads over the examples; none for any
-/// other op. Behind the phase `batch`.
+/// Those of a sum of products of two reads over the examples, and of rows times
+/// weights; none for any other op. Behind the phase `batch`.
 llvm::SmallVector<HiddenRows> hiddenRows(ComputeOp op);
 
 } // namespace fovea::attn

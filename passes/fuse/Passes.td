@@ -221,11 +221,13 @@ def ExposeProducts : Pass<"attn-expose-products", "::mlir::ModuleOp"> {
     * In: batched programs.
     * Out: the same programs, in which both factors of a sum of products over
       the examples are plain reads of whole rows, so that the sum is one matrix
-      product. A factor that is none, `s[t-1,k]` with a boundary, becomes an
-      array of its own.
+      product, and so is what is multiplied with weights of at least 16
+      columns. A factor that is none, `s[t-1,k]` with a boundary or the first
+      rows of a longer array, becomes an array of its own.
     * After: `attn-batch`.
-    * Not: sums whose factors have no row of neighbouring elements, and sums
-      that every example has for itself: an array would cost more than it gives.
+    * Not: equations in loops, sums whose factors have no row of neighbouring
+      elements, and other sums that every example has for itself: an array would
+      cost more than it gives.
 
     Example:
 
