@@ -1,0 +1,185 @@
+"""Ragged examples as the padded arrays that a compiled model reads.
+
+Lengths travel beside the arrays, and what lies behind one is never looked at:
+the padding is zeros, and nobody sees it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._errors import SpecError
+
+#: One value for each example: numbers, sequences of them, or text.
+Batch = Mapping[str, Sequence[Any]]
+#: The id of a symbol of the data of this name; below 0 where it has none.
+IdOf = Callable[[str, str], int]
+
+
+class Data:
+    """One name of `data`, as `fovea check --json` describes it."""
+
+    def __init__(self, entry: dict[str, Any]) -> None:
+        self.name: str = entry["name"]
+        self.kind: str = entry["kind"]
+        self.extents: list[str] = entry["extents"]
+        self.sizes: list[int] = entry["sizes"]
+        self.parents: list[str] = entry["parents"]
+        self.is_sentence: bool = entry["sentence"]
+        self.is_chosen: bool = entry["chosen"]
+        self.is_chars: bool = entry["symbols_are"] == "chars"
+        self.labels: list[str] = entry["labels"]
+        #: The lengths among the axes: those that differ between examples.
+        self.free = [axis for axis, size in enumerate(self.sizes) if size < 0]
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+    def __str__(self) -> str:
+        axes = f"[{', '.join(self.extents)}]" if self.extents else ""
+        return f"{self.name}{axes} : {'sentence' if self.is_sentence else self.kind}"
+
+    # Text.
+
+    def _symbols(self, example: Any, id_of: IdOf) -> Any:
+        """Words as ids; a sentence that is text gets its </s>."""
+        if isinstance(example, str):
+            if self.kind == "class":
+                return self._id(example, id_of)
+            words: Any = list(example) if self.is_chars else example.split()
+            ids = [self._id(word, id_of) for word in words]
+            return ids + [1] if self.is_sentence else ids
+        if isinstance(example, (list, tuple)):
+            return [self._id(item, id_of) if isinstance(item, str)
+                    else self._symbols(item, id_of) for item in example]
+        return example
+
+    def _id(self, word: str, id_of: IdOf) -> int:
+        number = self.labels.index(word) if word in self.labels else \
+            id_of(self.name, word)
+        if number < 0:
+            raise SpecError(f"'{self.name}' has no symbol '{word}'")
+        return number
+
+    # Arrays.
+
+    def pad(self, examples: Sequence[Any], real: Any,
+            id_of: IdOf) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The array of all examples, and the lengths of each free axis."""
+        dtype = real if self.kind == "real" else np.int64
+        values = [self._values(number, example, dtype, id_of)
+                  for number, example in enumerate(examples)]
+        lengths = [self._lengths(values, axis) for axis in self.free]
+        shape = [len(values)]
+        room = dict(zip(self.free, (max(1, int(own.max())) for own in lengths)))
+        shape += [room.get(axis, size) for axis, size in enumerate(self.sizes)]
+        result = np.zeros(shape, dtype)
+        for number, value in enumerate(values):
+            _fill(result[number:number + 1], [value])
+        return result, lengths
+
+    def _values(self, number: int, example: Any, dtype: Any, id_of: IdOf) -> Any:
+        """An array, or lists of arrays where a length is nested."""
+        if self.kind in ("token", "class"):
+            example = self._symbols(example, id_of)
+        nested = max((axis for axis in self.free if self.parents[axis]), default=0)
+        try:
+            value = _array(example, dtype, nested, self.rank)
+        except (TypeError, ValueError, OverflowError):
+            value = None
+        wrong = value is None or not self._fits(value, 0)
+        if wrong:
+            shape = "a number" if not self.rank else \
+                f"[{', '.join(self.extents)}]"
+            raise SpecError(f"example {number + 1} of '{self.name}' is not {shape} of "
+                            f"{self.kind}: {_short(example)}")
+        return value
+
+    def _fits(self, value: Any, axis: int) -> bool:
+        if isinstance(value, list):
+            return all(self._fits(row, axis + 1) for row in value)
+        sizes = self.sizes[axis:]
+        return value.ndim == len(sizes) and all(
+            size in (-1, have) for size, have in zip(sizes, value.shape))
+
+    def _lengths(self, values: list[Any], axis: int) -> np.ndarray:
+        """Of an axis that is nested, those of each row of the axis before it."""
+        if not self.parents[axis]:
+            return np.array([_length(value, axis) for value in values], np.int64)
+        outer = [len(value) for value in values]
+        result = np.zeros((len(values), max([1, *outer])), np.int64)
+        for row, value in zip(result, values):
+            row[:len(value)] = [_length(part, axis - 1) for part in value]
+        return result
+
+
+def _array(example: Any, dtype: Any, nested: int, rank: int) -> Any:
+    if nested:
+        return [_array(row, dtype, nested - 1, rank - 1) for row in example]
+    array = np.asarray(example)
+    # Of a sequence without elements nobody knows the type.
+    if array.size == 0:
+        return np.zeros(array.shape, dtype)
+    if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf"):
+        raise TypeError
+    return array.astype(dtype)
+
+
+def _length(value: Any, axis: int) -> int:
+    return len(value) if axis == 0 else value.shape[axis]
+
+
+def _fill(rows: np.ndarray, values: list[Any]) -> None:
+    """Puts each value at the begin of its row."""
+    for number, value in enumerate(values):
+        if isinstance(value, list):
+            _fill(rows[number], value)
+        else:
+            rows[(number, *map(slice, value.shape))] = value
+
+
+def _short(example: Any) -> str:
+    text = repr(example)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Padded:
+    """A batch as the struct `model_batch` of the header, and as tensors."""
+
+    def __init__(self, data: Sequence[Data], batch: Batch, real: Any,
+                 id_of: IdOf) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.lengths: dict[str, np.ndarray] = {}  # by extents: T of tgt[T]
+        known = {own.name for own in data}
+        for name in batch:
+            if name not in known:
+                raise SpecError(f"the model has no data '{name}'; there are " +
+                                ", ".join(sorted(known)))
+        counts = {name: len(examples) for name, examples in batch.items()}
+        self.examples = next(iter(counts.values()), 1)
+        for name, count in counts.items():
+            if count != self.examples:
+                first = next(iter(counts))
+                raise SpecError(f"'{first}' has {self.examples} examples but "
+                                f"'{name}' has {count}")
+        if self.examples == 0:
+            raise SpecError("the batch has no examples")
+        words: list[int] = [self.examples, 0]
+        for own in data:
+            if own.name not in batch:
+                words += [0] * (1 + 2 * len(own.free))
+                continue
+            array, lengths = own.pad(batch[own.name], real, id_of)
+            self.arrays[own.name] = array
+            words.append(array.ctypes.data)
+            for number, (axis, length) in enumerate(zip(own.free, lengths), 1):
+                suffix = ".length" if number == 1 else f".length.{number}"
+                self.arrays[own.name + suffix] = length
+                self.lengths.setdefault(own.extents[axis], length)
+                words += [array.shape[1 + axis], length.ctypes.data]
+        self.words = (ctypes.c_int64 * len(words))(*words)

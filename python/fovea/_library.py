@@ -1,0 +1,135 @@
+"""A compiled model: the functions of its header, called from Python.
+
+`fovea compile --emit so` writes the library and the header; what functions
+promise stands there. Python's lock is released while one computes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ._batch import Padded
+from ._errors import Error, MachineError, SpecError
+
+#: The prefix of all names: the library is written as libmodel.so.
+_PREFIX = "model_"
+_ADDRESS = ctypes.c_void_p
+
+
+class Search(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in (
+        "beam", "nbest", "max_length", "min_length", "sample", "seed", "top_k")] + \
+        [("temperature", ctypes.c_double), ("top_p", ctypes.c_double)]
+
+
+class Library:
+    def __init__(self, path: str, dtype: Any, threads: int) -> None:
+        self._library = ctypes.CDLL(path)
+        self.dtype = np.dtype(dtype)
+        self._model = _ADDRESS()
+        self._function("message", ctypes.c_char_p)
+        self._check(self._function("create", ctypes.c_int)(
+            None, threads, ctypes.byref(self._model)))
+
+    def __del__(self) -> None:
+        if getattr(self, "_model", None):
+            self._function("destroy", None)(self._model)
+            self._model = None
+
+    def _function(self, name: str, result: Any) -> Any:
+        function = getattr(self._library, _PREFIX + name)
+        function.restype = result
+        return function
+
+    def has(self, entry: str) -> bool:
+        return hasattr(self._library, _PREFIX + entry)
+
+    def _check(self, code: int) -> None:
+        if code == 0:
+            return
+        text = self._function("message", ctypes.c_char_p)().decode()
+        raise {1: SpecError, 3: MachineError}.get(code, Error)(text)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        self._check(self._function(name, ctypes.c_int)(self._model, *arguments))
+
+    # Arrays of the model.
+
+    def arrays(self, what: str, parameters: list[dict[str, Any]],
+               owner: object) -> dict[str, np.ndarray]:
+        """`parameter` or `gradient`: views, which keep `owner` alive."""
+        function = self._function(what, _ADDRESS)
+        number = ctypes.c_float if self.dtype == np.float32 else ctypes.c_double
+        result = {}
+        for which, parameter in enumerate(parameters):
+            address = function(self._model, which)
+            if not address:
+                continue
+            size = int(np.prod(parameter["shape"], dtype=np.int64))
+            memory = (number * size).from_address(address)
+            memory.owner = owner  # as long as an array is there, so is the model
+            result[parameter["name"]] = np.frombuffer(memory, self.dtype).reshape(
+                parameter["shape"])
+        return result
+
+    def save(self, path: str) -> None:
+        self.call("save", path.encode())
+
+    # Symbols.
+
+    def id_of(self, data: str, symbol: str) -> int:
+        return int(self._function("id", ctypes.c_int64)(
+            self._model, data.encode(), symbol.encode()))
+
+    def symbol_of(self, data: str, number: int) -> str | None:
+        text = self._function("symbol", ctypes.c_char_p)(
+            self._model, data.encode(), ctypes.c_int64(number))
+        return None if text is None else text.decode()
+
+    # Computation.
+
+    def loss(self, entry: str, batch: Padded) -> tuple[float, np.ndarray]:
+        loss = ctypes.c_double()
+        logp = np.zeros(batch.examples)
+        self.call(entry, batch.words, ctypes.byref(loss),
+                  _ADDRESS(logp.ctypes.data))
+        return loss.value, logp
+
+    def train_step(self, batch: Padded, seed: int) -> float:
+        loss = ctypes.c_double()
+        self.call("train_step", batch.words, ctypes.c_int64(seed),
+                  ctypes.byref(loss))
+        return loss.value
+
+    def decode(self, batch: Padded, search: Search,
+               kinds: list[bool]) -> list[list[tuple[Any, ...]]]:
+        """(log p, score, ended, arrays..) of each hypothesis of each example;
+        `kinds` says of each generated name whether it is real."""
+        result = _ADDRESS()
+        self.call("decode", batch.words, ctypes.byref(search), ctypes.byref(result))
+        size = self._function("result_size", ctypes.c_int64)
+        get = self._function("result_get", ctypes.c_int)
+        words = (ctypes.c_int64 * (4 + 2 * len(kinds)))()
+        real = np.frombuffer(words, np.float64)
+        try:
+            examples = []
+            for example in range(batch.examples):
+                hypotheses = []
+                for rank in range(size(result, ctypes.c_int64(example))):
+                    self._check(get(result, ctypes.c_int64(example),
+                                    ctypes.c_int64(rank), words))
+                    arrays = []
+                    for number, is_real in enumerate(kinds):
+                        address, count = words[4 + 2 * number], words[5 + 2 * number]
+                        kind = ctypes.c_double if is_real else ctypes.c_int64
+                        arrays.append((kind * count).from_address(address)[:]
+                                      if address else [])
+                    hypotheses.append((float(real[0]), float(real[1]),
+                                       bool(words[3]), *arrays))
+                examples.append(hypotheses)
+            return examples
+        finally:
+            self._function("result_destroy", None)(result)

@@ -1,0 +1,163 @@
+"""What a model computes, against values that are derived here."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fovea
+from conftest import COPIER
+
+
+def test_a_model_by_hand():
+    # p(y) = softmax(W x + b) of one number x: with W = 0 it is softmax(b).
+    model = fovea.compile("model hand\ndata x : real, y : class(2)\n"
+                          "param f : linear(2)\ny ~ categorical(f(x * ones(1)))\n",
+                          dtype="f64")
+    model.parameters["f.weight"][:] = 0
+    model.parameters["f.bias"][:] = [math.log(1), math.log(3)]
+    batch = {"x": [0.5, -2.0, 1.0], "y": [0, 1, 1]}
+    wanted = [math.log(1 / 4), math.log(3 / 4), math.log(3 / 4)]
+    assert model.score(batch) == pytest.approx(wanted, abs=1e-12)
+    assert model.loss(batch) == pytest.approx(-sum(wanted) / 3, abs=1e-12)
+    # d loss / d b = mean of p - onehot(y); d loss / d W = the same times x.
+    loss, gradients = model.gradients(batch)
+    p = np.array([0.25, 0.75])
+    per_example = np.array([p - np.eye(2)[y] for y in batch["y"]])
+    assert gradients["f.bias"] == pytest.approx(per_example.mean(0), abs=1e-12)
+    assert gradients["f.weight"][:, 0] == pytest.approx(
+        (per_example * np.array(batch["x"])[:, None]).mean(0), abs=1e-12)
+    assert model.decode({"x": [0.5, 1.0]}) == [1, 1]
+
+
+def test_parameters_are_the_models_own_memory(copier, batch):
+    before = copier.loss(batch)
+    kept = copier.parameters["out.bias"].copy()
+    copier.parameters["out.bias"][2] += 1
+    assert copier.loss(batch) != before
+    copier.parameters["out.bias"][:] = kept
+    assert copier.loss(batch) == before
+    assert {name: array.shape for name, array in copier.parameters.items()}[
+        "encode.weight_ih"] == (24, 8)
+
+
+def test_memory_outlives_the_model(batch):
+    model = fovea.compile(COPIER, sets={"v.vocab": 9})
+    weights = model.parameters["out.weight"]
+    value = weights[1, 1]
+    del model
+    assert weights[1, 1] == value
+
+
+def test_gradients_are_differences(copier, batch):
+    _, gradients = copier.gradients(batch)
+    found = gradients["out.weight"][4, 3]
+    weight = copier.parameters["out.weight"]
+    step, kept = 1e-5, weight[4, 3]
+    weight[4, 3] = kept + step
+    above = copier.loss(batch)
+    weight[4, 3] = kept - step
+    below = copier.loss(batch)
+    weight[4, 3] = kept
+    assert found == pytest.approx((above - below) / (2 * step), rel=1e-6)
+
+
+def test_an_example_is_the_same_alone(copier, batch):
+    alone = [copier.score({name: [rows[i]] for name, rows in batch.items()})[0]
+             for i in range(3)]
+    assert copier.score(batch) == alone
+
+
+def test_score_is_minus_the_loss(copier, batch):
+    symbols = sum(len(row) for row in batch["tgt"])
+    assert copier.loss(batch) == pytest.approx(-sum(copier.score(batch)) / symbols)
+
+
+def test_training_learns_to_copy(batch):
+    model = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=1)
+    first = model.train_step(batch)
+    for _ in range(200):
+        last = model.train_step(batch)
+    assert last < 0.1 < first
+    assert model.decode({"src": batch["src"]}) == batch["tgt"]
+    [best, second], *_ = model.search({"src": batch["src"]}, beam=3, nbest=2)
+    assert best.outputs == {"tgt": batch["tgt"][0]} and best.ended
+    assert best.logp > second.logp
+    assert best.logp == pytest.approx(model.score(batch)[0], abs=1e-5)
+    # Draws depend on the seed alone.
+    draws = [model.decode({"src": batch["src"]}, sample=True, nbest=3, seed=seed)
+             for seed in (1, 1, 2)]
+    assert draws[0] == draws[1]
+
+
+def test_equations_by_name(copier, batch):
+    align = copier.get("align", batch)
+    assert [array.shape for array in align] == [(3, 3), (2, 2), (4, 4)]
+    for array in align:
+        assert array.sum(1) == pytest.approx(np.ones(len(array)))
+    several = copier.get(["align", "c"], batch)
+    assert set(several) == {"align", "c"}
+    assert [array.shape for array in several["c"]] == [(3, 8), (2, 8), (4, 8)]
+    assert ("align", ("T", "S")) in copier.equations
+
+
+def test_saved_weights_are_read(tmp_path, copier, batch):
+    copier.save(tmp_path / "w.safetensors")
+    again = fovea.compile(COPIER, sets={"v.vocab": 9}, dtype="f64",
+                          weights=tmp_path / "w.safetensors")
+    assert again.loss(batch) == copier.loss(batch)
+
+
+def test_f32_is_near_f64(copier, batch):
+    single = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=3)
+    assert single.parameters["out.weight"].dtype == np.float32
+    assert single.loss(batch) == pytest.approx(copier.loss(batch), rel=1e-5)
+
+
+def test_all_kinds_of_data():
+    model = fovea.compile("""model kinds
+dim D = 3
+vocab v : ids(11)
+data story[m < M, W[m]] : token of v, x[T] : real(D), z[T] : int
+data flag : bit, q : class("no", "yes"), p : position(x)
+param e : embedding(2), o : linear(2), k : linear(1)
+f[m] = sum[j < W[m]](e(story[m,j]))
+g = sum[m](f[m]) + sum[t](z[t] * ones(2)) + (if flag then ones(2) else zeros(2))
+p ~ categorical[t](k(x[t]))
+q ~ categorical(o(g))
+""", dtype="f64")
+    batch = {"story": [[[3, 4], [5]], [[6, 7, 8]]],
+             "x": [np.ones((2, 3)), [[1, 2, 3]]], "z": [[1, 2], [3]],
+             "flag": [True, False], "q": ["yes", 0], "p": [1, 0]}
+    both = model.score(batch)
+    for i in range(2):
+        assert model.score({name: [rows[i]] for name, rows in batch.items()}) == \
+            [both[i]]
+    e = model.parameters["e.weight"]
+    f = model.get("f", batch)
+    assert f[0] == pytest.approx(np.stack([e[3] + e[4], e[5]]))
+    assert f[1][0] == pytest.approx(e[6] + e[7] + e[8])
+    answers = model.decode({name: batch[name]
+                            for name in ("story", "x", "z", "flag")})
+    assert all(answer["q"] in ("no", "yes") for answer in answers)
+
+
+def test_words_of_a_training(tmp_path):
+    # A folder that `fovea train` writes has the words.
+    from fovea._program import run
+    (tmp_path / "copier.fov").write_text(COPIER)
+    (tmp_path / "lines").write_text("a b\nb\nc a b\n" * 20)
+    run("train", tmp_path / "copier.fov", "--data",
+        f"src={tmp_path}/lines,tgt={tmp_path}/lines", "--out", tmp_path / "out",
+        "--steps", 150, "--quiet", "--threads", 1)
+    model = fovea.load(tmp_path / "out")
+    assert model.decode({"src": ["a b", "c a b"]}) == ["a b", "c a b"]
+    assert model.score({"src": ["b"], "tgt": ["b"]})[0] > math.log(0.5)
+    assert model.data == ["src[S] : sentence", "tgt[T] : sentence"]
+    assert repr(model).startswith("<fovea.Model copier: src[S] : sentence")
+
+
+def test_check_tells_what_is_in_a_spec():
+    about = fovea.check(COPIER, {"v.vocab": 9})
+    assert about["model"] == "copier" and about["dims"]["H"] == 8
+    assert {"name": "align", "extents": ["T", "S"]} in about["equations"]
