@@ -1,0 +1,267 @@
+//===- CheckRanges.cpp - has every index a range, and every axis a size? --===//
+//
+// A part of Check.cpp: names that are read and never given, the ranges that
+// indices have from their uses, and whether extents are some that the rest of
+// the compiler can count with.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/check/CheckImpl.h"
+
+using namespace fovea;
+using namespace fovea::fov;
+
+/// Every array that is read is given somewhere.
+void Checker::unread() {
+  for (Array *array : model.arrays) {
+    if (!array->pieces.empty() && !array->latent && !array->general())
+      error(array->pieces.front().loc,
+            "'" + array->text +
+                "' is given at its boundary only; add an equation for its "
+                "other places");
+    if (!array->pieces.empty() || array->latent || !array->firstRead.isValid())
+      continue;
+    std::string shape;
+    // A sibling says which shape is wanted.
+    for (Array *other : model.arrays)
+      if (other != array && other->valueShape && other->loc == array->loc) {
+        if (!other->valueShape->empty())
+          shape = " of shape " + shapeText(*other->valueShape);
+        break;
+      }
+    error(array->firstRead,
+          "this reads " + array->text + ", which no equation gives; add " +
+              array->text + " = ..." + shape,
+          {{array->loc, "the other equations of this name stand here"}});
+  }
+}
+
+/// Whether a size has `wanted` in it.
+static bool mentions(const Extent &size, const Atom *wanted) {
+  for (const auto &[monomial, c] : size.terms())
+    for (const auto &[atom, exponent] : monomial)
+      if (atom == wanted || mentions(atom->numerator, wanted) ||
+          mentions(atom->denominator, wanted))
+        return true;
+  return false;
+}
+
+/// A module whose parameter gets the size of what it is applied to is applied
+/// to something of one size.
+void Checker::params() {
+  for (const Array *param : model.params)
+    for (const Extent &size : param->declared) {
+      std::optional<Extent> given = size.resolved();
+      if (!given || !given->differs())
+        continue;
+      auto gives = [&](const Extent &bound) {
+        const auto &terms = bound.terms();
+        return bound.differs() && terms.size() == 1 &&
+               llvm::any_of(terms.begin()->first, [&](const auto &factor) {
+                 return mentions(size, factor.first);
+               });
+      };
+      Notes notes;
+      for (const SizeBinding &binding : model.bindings)
+        if (notes.empty() && llvm::any_of(binding.sizes, gives))
+          notes.push_back({binding.loc, termText(*binding.term) + " is " +
+                                            shapeText(*binding.term->shape) +
+                                            " here"});
+      error(param->loc,
+            "'" + param->name +
+                "' is a parameter, which has one size, but it gets " +
+                given->text() + ", which differs between examples",
+            std::move(notes));
+      break;
+    }
+}
+
+void Checker::ranges() {
+  bool hasErrors = !reported.empty();
+  for (IndexVar &var : model.indices) {
+    if (var.extent)
+      continue;
+    auto owner = owners.find(&var);
+    // Without an owner it is most likely a consequence.
+    if (owner == owners.end() ? hasErrors
+                              : explained.count({owner->second, var.name}) > 0)
+      continue;
+    std::string where = var.name + " < ...";
+    error(var.loc, "nothing gives index '" + var.name + "' a range; write " +
+                       (owner == owners.end()
+                            ? where
+                            : owner->second->text + "[" + where + "]"));
+  }
+}
+
+void Checker::disagreements() {
+  std::set<const IndexVar *> seen;
+  for (const IndexUse &use : model.uses) {
+    // A stated or declared range is the range; the reads are proved.
+    if (use.shift != 0 || !use.var->extent || use.read->fallback ||
+        use.var->strength != 3 || seen.count(use.var))
+      continue;
+    auto owner = owners.find(use.var);
+    bool isRead = use.read->kind == TermKind::Read;
+    if (owner != owners.end() && isRead && owner->second == use.read->array)
+      continue;
+    std::optional<Extent> extent;
+    if (isRead)
+      extent = use.read->array->axis(use.axis);
+    else if (use.read->args[0]->shape &&
+             use.axis < use.read->args[0]->shape->size())
+      extent = (*use.read->args[0]->shape)[use.axis];
+    bool isCircular = extent && (use.var->extent->unresolved() != nullptr ||
+                                 extent->unresolved() != nullptr);
+    if (!extent || (!isCircular && *extent == *use.var->extent))
+      continue;
+    seen.insert(use.var);
+    // What follows from a range that follows from itself does so as well: one
+    // error says it.
+    if (isCircular && reported.empty())
+      error(use.loc, "the range of index '" + use.var->name +
+                         "' follows from itself: " + termText(*use.read) +
+                         " has as many places as it, and is computed from it; "
+                         "state a range, " +
+                         use.var->name + " < ...");
+    if (isCircular)
+      continue;
+    std::string stated = use.var->name + " < " + use.var->extent->text();
+    if (owner != owners.end())
+      stated = owner->second->text + "[" + stated + "]";
+    std::string meant = exchanged(*use.read, use.var, *use.var->extent);
+    for (const IndexUse &other : model.uses)
+      if (meant.empty() && other.var == use.var && other.shift == 0)
+        meant = exchanged(*other.read, use.var, *extent);
+    error(use.loc,
+          "index '" + use.var->name + "' has two ranges: " +
+              use.var->extent->text() + " from " + use.var->origin + " (" +
+              diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
+              extent->text() + " from " + termText(*use.read) + " here; " +
+              (meant.empty() ? "state one: " + stated
+                             : "did you mean " + meant + "?"),
+          {{use.var->originLoc, "the other range comes from here"}});
+  }
+}
+
+/// An extent is a number, or a sum of multiples of lengths.
+void Checker::checkExtent(const Extent &extent, SMLoc loc,
+                          const std::string &what) {
+  std::optional<int64_t> value = extent.value();
+  if (value && *value >= 0)
+    return;
+  if (value)
+    return error(loc, what + " has " + std::to_string(*value) +
+                          " places, which is less than none");
+  if (extent.isTooLarge() || !extent.differs())
+    return error(loc, what + " is too large");
+  if (extent.isSum())
+    return;
+  const Atom *nested = extent.nestedLength();
+  // What reads such an axis has it as well.
+  if (nested && !nestedSizes.insert(extent.text()).second)
+    return;
+  if (nested)
+    return error(loc, what + " has " + extent.text() +
+                          " places, but of a length as " + nested->name +
+                          ", which differs for each place of " +
+                          nested->parent + ", only " + nested->name +
+                          " itself can be a number of places");
+  error(loc, what + " has " + extent.text() +
+                 " places, which is no sum of multiples of lengths");
+}
+
+void Checker::extents() {
+  for (const IndexVar &var : model.indices) {
+    std::string what = "index '" + var.name + "'";
+    checkExtent(*var.extent, var.loc, what);
+    const Atom *length = var.extent->length();
+    if (!length || length->parent.empty())
+      continue;
+    const Term *parent = var.parentIndex;
+    const Extent *outer = parent && parent->kind == TermKind::Index
+                              ? &*parent->index->extent
+                              : nullptr;
+    if (!outer || outer->text() != length->parent)
+      error(var.loc, what + " runs over " + length->name +
+                         ", which differs for each place of " + length->parent +
+                         "; write " + var.name + " < " + length->name +
+                         "[...] with an index over " + length->parent);
+  }
+  for (const Array *data : model.data)
+    for (const Extent &size : data->extents)
+      checkExtent(size, data->loc, "'" + data->text + "'");
+  for (const Term &term : model.terms) {
+    if (!term.shape)
+      continue;
+    // A length as a number.
+    const Atom *one = term.kind == TermKind::Size && term.args.empty()
+                          ? term.extent.length()
+                          : nullptr;
+    if (term.kind == TermKind::Size && !term.extent.value() &&
+        (!term.extent.isSum() || (one && !one->parent.empty())))
+      error(term.loc, termText(term) + " is " + term.extent.text() +
+                          ", which is no sum of multiples of lengths");
+    for (auto [k, size] : llvm::enumerate(*term.shape)) {
+      if (!size.value() || *size.value() < 0)
+        checkExtent(size, term.loc,
+                    "axis " + std::to_string(k) + " of " + termText(term));
+      const Atom *length = size.length();
+      if (!length || length->parent.empty())
+        continue;
+      bool hasParent = llvm::any_of(
+          ArrayRef(*term.shape).take_front(k),
+          [&](const Extent &other) { return other.text() == length->parent; });
+      for (const IndexVar *var : term.free)
+        hasParent |= var->extent->text() == length->parent;
+      if (!hasParent)
+        error(term.loc, termText(term) + " has an axis of " + length->name +
+                            ", which differs for each place of " +
+                            length->parent);
+    }
+  }
+}
+
+/// No machine has so many places, and what is counted of them behind the front
+/// end fits into 64 bits.
+static constexpr double mostElements = 0x1p48;
+
+/// How many places an axis has; one for each unit of a length, which comes with
+/// the data.
+static double placesOf(const Extent &extent) {
+  std::optional<Extent::Linear> sum = extent.linear();
+  if (!sum)
+    return 1;
+  double places = std::abs(double(sum->constant));
+  for (const auto &[length, coefficient] : sum->coefficients)
+    places += std::abs(double(coefficient));
+  return std::max(places, 1.0);
+}
+
+/// What has one name has to fit, and so does what an equation runs over.
+void Checker::elements() {
+  auto check = [&](const Shape &shape, SMLoc loc, const std::string &what) {
+    double count = 1;
+    for (const Extent &extent : shape)
+      count *= placesOf(extent);
+    if (count > mostElements)
+      error(loc, what + " is " + shapeText(shape) +
+                     ", but an array has at most 2^48 elements");
+  };
+  for (const auto *arrays : {&model.params, &model.data, &model.arrays})
+    for (const Array *array : *arrays)
+      if (std::optional<Shape> shape = array->shape())
+        check(*shape, array->loc,
+              "'" + (array->text.empty() ? array->name : array->text) + "'");
+  if (!reported.empty())
+    return;
+  for (const Term &term : model.terms) {
+    if (!term.shape)
+      continue;
+    Shape all;
+    for (const IndexVar *var : term.free)
+      all.push_back(*var->extent);
+    all.append(term.shape->begin(), term.shape->end());
+    check(all, term.loc, termText(term) + " with its indices");
+  }
+}
