@@ -196,7 +196,8 @@ void HeaderWriter::writeModel() {
           llvm::Twine(options.hasWeights
                           ? ", or null for the weights that are inside"
                           : "") +
-          ". `threads` is how many work, 0 for one per CPU. On success the "
+          ". `threads` is how many work, 0 for one per CPU, which is the most. "
+          "On success the "
           "caller destroys *model; otherwise it is null.");
   declare("int", "create",
           "const char *weights, int threads, " + prefix + "_model **model");

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/data/OpenFile.h"
 #include "runtime/model/Lines.h"
 #include "runtime/model/Model.h"
 #include "runtime/model/OwnFile.h"
@@ -18,7 +19,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <new>
 #include <unistd.h>
@@ -268,10 +268,10 @@ int Runner::runFile(const std::string &path) {
     return runTensors(path);
   if (path == "-")
     return runLines(STDIN_FILENO);
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string why;
+  int descriptor = openToRead(path, why);
   if (descriptor < 0)
-    return fail(
-        fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    return fail(fmt::format("cannot read '{}': {}", path, why));
   int code = runLines(descriptor);
   close(descriptor);
   return code;
@@ -365,7 +365,10 @@ int Runner::run() {
     return fail(status.text(), badUsage);
   for (const std::string &idle : idleFlags(flags.search))
     std::fprintf(stderr, "warning: %s\n", idle.c_str());
-  Status status = Model::create(image, flags.weights, flags.threads, model);
+  int threads = flags.threads;
+  if (std::string said = limitThreads(threads); !said.empty())
+    std::fprintf(stderr, "note: %s\n", said.c_str());
+  Status status = Model::create(image, flags.weights, threads, model);
   if (status.failed())
     return fail(status.text(), codeOf(status));
   findInputs();

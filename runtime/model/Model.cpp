@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 using namespace fovea::runtime;
 
@@ -83,6 +84,15 @@ static Status readWeightsInside(const FoveaImage &image, TensorFile &file) {
   return parseSafeTensors(bytes, "the weights inside", file);
 }
 
+std::string fovea::runtime::limitThreads(int &threads) {
+  int cpus = fovea_pool_cpus();
+  if (threads <= cpus)
+    return "";
+  return fmt::format("'--threads {}' is more than the CPUs that there are; {} "
+                     "run",
+                     std::exchange(threads, cpus), cpus);
+}
+
 Status Model::create(const FoveaImage &image, const std::string &weights,
                      int threads, std::unique_ptr<Model> &result) {
   std::unique_ptr<Model> model(new Model);
@@ -108,6 +118,7 @@ Status Model::create(const FoveaImage &image, const std::string &weights,
         std::make_unique<Entry>(description.programs[i], codeOf(i)));
   for (size_t i = 0; i < description.decoder.programs.size(); ++i)
     model->decoderCode.push_back(codeOf(count + i));
+  limitThreads(threads);
   model->pool.reset(fovea_pool_create(threads));
   TensorFile file;
   if (!weights.empty())

@@ -37,10 +37,15 @@ struct BatchResult {
   std::vector<double> logp;
 };
 
+/// Makes `threads` one for each CPU where it is more: they would wait for each
+/// other, and it takes a multiple of the time. Returns what to say of it; else
+/// nothing.
+std::string limitThreads(int &threads);
+
 class Model {
 public:
   /// `weights` is a file, or empty: those of the image. `threads` 0: one for
-  /// each CPU. The image outlives the model.
+  /// each CPU, which is the most. The image outlives the model.
   static Status create(const FoveaImage &image, const std::string &weights,
                        int threads, std::unique_ptr<Model> &result);
   ~Model();

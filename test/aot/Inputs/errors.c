@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -132,6 +133,19 @@ static void generate(errors_model *model, errors_batch *batch) {
   printf("%d\n", memcmp(logp[0], logp[3], sizeof(logp[0])) == 0);
 }
 
+/* How many threads this process has. */
+static long threads(void) {
+  char line[256];
+  long count = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && fgets(line, sizeof(line), file))
+    if (strncmp(line, "Threads:", 8) == 0)
+      count = strtol(line + 8, NULL, 10);
+  if (file)
+    fclose(file);
+  return count;
+}
+
 int main(int argc, char **argv) {
   errors_model *model = NULL;
   printf("at first: '%s'\n", errors_message());
@@ -142,6 +156,10 @@ int main(int argc, char **argv) {
     show("file", errors_create(argv[i], 1, &model));
     printf("%s\n", model ? "a model" : "null");
   }
+  if (errors_create(argv[1], 1000, &model) != errors_done)
+    return 1;
+  printf("no more than CPUs: %d\n", threads() <= sysconf(_SC_NPROCESSORS_ONLN));
+  errors_destroy(model);
   if (errors_create(argv[1], 1, &model) != errors_done)
     return 1;
 

@@ -1,0 +1,543 @@
+//===- Options.cpp - the commands and their options -----------------------===//
+//
+// What an option means is decided by the command that reads it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/fovea/Options.h"
+#include "driver/data/Inputs.h"
+#include "driver/show/Pictures.h"
+#include "runtime/model/SearchFlagsCli.h"
+
+using namespace fovea::cli;
+using fovea::runtime::atLeast;
+using fovea::runtime::below2To63;
+using fovea::runtime::positive;
+using fovea::runtime::upTo2To31;
+using fovea::runtime::wholeBelow2To64;
+
+/// NAME=FILE.
+static CLI::Validator pair() {
+  return {[](const std::string &text) -> std::string {
+            std::string name, file;
+            return splitPair(text, name, file)
+                       ? ""
+                       : "takes NAME=FILE, not '" + text + "'";
+          },
+          ""};
+}
+
+/// NAME=FILE of what is drawn or stored.
+static CLI::Validator shown() {
+  return {[](const std::string &text) -> std::string {
+            std::string name, file;
+            if (!splitPair(text, name, file))
+              return "takes NAME=FILE, not '" + text + "'";
+            return isPicture(file) ||
+                           llvm::StringRef(file).ends_with(".safetensors")
+                       ? ""
+                       : "'" + file +
+                             "' has to end in .html, .svg, .png or "
+                             ".safetensors";
+          },
+          ""};
+}
+
+namespace {
+
+/// Adds the commands over one Arguments; what stays behind refers to that
+/// alone.
+class Commands {
+public:
+  Commands(CLI::App &app, Arguments &arguments)
+      : app(app), arguments(arguments) {}
+
+  void add(std::string &helpFor) {
+    addCheck();
+    addParams();
+    addInit();
+    addRun();
+    addTrain();
+    addDecode();
+    addScore();
+    addEval();
+    addPlot();
+    addCompile();
+    addBench();
+    addFmt();
+    addLsp();
+    addCommand("help", "explain the commands, or one of them")
+        ->add_option("COMMAND", helpFor, "a command");
+  }
+
+private:
+  CLI::App *addCommand(const std::string &name, const std::string &what) {
+    CLI::App *command = app.add_subcommand(name, what);
+    command->set_help_flag("-h,--help", "print this help");
+    return command;
+  }
+
+  /// A command on one spec.
+  CLI::App *addSpecCommand(const std::string &name, const std::string &what) {
+    CLI::App *command = addCommand(name, what);
+    command
+        ->add_option_function<std::string>(
+            "SPEC",
+            [&arguments = arguments](const std::string &spec) {
+              arguments.specs = {spec};
+            },
+            "the model, a .fov file; - is standard input; or the folder of a "
+            "training, or its model.safetensors")
+        ->required();
+    auto *set = command->add_option_function<std::vector<std::string>>(
+        "--set",
+        [&arguments = arguments](const std::vector<std::string> &texts) {
+          for (const std::string &text : texts) {
+            size_t equals = text.find('=');
+            if (equals == 0 || equals == std::string::npos)
+              throw CLI::ValidationError("--set",
+                                         "takes K=V, not '" + text + "'");
+            arguments.sets.push_back(
+                {text.substr(0, equals), text.substr(equals + 1)});
+          }
+        },
+        "overrides a dim, a const, a vocabulary size (src.vocab=97) or an "
+        "entry of a block (train.smooth=0)");
+    set->type_name("K=V")->allow_extra_args(false);
+    return command;
+  }
+
+  void addWeights(CLI::App *command) {
+    command
+        ->add_option("--weights", arguments.weights,
+                     "the parameters, a safetensors file")
+        ->type_name("FILE");
+  }
+
+  /// Several make an ensemble.
+  void addMembers(CLI::App *command) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            "--weights",
+            [&arguments = arguments](const std::vector<std::string> &files) {
+              arguments.weights = files.front();
+              arguments.moreWeights.assign(files.begin() + 1, files.end());
+            },
+            "the parameters, a safetensors file; several are an ensemble, "
+            "which chooses from the mean of the members' probabilities")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+  }
+
+  CLI::Option *addData(CLI::App *command, bool asText) {
+    CLI::Option *data =
+        command
+            ->add_option(
+                "--data", arguments.data,
+                asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
+                         "or one batch as FILE.safetensors"
+                       : "the batch, a safetensors file")
+            ->type_name(asText ? "NAME=FILE" : "FILE")
+            ->required();
+    if (asText)
+      addVocabularies(command);
+    return data;
+  }
+
+  void addVocabularies(CLI::App *command) {
+    command
+        ->add_option("--vocab", arguments.vocabularies,
+                     "the words of a vocabulary, or of a data name, one per "
+                     "line from id 0; without it text holds ids")
+        ->check(pair())
+        ->type_name("NAME=FILE");
+  }
+
+  void addOutput(CLI::App *command, const std::string &what) {
+    command->add_option("-o,--output", arguments.output, what)
+        ->type_name("FILE");
+  }
+
+  void addSeed(CLI::App *command, const std::string &what) {
+    command->add_option("--seed", arguments.seed, what)
+        ->check(wholeBelow2To64())
+        ->type_name("N");
+  }
+
+  void addThreads(CLI::App *command, const std::string &what, int least = 1) {
+    command->add_option("--threads", arguments.threads, what)
+        ->check(atLeast(least))
+        ->type_name("N");
+  }
+
+  void addDtype(CLI::App *command, const std::string &what = "f32 or f64") {
+    command->add_option("--dtype", arguments.dtype, what)
+        ->check(CLI::IsMember({"f32", "f64"}));
+  }
+
+  void addCpu(CLI::App *command) {
+    command
+        ->add_option("--cpu", arguments.cpu,
+                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); the "
+                     "results do not depend on it")
+        ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
+  }
+
+  /// A machine is named like a CPU: there is one of each other kind.
+  void addTarget(CLI::App *command) {
+    command
+        ->add_option("--target", arguments.cpu,
+                     "the machine, where it is another kind than this one: "
+                     "aarch64 (64-bit ARM, Linux)")
+        ->check(CLI::IsMember({"native", "aarch64"}))
+        ->excludes(command->get_option("--cpu"));
+  }
+
+  void addQuiet(CLI::App *command) {
+    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+  }
+
+  /// Options of the commands that execute. Until there is compiled code all
+  /// of them run by the reference interpreter.
+  void addExecution(CLI::App *command) {
+    command->add_flag("--reference", arguments.reference,
+                      "run by the reference interpreter, in float64");
+    addThreads(command, "of compiled code; the results do not depend on it");
+    addDtype(command, "f32 or f64: what compiled code computes in; the "
+                      "reference interpreter always computes in f64");
+    addCpu(command);
+    addStopAfter(command,
+                 "interpret the IR behind this phase: " + phaseNames());
+    addQuiet(command);
+  }
+
+  void addStopAfter(CLI::App *command, const std::string &what) {
+    command->add_option("--stop-after", arguments.stopAfter, what)
+        ->type_name("PHASE");
+  }
+
+  void addCheck() {
+    CLI::App *command = addSpecCommand(
+        "check", "parse and check a spec, and say what is in it");
+    command->add_flag("--syntax-only", arguments.syntaxOnly,
+                      "only parse: names, shapes and ranges are not checked");
+    command->add_flag("--json", arguments.asJson,
+                      "what is in it for a program to read: parameters, data, "
+                      "equations");
+  }
+
+  void addParams() {
+    addSpecCommand("params", "list the parameters: name, type, extents");
+  }
+
+  void addInit() {
+    CLI::App *command =
+        addSpecCommand("init", "write weights to begin training with");
+    addOutput(command, "where the weights go");
+    command->get_option("-o")->required();
+    addSeed(command, "of the random numbers (0)");
+    addDtype(command);
+  }
+
+  void addRun() {
+    CLI::App *command = addSpecCommand(
+        "run", "evaluate one batch: loss, log p, gradients, equations");
+    addWeights(command);
+    addData(command, /*asText=*/false);
+    command
+        ->add_option("--get", arguments.gets,
+                     "loss, logp, grads, or names of equations")
+        ->type_name("NAME")
+        ->required();
+    addOutput(command, "where the results go, a safetensors file");
+    command->get_option("-o")->required();
+    addSeed(command, "turns dropout and weight noise on");
+    addExecution(command);
+  }
+
+  void addTrain() {
+    CLI::App *command = addSpecCommand(
+        "train", "train: writes the best weights, the state of the training "
+                 "and its log into a folder");
+    addData(command, /*asText=*/true)->required(false);
+    command
+        ->add_option("--valid", arguments.valid,
+                     "the examples to validate on, as --data")
+        ->type_name("NAME=FILE");
+    command
+        ->add_option("--out", arguments.folder,
+                     "the folder: model.safetensors, log.jsonl, last/")
+        ->type_name("DIR");
+    command->add_flag("--resume", arguments.resume,
+                      "continue the training that the folder has, as if it had "
+                      "never ended");
+    command
+        ->add_flag("--change", arguments.change,
+                   "continue it with another rate, clip, validation ..: what "
+                   "differs is said, and is no error")
+        ->needs("--resume");
+    addWeights(command);
+    command->get_option("--weights")
+        ->description("weights to begin with, instead of drawn ones");
+    auto addCount = [&](const char *name, auto &value, const char *what) {
+      command->add_option(name, value, what)
+          ->check(atLeast(1))
+          ->check(below2To63())
+          ->type_name("N");
+    };
+    addCount("--steps", arguments.steps, "ends behind N updates in all");
+    addCount("--epochs", arguments.epochs,
+             "ends behind N epochs in all (10 where nothing ends training)");
+    command
+        ->add_option("--minutes", arguments.minutes,
+                     "ends after this time, of this run alone")
+        ->check(positive())
+        ->type_name("X");
+    addCount("--batch", arguments.batch,
+             "examples of a batch; --set train.batch=tokens(N) counts tokens");
+    addMemoryLimit(command);
+    addCount("--report-every", arguments.reportEvery,
+             "updates between two lines of the log (100)");
+    addCount("--valid-every", arguments.validEvery,
+             "updates between two validations (an epoch)");
+    command
+        ->add_option(
+            "--metric", arguments.metrics,
+            "measured in each validation, by greedy decoding: bleu, "
+            "chrf, accuracy, exact, per, wer, edit, rouge-l; bleu(tgt) "
+            "where several names are generated; none (those that the spec "
+            "names in 'metric')")
+        ->type_name("METRIC");
+    command->add_option("--best-by", arguments.bestBy,
+                        "which weights are the best: by loss (without it), "
+                        "perplexity or a metric");
+    addCount("--patience", arguments.patience,
+             "ends behind N validations without a new best");
+    addCount("--save-every", arguments.saveEvery,
+             "updates between two savings (a minute, and an epoch)");
+    addSeed(command, "of weights, order, dropout and noise (0)");
+    addThreads(command, "the results do not depend on it");
+    addDtype(command, "f32 or f64: what it computes in");
+    addCpu(command);
+    addQuiet(command);
+  }
+
+  void addDecode() {
+    CLI::App *command =
+        addSpecCommand("decode", "generate: one line per example");
+    addMembers(command);
+    // A model that is given nothing generates one example.
+    addData(command, /*asText=*/true)->required(false);
+    addSearchFlags(*command, arguments.search);
+    command
+        ->add_option("--prefix", arguments.prefixes,
+                     "what each line of the output begins with, one line per "
+                     "example; NAME=FILE where several names are generated")
+        ->type_name("FILE");
+    command
+        ->add_option_function<std::string>(
+            "--replace-unknown",
+            [&arguments = arguments](const std::string &text) {
+              arguments.sets.push_back({"decode.unknown", text});
+            },
+            "replaces each <unk> by the given word with the largest weight in "
+            "this equation, as the entry 'unknown' of the block decode; none")
+        ->type_name("NAME");
+    command
+        ->add_option("--dictionary", arguments.dictionary,
+                     "what given words become where they replace <unk>: lines "
+                     "of two columns")
+        ->type_name("FILE");
+    command
+        ->add_option("--show", arguments.shows,
+                     "draws an equation of the best hypothesis of each example "
+                     "(.html, .svg, .png), or stores it (.safetensors)")
+        ->check(shown())
+        ->type_name("NAME=FILE");
+    addExecution(command);
+  }
+
+  void addScore() {
+    CLI::App *command = addSpecCommand(
+        "score", "print log p of given outputs, one line per example");
+    addMembers(command);
+    addData(command, /*asText=*/true)->required(false);
+    addExecution(command);
+  }
+
+  void addEval() {
+    CLI::App *command =
+        addCommand("eval", "say what hypotheses are worth beside references");
+    command
+        ->add_option("METRIC", arguments.metric,
+                     "bleu and chrf (as sacreBLEU), accuracy (of tokens), "
+                     "exact (lines), per and wer (edits per token of the "
+                     "reference), edit (edits per line), rouge-l")
+        ->required();
+    command
+        ->add_option("--hyp", arguments.hypotheses,
+                     "one hypothesis per line; FILE:2 takes a column, .gz is "
+                     "unpacked")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--ref", arguments.references,
+                     "one reference per line; several files give each line "
+                     "several")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--tokenise", arguments.tokenise,
+                     "13a (of bleu), none: at spaces (of the others), or char")
+        ->check(CLI::IsMember({"13a", "none", "char"}));
+    command
+        ->add_option("--smooth", arguments.smooth,
+                     "of bleu: exp (without it), floor, add-k or none")
+        ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}));
+    command
+        ->add_option("--smooth-value", arguments.smoothValue,
+                     "of floor (0.1) and add-k (1)")
+        ->check(positive());
+    command->add_option("--digits", arguments.digits, "behind the point (1)")
+        ->check(CLI::Range(0, 15));
+  }
+
+  void addPlot() {
+    CLI::App *command = addCommand(
+        "plot", "draw the curves of trainings, or arrays that are stored");
+    command
+        ->add_option("FILE", arguments.plots,
+                     "folders of trainings or their log.jsonl; or "
+                     "safetensors, of 'fovea decode --show' or 'fovea run'")
+        ->required();
+    addOutput(command, "the picture: .html, .svg or .png");
+    command->get_option("-o")->required();
+    command
+        ->add_option("--name", arguments.names,
+                     "draws this array, or this entry of the log (all arrays; "
+                     "loss, perplexity and metrics)")
+        ->type_name("NAME");
+    command
+        ->add_option("--over", arguments.plotOver,
+                     "what curves are drawn over: step, epoch or seconds "
+                     "(step)")
+        ->check(CLI::IsMember({"step", "epoch", "seconds"}));
+    command->add_option("--title", arguments.title, "stands above the picture");
+    command
+        ->add_option("--max-mb", arguments.maxPictureMb,
+                     "the largest picture that is written (25, of 10^6 bytes)")
+        ->check(atLeast(1))
+        ->type_name("N");
+  }
+
+  void addCompile() {
+    CLI::App *command = addSpecCommand(
+        "compile", "a model as a library or a program, or at any point of its "
+                   "way through the compiler");
+    addWeights(command);
+    addVocabularies(command);
+    command->add_option("--emit", arguments.emit,
+                        "ast: the parsed file; attn: what the front end "
+                        "gives; mlir (default): behind the phases; plan: the "
+                        "arrays of one entry; kernels, llvm, asm: its code; "
+                        "so: a shared library with a C header beside it; obj: "
+                        "the same as one object; exe: a program that reads "
+                        "lines and prints lines");
+    addCpu(command);
+    addTarget(command);
+    addDtype(command);
+    command
+        ->add_option("--entry", arguments.entries,
+                     "what is wanted: loss, grad, train_step, encode, step, "
+                     "decode (all)")
+        ->delimiter(',');
+    command
+        ->add_option("--get", arguments.gets,
+                     "equations that the loss program gives as well; without "
+                     "an objective, those that no other equation reads")
+        ->type_name("NAME");
+    command
+        ->add_option("--show", arguments.shows,
+                     "equations that the decoder gives as well")
+        ->type_name("NAME");
+    addStopAfter(command, "the last phase: " + phaseNames());
+    command->add_flag("--explain", arguments.explain,
+                      "print what was decided, in words, instead of the IR");
+    addOutput(command, "where the text goes (standard output)");
+  }
+
+  void addMemoryLimit(CLI::App *command) {
+    command
+        ->add_option("--max-activation-mb", arguments.maxActivationMb,
+                     "the memory for what is neither weights nor data: arrays "
+                     "that exceed it are computed again on the way back "
+                     "(2^20 bytes; no limit)")
+        ->check(upTo2To31())
+        ->type_name("N");
+  }
+
+  void addBench() {
+    CLI::App *command =
+        addSpecCommand("bench", "time compiled code on random data");
+    command
+        ->add_option("--entry", arguments.benchEntries,
+                     "what is timed: grad (loss and gradients), loss, "
+                     "train_step (with the update of the weights), encode, "
+                     "step, decode; several with commas between")
+        ->delimiter(',')
+        ->check(CLI::IsMember(
+            {"loss", "grad", "train_step", "encode", "step", "decode"}));
+    command->add_option("--batch", arguments.batch, "examples (1)")
+        ->check(upTo2To31());
+    command->add_option("--lengths", arguments.lengths,
+                        "such as S=25,T=25 (25 for each)");
+    addMemoryLimit(command);
+    addThreads(command, "0: one per CPU", /*least=*/0);
+    addDtype(command);
+    addCpu(command);
+    command->add_option("--seconds", arguments.seconds,
+                        "how long it is repeated (2)");
+    command
+        ->add_option("--runs", arguments.runs,
+                     "how often it is repeated at least (9)")
+        ->check(atLeast(1));
+    command->add_option("--json", arguments.json, "writes the figures")
+        ->type_name("FILE");
+    command->add_flag("--perf", arguments.perf, "lets 'perf' name kernels");
+    command->add_flag("--explain", arguments.explain,
+                      "where the time goes, equation by equation");
+  }
+
+  void addFmt() {
+    CLI::App *command =
+        addCommand("fmt", "print specs in the project's layout");
+    command
+        ->add_option("SPEC", arguments.specs,
+                     "the .fov files; - is standard input")
+        ->required();
+    CLI::Option *inPlace = command->add_flag("-i,--in-place", arguments.inPlace,
+                                             "rewrite the files");
+    command
+        ->add_flag("--check", arguments.onlyCheck,
+                   "print nothing; the exit code is 1 when a file would change")
+        ->excludes(inPlace);
+  }
+
+  void addLsp() {
+    addCommand("lsp",
+               "the language server that editors start (docs/EDITORS.md)")
+        ->add_flag("--stdio")
+        ->description("as some editors say it; it always speaks over standard "
+                      "input and output");
+  }
+
+  CLI::App &app;
+  Arguments &arguments;
+};
+
+} // namespace
+
+void fovea::cli::addCommands(CLI::App &app, Arguments &arguments,
+                             std::string &helpFor) {
+  Commands(app, arguments).add(helpFor);
+}

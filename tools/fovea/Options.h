@@ -1,0 +1,20 @@
+//===- Options.h - the commands and their options -------------*- C++ -*-===//
+
+#ifndef FOVEA_TOOLS_FOVEA_OPTIONS_H
+#define FOVEA_TOOLS_FOVEA_OPTIONS_H
+
+#include "driver/Arguments.h"
+
+namespace CLI {
+class App;
+} // namespace CLI
+
+namespace fovea::cli {
+
+/// Adds every command with its options to `app`. What is given goes into
+/// `arguments`, and what `fovea help` is asked for into `helpFor`.
+void addCommands(CLI::App &app, Arguments &arguments, std::string &helpFor);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_OPTIONS_H
