@@ -3,6 +3,7 @@
 #include "driver/data/Files.h"
 #include "driver/Arguments.h"
 #include "frontends/fov/syntax/SourceFile.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace fovea;
@@ -40,11 +41,11 @@ static Error replaceFile(StringRef path, StringRef text) {
 }
 
 /// Writes into what is no file: a device, a pipe.
-static Error writeInto(StringRef path, StringRef text) {
-  int file = -1;
-  if (std::error_code failure =
-          sys::fs::openFileForWrite(path, file, sys::fs::CD_OpenExisting))
-    return errorCodeToError(failure);
+static Error writeInto(const std::string &path, StringRef text) {
+  std::string why;
+  int file = runtime::openToWriteInto(path, why);
+  if (file < 0)
+    return createStringError(why);
   std::error_code failure = writeTo(file, text);
   sys::fs::file_t handle = sys::fs::convertFDToNativeFile(file);
   if (std::error_code other = sys::fs::closeFile(handle); !failure)
@@ -52,7 +53,7 @@ static Error writeInto(StringRef path, StringRef text) {
   return failure ? errorCodeToError(failure) : Error::success();
 }
 
-static Error write(StringRef path, StringRef text) {
+static Error write(const std::string &path, StringRef text) {
   sys::fs::file_status status;
   if (sys::fs::status(path, status))
     return replaceFile(path, text);

@@ -4,12 +4,14 @@
 #include "driver/data/Inputs.h"
 #include "driver/data/SentencePieces.h"
 #include "frontends/fov/syntax/SourceFile.h"
+#include "runtime/data/OpenFile.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 using namespace fovea;
@@ -23,9 +25,15 @@ using llvm::StringRef;
 /// Unpacks a .gz file. Empty, and reported, when it cannot.
 static std::optional<std::string> unpack(Session &session,
                                          const std::string &path) {
-  gzFile file = gzopen(path.c_str(), "rb");
+  std::string why;
+  int descriptor = runtime::openToRead(path, why);
+  gzFile file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
   if (!file) {
-    session.error("cannot read '" + path + "': " + std::strerror(errno));
+    if (descriptor >= 0) {
+      why = std::strerror(errno);
+      close(descriptor);
+    }
+    session.error("cannot read '" + path + "': " + why);
     return std::nullopt;
   }
   std::string text;
@@ -53,21 +61,15 @@ static std::optional<StringRef> readFile(Session &session,
       return std::nullopt;
     return session.diagnostics().addSource(path, std::move(*text));
   }
-  if (path == "-") { // which columns are read from one after the other
-    std::string why;
-    std::optional<std::string> text = readSource(path, why);
-    if (text)
-      return session.diagnostics().addSource(sourceName(path),
-                                             std::move(*text));
-    session.error("cannot read standard input: " + why);
+  std::string why;
+  std::optional<std::string> text = readSource(path, why);
+  if (!text) {
+    session.error("cannot read " +
+                  (path == "-" ? "standard input" : "'" + path + "'") + ": " +
+                  why);
     return std::nullopt;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    session.error("cannot read '" + path + "': " + buffer.getError().message());
-    return std::nullopt;
-  }
-  return session.diagnostics().addSource(path, (*buffer)->getBuffer().str());
+  return session.diagnostics().addSource(sourceName(path), std::move(*text));
 }
 
 /// The lines of a text; what ends with a newline has no empty last line.
@@ -231,16 +233,15 @@ bool Vocabularies::readModels(Session &session, const Arguments &arguments,
     if (data.vocabularyKind != "sentencepiece" || symbols.find(fieldOf(data)))
       continue;
     std::string path = besideSpec(arguments, data.vocabularyFile);
-    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                              /*RequiresNullTerminator=*/false);
-    if (!buffer) {
-      session.error("cannot read '" + path +
-                    "': " + buffer.getError().message());
+    std::string why;
+    std::optional<std::string> text = readSource(path, why);
+    if (!text) {
+      session.error("cannot read '" + path + "': " + why);
       return false;
     }
     origins[data.vocabulary] = {data.vocabulary, /*isStored=*/true};
-    if (runtime::Status status = readPieces(path, (*buffer)->getBuffer().str(),
-                                            symbols[data.vocabulary]);
+    if (runtime::Status status =
+            readPieces(path, *text, symbols[data.vocabulary]);
         status.failed()) {
       session.error(status.text());
       return false;

@@ -2,6 +2,7 @@
 
 #include "driver/data/Unknown.h"
 #include "dialect/AttnDialect.h"
+#include "frontends/fov/syntax/SourceFile.h"
 
 #include <fmt/format.h>
 
@@ -135,10 +136,10 @@ void fovea::cli::storeDictionary(Session &session, const Arguments &arguments,
   Entry entry;
   if (!text || !parse(text, entry) || entry.dictionary.empty())
     return;
-  auto buffer =
-      llvm::MemoryBuffer::getFile(besideSpec(arguments, entry.dictionary));
-  if (buffer)
-    session.storeFile(entry.dictionary, (*buffer)->getBuffer());
+  std::string why;
+  if (std::optional<std::string> lines =
+          readSource(besideSpec(arguments, entry.dictionary), why))
+    session.storeFile(entry.dictionary, *lines);
 }
 
 void fovea::cli::nameGivenWords(const runtime::UnknownWords &unknown,

@@ -1,4 +1,4 @@
-//===- OpenFile.cpp - files that are read to their end --------------------===//
+//===- OpenFile.cpp - files, opened without waiting -----------------------===//
 
 #include "runtime/data/OpenFile.h"
 
@@ -35,6 +35,18 @@ int fovea::runtime::openToRead(const std::string &path, std::string &why) {
     why = std::strerror(errno);
   else
     return descriptor;
+  if (descriptor >= 0)
+    close(descriptor);
+  return -1;
+}
+
+int fovea::runtime::openToWriteInto(const std::string &path, std::string &why) {
+  int descriptor =
+      open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor >= 0 && fcntl(descriptor, F_SETFL, O_APPEND) == 0)
+    return descriptor;
+  why = descriptor < 0 && errno == ENXIO ? "nobody reads this pipe"
+                                         : std::strerror(errno);
   if (descriptor >= 0)
     close(descriptor);
   return -1;

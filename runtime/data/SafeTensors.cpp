@@ -529,7 +529,16 @@ Status fovea::runtime::writeSafeTensors(const std::string &path,
   std::string text = beginningOf(file, order);
   std::string temporary =
       isDevice ? place : fmt::format("{}.{}.part", place, getpid());
-  FILE *stream = std::fopen(temporary.c_str(), isDevice ? "ab" : "wb");
+  FILE *stream = nullptr;
+  if (isDevice) {
+    std::string why;
+    int descriptor = openToWriteInto(place, why);
+    if (descriptor < 0)
+      return Status::error(fmt::format("cannot write '{}': {}", path, why));
+    stream = fdopen(descriptor, "ab");
+  } else {
+    stream = std::fopen(temporary.c_str(), "wb");
+  }
   if (!stream)
     return systemError("write", path);
   bool good = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
