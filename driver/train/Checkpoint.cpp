@@ -39,16 +39,19 @@ static Status systemError(const std::string &what, const std::string &path) {
 /// Nothing is left of a training that wrote nothing: a folder goes only when it
 /// is empty.
 TrainingFolder::~TrainingFolder() {
-  if (log >= 0) {
-    if (isNewLog && written == 0)
-      unlink(logPath().c_str());
-    close(log);
-  }
+  leave();
+  for (int file : {log, lock})
+    if (file >= 0)
+      close(file);
+}
+
+void TrainingFolder::leave() const {
+  if (log >= 0 && isNewLog && written == 0)
+    unlink(logPath.c_str());
   if (lock < 0)
     return;
-  unlink(lockPath().c_str());
-  close(lock);
-  if (rmdir((path + "/last").c_str()) == 0 && isMade)
+  unlink(lockPath.c_str());
+  if (rmdir(lastPath.c_str()) == 0 && isMade)
     rmdir(path.c_str());
 }
 
@@ -93,23 +96,26 @@ static int lockFile(const std::string &path) {
 
 Status TrainingFolder::open(const std::string &folder, bool &isBusy) {
   path = folder;
+  lastPath = path + "/last";
+  lockPath = lastPath + "/lock";
+  logPath = path + "/log.jsonl";
   std::error_code failure;
   isMade = std::filesystem::create_directories(path, failure);
   if (!failure)
-    std::filesystem::create_directories(path + "/last", failure);
+    std::filesystem::create_directories(lastPath, failure);
   if (failure)
     return Status::error(fmt::format("cannot make the folder '{}/last': {}",
                                      path, failure.message()));
-  lock = lockFile(lockPath());
+  lock = lockFile(lockPath);
   isBusy = lock < 0 && errno == EWOULDBLOCK;
   if (isBusy)
     return Status::error(
         fmt::format("another training is writing to '{}'", path));
   if (lock < 0)
-    return systemError("write", lockPath());
+    return systemError("write", lockPath);
   removeParts(path, "model.safetensors");
-  removeParts(path + "/last", "state.safetensors");
-  removeParts(path + "/last", "given.json");
+  removeParts(lastPath, "state.safetensors");
+  removeParts(lastPath, "given.json");
   return Status::success();
 }
 
@@ -128,7 +134,7 @@ Status TrainingFolder::checkIsOurs() const {
         name, what));
   };
   struct stat information;
-  std::string model = path + "/model.safetensors", log = logPath();
+  std::string model = path + "/model.safetensors";
   if (stat(model.c_str(), &information) == 0) {
     // A device loses nothing.
     TensorFile file;
@@ -139,16 +145,17 @@ Status TrainingFolder::checkIsOurs() const {
   } else if (errno != ENOENT) {
     return systemError("read", model);
   }
-  int file = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
+  int file = ::open(logPath.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
-    return errno == ENOENT ? Status::success() : systemError("read", log);
+    return errno == ENOENT ? Status::success() : systemError("read", logPath);
   char first[8] = {};
   ssize_t count = pread(file, first, sizeof(first), 0);
-  Status status = count < 0 ? systemError("read", log) : Status::success();
+  bool isPipe = count < 0 && errno == ESPIPE;
+  Status status = count < 0 ? systemError("read", logPath) : Status::success();
   close(file);
   constexpr std::string_view begin = "{\"step\":";
-  if (count > 0 && !begin.starts_with({first, size_t(count)}))
-    return foreign(log, "log");
+  if (isPipe || (count > 0 && !begin.starts_with({first, size_t(count)})))
+    return foreign(logPath, "log");
   return status;
 }
 
@@ -216,7 +223,7 @@ static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
 }
 
 Status TrainingFolder::openLog(int64_t lines) {
-  std::string name = logPath();
+  std::string name = logPath;
   log = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (log < 0)
     return systemError("write", name);
@@ -237,7 +244,7 @@ Status TrainingFolder::addToLog(const std::string &line) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      return systemError("write", logPath());
+      return systemError("write", logPath);
     data += count;
     left -= count;
   }
@@ -351,7 +358,7 @@ Status TrainingFolder::writeState(const Position &position,
                                   std::map<std::string, std::string> metadata) {
   // What the state says of the log has to be there.
   if (log >= 0 && fsync(log) != 0)
-    return systemError("write", logPath());
+    return systemError("write", logPath);
   if (Status status = writeGiven(); status.failed())
     return status;
   TensorFile file;
@@ -359,7 +366,7 @@ Status TrainingFolder::writeState(const Position &position,
   file.metadata = std::move(metadata);
   file.metadata[stateKey] = textOf(position);
   Status status = runtime::writeSafeTensors(statePath(), file);
-  syncFolder(path + "/last");
+  syncFolder(lastPath);
   return status;
 }
 

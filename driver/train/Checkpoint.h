@@ -58,6 +58,10 @@ class TrainingFolder {
 public:
   ~TrainingFolder();
 
+  /// Leaves behind what was there before `open`, if nothing was written since.
+  /// Safe in a signal handler.
+  void leave() const;
+
   /// Makes the folder and takes its lock. `isBusy`: another training has it.
   runtime::Status open(const std::string &path, bool &isBusy);
   /// Whether there is a training to be continued.
@@ -86,12 +90,10 @@ public:
   double secondsBefore() const { return secondsLogged; }
 
 private:
-  std::string statePath() const { return path + "/last/state.safetensors"; }
-  std::string lockPath() const { return path + "/last/lock"; }
-  std::string givenPath() const { return path + "/last/given.json"; }
+  std::string statePath() const { return lastPath + "/state.safetensors"; }
+  std::string givenPath() const { return lastPath + "/given.json"; }
   runtime::Status writeGiven();
-  std::string logPath() const { return path + "/log.jsonl"; }
-  std::string path;
+  std::string path, lastPath, lockPath, logPath;
   std::string given;     // until it is written
   bool isMade = false;   // by this training
   bool isNewLog = false; // nothing stood in it

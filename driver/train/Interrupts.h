@@ -1,8 +1,9 @@
 //===- Interrupts.h - signals that ask a training to stop -----------------===//
 //
 // An interrupt (Ctrl-C), the end that docker and Slurm announce, a terminal
-// that is gone, and a reader of the output that is gone: each asks for a last
-// save, and the exit code says which it was.
+// that is gone, and a reader of the output that is gone: each ends a training
+// that has not begun, and asks one that has for a last save. The exit code says
+// which it was.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +12,12 @@
 
 namespace fovea::cli {
 
-/// From here on such a signal only asks; a second one insists. What the caller
-/// ignores, as `nohup` does, stays ignored.
+/// From here on such a signal ends the process, behind `leave`, which does what
+/// is safe in a signal handler. What the caller ignores, as `nohup` does, stays
+/// ignored.
+void endOnInterrupts(void (*leave)());
+
+/// From here on it only asks; a second one insists.
 void catchInterrupts();
 
 /// The signal that asked; 0: none has.

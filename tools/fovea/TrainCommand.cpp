@@ -10,10 +10,12 @@
 #include "driver/show/Metrics.h"
 #include "driver/train/Given.h"
 #include "driver/train/Identity.h"
+#include "driver/train/Interrupts.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -554,9 +556,30 @@ int TrainCommand::finish(const TrainEnd &end) {
   llvm_unreachable("every end has a code");
 }
 
+/// What has to be said and undone where a signal ends a training that has not
+/// begun; a signal handler finds it.
+static const TrainingFolder *unbegun = nullptr;
+static std::string lastWords;
+
+static void leaveUnbegun() {
+  if (!unbegun)
+    return;
+  unbegun->leave();
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, lastWords.data(), lastWords.size());
+}
+
 int TrainCommand::run() {
+  unbegun = &folder;
+  if (!arguments.quiet)
+    lastWords = arguments.resume
+                    ? "interrupted before an update: nothing has changed\n"
+                    : "interrupted before the first update: nothing has been "
+                      "learnt\n";
+  endOnInterrupts(leaveUnbegun);
   if (!openFolder() || !openModel() || !readOptions() || !readAllData() ||
       !beginOrResume() || !compile() || !prepareMetrics()) {
+    unbegun = nullptr;
     session.finish();
     return failureCode;
   }
