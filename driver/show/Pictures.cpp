@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -66,6 +67,19 @@ void fovea::cli::addPanels(pictures::Page &page, const std::string &title,
   }
 }
 
+/// Asks whoever sits at the terminal; false where nobody does.
+static bool isWantedAnyway(const std::string &path, size_t megabytes) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
+    return false;
+  llvm::errs() << fmt::format("'{}' will have {} MB; write it? [y/N] ", path,
+                              megabytes);
+  std::string answer;
+  for (char letter = 0; read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n';)
+    answer += letter;
+  StringRef word = StringRef(answer).trim();
+  return word.equals_insensitive("y") || word.equals_insensitive("yes");
+}
+
 int fovea::cli::writePicture(const std::string &path,
                              const pictures::Page &page, int64_t mostBytes) {
   std::string text, problem;
@@ -75,12 +89,14 @@ int fovea::cli::writePicture(const std::string &path,
     text = pictures::drawSvg(page);
   else
     text = pictures::drawPng(page, problem);
+  size_t megabytes = (text.size() + 999'999) / 1'000'000;
   if (problem.empty() && mostBytes > 0 &&
-      static_cast<int64_t>(text.size()) > mostBytes)
+      static_cast<int64_t>(text.size()) > mostBytes &&
+      !isWantedAnyway(path, megabytes))
     problem = fmt::format(
         "it would have {0} MB and not {1} at most; '--name' draws less, and "
         "'--max-mb {0}' allows for it",
-        (text.size() + 999'999) / 1'000'000, mostBytes / 1'000'000);
+        megabytes, mostBytes / 1'000'000);
   if (problem.empty())
     return writeText(path, text);
   llvm::errs() << "error: cannot draw '" << path << "': " << problem << '\n';

@@ -21,8 +21,8 @@ void addPanels(pictures::Page &page, const std::string &title,
                const std::vector<pictures::Axis> &axes);
 
 /// Draws a page into a file by the ending of its name. Returns an exit code; an
-/// error has been printed. Of more than `mostBytes` nothing is written (0: of
-/// any size).
+/// error has been printed. More than `mostBytes` (0: of
+/// any size) are written only where somebody at a terminal says so.
 int writePicture(const std::string &path, const pictures::Page &page,
                  int64_t mostBytes = 0);
 
