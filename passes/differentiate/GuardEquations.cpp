@@ -4,7 +4,9 @@
 // its own: infinite where nobody looks, so that its adjoint there, 0, times its
 // derivative is no number. This pass finds where each equation that can be
 // infinite is looked at, by all that reads it and by all that reads that, and
-// makes it 0 elsewhere. What reads only finite numbers needs no guard.
+// makes it 0 elsewhere. What reads only finite numbers needs no guard. What is
+// asked for beside the objective has no gradient and keeps its values: it reads
+// equations of its own where the objective's have guards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,20 +57,94 @@ static bool canBeInfinite(ComputeOp op) {
       .wasInterrupted();
 }
 
+//===----------------------------------------------------------------------===//
+// The objective, and what is asked for beside it
+//===----------------------------------------------------------------------===//
+
+using Operations = llvm::SetVector<Operation *>;
+
+static bool isOfObjective(OutputOp output) {
+  return llvm::is_contained({"nll", "logp", "choices", "penalty"},
+                            output.getTarget());
+}
+
+/// The outputs of the objective, or all others, and what they depend on.
+static Operations neededBy(SystemOp system, bool objective) {
+  Operations needed;
+  for (OutputOp output : system.getOps<OutputOp>())
+    if (isOfObjective(output) == objective)
+      needed.insert(output);
+  for (unsigned i = 0; i < needed.size(); ++i)
+    forArrays(*needed[i], [&](Operation *, Value read) {
+      if (Operation *def = read.getDefiningOp())
+        needed.insert(def);
+    });
+  return needed;
+}
+
+/// The op of a system that has a use in it.
+static Operation *ownerOf(SystemOp system, OpOperand &use) {
+  return system.getBody().front().findAncestorOpInBlock(*use.getOwner());
+}
+
+/// Gives what is asked for beside the objective copies of all equations that
+/// depend on `changing`, which is about to change.
+static void separateOthers(SystemOp system, ArrayRef<ComputeOp> changing) {
+  Operations ofObjective = neededBy(system, true);
+  Operations ofOthers = neededBy(system, false);
+  Operations both;
+  for (Operation *op : changing)
+    if (ofOthers.contains(op))
+      both.insert(op);
+  for (unsigned i = 0; i < both.size(); ++i)
+    for (OpOperand &use : both[i]->getResult(0).getUses()) {
+      Operation *reader = ownerOf(system, use);
+      if (ofObjective.contains(reader) && ofOthers.contains(reader) &&
+          reader->getNumResults() == 1)
+        both.insert(reader);
+    }
+  llvm::DenseSet<Operation *> copies;
+  SmallVector<Value> values;
+  for (Operation *op : both) {
+    OpBuilder builder(op);
+    Operation *copy = builder.clone(*op);
+    copies.insert(copy);
+    values.push_back(copy->getResult(0));
+    // The name is that of what somebody has asked for.
+    if (auto equation = dyn_cast<ComputeOp>(op))
+      equation.removeLabelAttr();
+  }
+  for (auto [op, value] : llvm::zip_equal(both, values))
+    op->getResult(0).replaceUsesWithIf(value, [&](OpOperand &use) {
+      Operation *reader = ownerOf(system, use);
+      return copies.contains(reader) ||
+             (ofOthers.contains(reader) && !ofObjective.contains(reader));
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Demand
+//===----------------------------------------------------------------------===//
+
 namespace {
-/// The demand for the arrays of one system.
+/// The objective's demand for the arrays of one system.
 class Demands {
 public:
   explicit Demands(SystemOp system)
       : system(system),
-        builder(OpBuilder::atBlockEnd(&system.getBody().front())) {}
+        builder(OpBuilder::atBlockEnd(&system.getBody().front())),
+        needed(neededBy(system, /*objective=*/true)) {}
 
-  /// Bits over the parallel indices of an equation: which elements, or rows,
-  /// are looked at by all but the outputs that it is. Null: all.
+  /// Whether the objective depends on an op.
+  bool areFor(Operation *op) const { return needed.contains(op); }
+
+  /// Bits over the parallel indices of an equation of the objective: which
+  /// elements, or rows, are looked at by all but the outputs that it is. Null:
+  /// all.
   Value of(ComputeOp op);
 
 private:
-  static SmallVector<Value> readersOf(Value array);
+  SmallVector<Value> readersOf(Value array) const;
   void findReaders(Value array);
   Value find(Value array, bool withOutputs);
   Value through(OpOperand &use);
@@ -78,18 +154,18 @@ private:
 
   SystemOp system;
   OpBuilder builder;
+  Operations needed;
   llvm::DenseMap<Value, Value> known;
 };
 } // namespace
 
-/// The results of the ops of the system that read an array.
-SmallVector<Value> Demands::readersOf(Value array) {
+/// The results of the ops of the objective that read an array.
+SmallVector<Value> Demands::readersOf(Value array) const {
   SmallVector<Value> readers;
-  for (Operation *user : array.getUsers()) {
-    if (isa<ReadOp>(user))
-      user = user->getParentOfType<ComputeOp>();
-    if (user->getNumResults() == 1)
-      readers.push_back(user->getResult(0));
+  for (OpOperand &use : array.getUses()) {
+    Operation *reader = ownerOf(system, use);
+    if (needed.contains(reader) && reader->getNumResults() == 1)
+      readers.push_back(reader->getResult(0));
   }
   return readers;
 }
@@ -215,7 +291,8 @@ Value Demands::either(Value array, ArrayRef<Value> parts) {
 Value Demands::find(Value array, bool withOutputs) {
   SmallVector<Value> parts;
   for (OpOperand &use : llvm::make_early_inc_range(array.getUses())) {
-    if (!withOutputs && isa<OutputOp>(use.getOwner()))
+    if (!needed.contains(ownerOf(system, use)) ||
+        (!withOutputs && isa<OutputOp>(use.getOwner())))
       continue;
     Value part = through(use);
     if (!part)
@@ -265,15 +342,19 @@ struct GuardEquations : fovea::attn::impl::GuardEquationsBase<GuardEquations> {
       return;
     Demands demands(loss);
     // All of them before anything changes.
-    SmallVector<std::pair<ComputeOp, Value>> guarded;
+    SmallVector<ComputeOp> guarded;
+    SmallVector<Value> guards;
     SmallVector<ComputeOp> equations(loss.getOps<ComputeOp>());
     for (ComputeOp op : equations) {
-      if (!canBeInfinite(op))
+      if (!demands.areFor(op) || !canBeInfinite(op))
         continue;
-      if (Value bits = demands.of(op))
-        guarded.push_back({op, bits});
+      if (Value bits = demands.of(op)) {
+        guarded.push_back(op);
+        guards.push_back(bits);
+      }
     }
-    for (auto [op, bits] : guarded)
+    separateOthers(loss, guarded);
+    for (auto [op, bits] : llvm::zip_equal(guarded, guards))
       guard(loss, op, bits);
     eraseDeadArrays(loss);
   }

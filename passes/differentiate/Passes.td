@@ -204,9 +204,10 @@ def GuardEquations : Pass<"attn-guard-equations", "::mlir::ModuleOp"> {
       infinite derivative is no number.
     * Before `attn-differentiate`, which repeats the conditions of an equation
       in its adjoint.
-    * Not: equations that a condition reads, or what an output is made of, as
-      that is everywhere (an equation that is an output itself is made twice); a
-      recurrence whose guard would have to be known before itself.
+    * What is asked for beside the objective has values everywhere and no
+      gradient: where it depends on guarded equations, it reads copies.
+    * Not: equations that a condition reads; a recurrence whose guard would have
+      to be known before itself.
 
     Example: `b[t] = if x[t] != 0 then w / x[t] else 0`.
 

@@ -37,7 +37,11 @@ module @branch {
       }
       attn.yield %2 : f64
     } : !attn.array<["T"], f64>
-    attn.output "b" %b : !attn.array<["T"], f64>
+    %nll = attn.compute "nll" () sum (%t: "T") {
+      %0 = attn.read %b[%t] : !attn.array<["T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
   }
 }
 
@@ -65,7 +69,7 @@ module @everywhere {
       %1 = math.tanh %0 : f64
       attn.yield %1 : f64
     } : !attn.array<["T"], f64>
-    %all = attn.compute "all" () sum (%t: "T") {
+    %all = attn.compute "penalty" () sum (%t: "T") {
       %0 = attn.read %r[%t] : !attn.array<["T"], f64>
       attn.yield %0 : f64
     } : !attn.array<[], f64>
@@ -78,7 +82,7 @@ module @everywhere {
       %2 = arith.addf %0, %1 : f64
       attn.yield %2 : f64
     } : !attn.array<[], f64>
-    attn.output "all" %all : !attn.array<[], f64>
+    attn.output "penalty" %all : !attn.array<[], f64>
     attn.output "nll" %nll : !attn.array<[], f64>
   }
 }
@@ -124,7 +128,7 @@ module @through {
 
 // -----
 
-// An output is looked at everywhere: it is made twice.
+// What is asked for beside the objective has values everywhere: it is made twice.
 
 // CHECK-LABEL: module @output
 // CHECK:       %[[ALL:.*]] = attn.compute "q" (%{{.*}}: "T") {
@@ -151,5 +155,72 @@ module @output {
     } : !attn.array<[], f64>
     attn.output "q" %q : !attn.array<["T"], f64>
     attn.output "nll" %nll : !attn.array<[], f64>
+  }
+}
+
+// -----
+
+// So is all that is between it and what has a guard; what reads no such thing is
+// made once, and what only outputs read is not guarded.
+
+// CHECK-LABEL: module @readers
+// CHECK:       %[[ALL:.*]] = attn.compute (%{{.*}}: "T") {
+// CHECK-NEXT:    attn.read
+// CHECK-NEXT:    math.log
+// CHECK:       %[[SOME:.*]] = attn.compute (%{{.*}}: "T") where {
+// CHECK:         math.log
+// CHECK:       %[[TWICE:.*]] = attn.compute "twice" (%{{.*}}: "T") {
+// CHECK-NEXT:    attn.read %[[ALL]]
+// CHECK:       %[[OFLOSS:.*]] = attn.compute (%{{.*}}: "T") {
+// CHECK-NEXT:    attn.read %[[SOME]]
+// CHECK:       %[[APART:.*]] = attn.compute "apart" (%{{.*}}: "T") {
+// CHECK-NEXT:    attn.read %[[TWICE]]
+// CHECK-NEXT:    math.sqrt
+// CHECK:       %[[ONCE:.*]] = attn.compute "once"
+// CHECK-NOT:   "once"
+// CHECK:       attn.compute "nll"
+// CHECK:         attn.read %[[OFLOSS]]
+// CHECK:         attn.read %[[ONCE]]
+// CHECK:       attn.output "twice" %[[TWICE]]
+// CHECK:       attn.output "apart" %[[APART]]
+// CHECK:       attn.output "once" %[[ONCE]]
+module @readers {
+  attn.system @loss {
+    attn.length "T"
+    %m = attn.data "m" : !attn.array<["T"], i1>
+    %w = attn.param "w" : !attn.array<["T"], f64>
+    %q = attn.compute (%t: "T") {
+      %0 = attn.read %w[%t] : !attn.array<["T"], f64>
+      %1 = math.log %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %twice = attn.compute "twice" (%t: "T") {
+      %0 = attn.read %q[%t] : !attn.array<["T"], f64>
+      %1 = arith.addf %0, %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %apart = attn.compute "apart" (%t: "T") {
+      %0 = attn.read %twice[%t] : !attn.array<["T"], f64>
+      %1 = math.sqrt %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %once = attn.compute "once" (%t: "T") {
+      %0 = attn.read %w[%t] : !attn.array<["T"], f64>
+      %1 = math.tanh %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %nll = attn.compute "nll" () sum (%t: "T") where {
+      %0 = attn.read %m[%t] : !attn.array<["T"], i1>
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %twice[%t] : !attn.array<["T"], f64>
+      %1 = attn.read %once[%t] : !attn.array<["T"], f64>
+      %2 = arith.addf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
+    attn.output "twice" %twice : !attn.array<["T"], f64>
+    attn.output "apart" %apart : !attn.array<["T"], f64>
+    attn.output "once" %once : !attn.array<["T"], f64>
   }
 }

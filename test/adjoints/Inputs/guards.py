@@ -39,6 +39,19 @@ penalty sum[t](b[t])
 guarded("asked_for", "q[t] = w[0] / x[t]\npenalty sum[t where x[t] != 0](q[t])\n",
         gets=["q"], loss=3 * inverse, grad_w=[inverse], q=[[1.5, inf, -0.75, inf]])
 
+# So it is for what is built on it, read with a guard or by nothing but a result.
+guarded("asked_for_reader", """q[t] = w[0] / x[t]
+e[t] = 2 * q[t]
+f[t] = e[t] + 1
+b[t] = if x[t] != 0 then e[t] * w[0] else 0
+penalty sum[t](b[t])
+""", gets=["e", "f"], loss=18 * inverse, grad_w=[12 * inverse], e=[[3, inf, -1.5, inf]], f=[[4, inf, -0.5, inf]])
+guarded("asked_for_recurrence", """q[t] = w[0] / x[t]
+h[t] = 0.5 * h[t-1] + (if x[t] != 0 then 2 * q[t] else 0)
+h[-1] = 0
+penalty h[T-1]
+""", gets=["q", "h"], loss=-3 / 4 + 3 / 8, grad_w=[-1 / 4 + 1 / 8], q=[[1.5, inf, -0.75, inf]], h=[[3, 1.5, -0.75, -0.375]])
+
 # Under two guards, each needed: the quotient by m, the logarithm by x as well.
 guarded("nested", "penalty sum[t](if m[t] then (if x[t] > 0 then log(x[t] * w[0]) else w[0]) else 0)\n",
         loss=log(6) + 3, grad_w=[1 / 3 + 1])
