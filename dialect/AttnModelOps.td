@@ -188,8 +188,8 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     parameter of the distribution has these axes first, then its own:
     `categorical` has `logits` or `probs` with one event axis behind;
     `bernoulli` `logit` or `prob`; `normal` `mean`, `sd`; `uniform` `low`,
-    `high`; `mixture` (of bivariate normals; the value has a last axis of 2)
-    `logit` [M], `mean` [M, 2], `sd` [M, 2], `correlation` [M].
+    `high`; `mixture` `logit` [M], `mean` [M], `sd` [M] of normals; of pairs (a
+    last axis of 2) `logit` [M], `mean` [M, 2], `sd` [M, 2], `correlation` [M].
 
     With `observed` the choice is data: it adds -log p to the objective. Without
     it the op has a result: a name that is generated (or, with `latent`, a
