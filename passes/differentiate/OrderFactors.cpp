@@ -8,12 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
+#include "passes/differentiate/Factors.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <limits>
@@ -40,68 +38,38 @@ static constexpr double loopCost = 4;
 /// Another order has to be cheaper by this factor.
 static constexpr double leastGain = 2;
 
-/// A set of indices of an op, or of factors.
+/// A set of indices of an op, or of sum.factors.
 using Bits = uint64_t;
 
 namespace {
 
-/// A value of the body of `source`, whose index i is index `map[i]` of the sum.
-struct Factor {
-  ComputeOp source;
-  Value value;
-  SmallVector<unsigned> map;
-  Bits indices = 0;
-
-  /// The read of an array at indices of the sum that is all of it, or null.
-  ReadOp plainRead() const;
-};
-
-/// What has to hold where the sum adds anything: a value of a region of
-/// `source`, as of a factor.
-struct Condition {
-  ComputeOp source;
-  Value value;
-  SmallVector<unsigned> map;
-  Bits indices = 0;
-};
-
 /// A sum of a product, as its factors, and the best order found.
 class Network {
 public:
-  Network(ComputeOp op, SystemOp system)
-      : op(op), system(system), numParallel(op.getNumParallel()) {}
+  Network(ComputeOp op, FactoredSum sum);
 
-  /// False where the op is no sum of a product that could have an order.
-  bool collect();
-  /// False where no order is clearly cheaper than the sum as it is written.
+  /// Whether there is more than one order.
+  bool hasChoice() const;
+  /// False where no order is clearly cheaper than the sum as it is sum.written.
   bool findOrder();
   /// Writes the equations of the order in place of `op`.
   void write();
 
-  /// The equations whose factors stand in their place, inner ones first.
-  SmallVector<ComputeOp> outerProducts;
-
 private:
   /// What a set of factors has become: an array over `axes`, or a factor.
   struct Operand {
-    const Factor *factor = nullptr;
+    const Part *factor = nullptr;
     Value array;
     SmallVector<unsigned> axes;
   };
 
-  bool addFactors(Value value, ComputeOp source, ArrayRef<unsigned> map,
-                  SmallVectorImpl<Factor> &into, unsigned depth);
-  bool addInner(ReadOp read, const Factor &factor,
-                SmallVectorImpl<Factor> &into, unsigned depth);
-  void addConditions(Value value, ComputeOp source, ArrayRef<unsigned> map);
-
   double volume(Bits indices) const;
-  /// All indices of a set of factors.
+  /// All indices of a set of sum.factors.
   Bits allOf(Bits set) const;
   /// Those that are still there when the set has been multiplied and summed.
   Bits openOf(Bits set) const;
   bool isWhole(Bits set) const { return set == last(); }
-  Bits last() const { return (Bits(1) << factors.size()) - 1; }
+  Bits last() const { return (Bits(1) << sum.factors.size()) - 1; }
   bool isLeaf(Bits set) const { return llvm::has_single_bit(set); }
   /// Whether the set becomes an array by itself.
   bool isArray(Bits set) const {
@@ -116,20 +84,13 @@ private:
   Operand writeSet(OpBuilder &builder, Bits set);
   Operand writeArray(OpBuilder &builder, const Operand &operand, Bits set);
   Operand writeStep(OpBuilder &builder, Bits set, ArrayRef<Operand> operands);
-  Value valueOf(OpBuilder &builder, const Operand &operand, ComputeOp step,
-                ArrayRef<unsigned> indices);
+  /// The places of all indices of the sum, from arguments that are some.
+  SmallVector<Value> placesOf(ValueRange arguments, ArrayRef<unsigned> indices);
   SmallVector<unsigned> orderOf(Bits set, Bits left, Bits right) const;
 
   ComputeOp op;
-  SystemOp system;
+  FactoredSum sum;
   unsigned numParallel;
-  SmallVector<Factor> factors;
-  SmallVector<Condition> conditions;
-  /// What these say of the indices.
-  SmallVector<Guard> guards;
-  bool isNegated = false;
-  /// The indices of each factor as the sum is written.
-  SmallVector<Bits> written;
   SmallVector<double> sizes;
   Bits reduced = 0;
   /// Of each set of factors: what it costs, and the part that is its left side.
@@ -144,207 +105,19 @@ static void forBits(Bits bits, llvm::function_ref<void(unsigned)> visit) {
     visit(llvm::countr_zero(bits));
 }
 
-/// What `value` needs of a region of `source`, in order.
-static SetVector<Operation *> sliceOf(Value value, ComputeOp source) {
-  SetVector<Operation *> slice;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.omitBlockArguments = true;
-  options.omitUsesFromAbove = false;
-  options.filter = [&](Operation *def) {
-    return source->isProperAncestor(def);
-  };
-  (void)getBackwardSlice(value, &slice, options);
-  return slice;
-}
-
-//===----------------------------------------------------------------------===//
-// The factors of a sum
-//===----------------------------------------------------------------------===//
-
-/// Whether `read` finds an element of its array at indices of `op` alone, each
-/// of which is within its axis.
-static bool isPlain(ReadOp read, ComputeOp op) {
-  if (!read.getAlternatives().empty() || read.getOtherwise())
-    return false;
-  for (auto [axis, value] : llvm::enumerate(read.getIndices())) {
-    AccessIndex index = classify(value, op);
-    Attribute extent = read.getArrayType().getExtent(axis);
-    if (index.kind == AccessIndex::Iterator && index.offset == 0 &&
-        op.getExtents()[index.iterator] == extent)
-      continue;
-    auto number = dyn_cast<IntegerAttr>(extent);
-    if (index.kind != AccessIndex::Constant || !number || index.offset < 0 ||
-        index.offset >= number.getInt())
-      return false;
-  }
-  return true;
-}
-
-ReadOp Factor::plainRead() const {
-  auto read = value.getDefiningOp<ReadOp>();
-  Bits seen = 0;
-  bool isRead = read && isPlain(read, source) &&
-                llvm::all_of(read.getIndices(), [&](Value at) {
-                  AccessIndex index = classify(at, source);
-                  Bits bit = Bits(1) << index.iterator;
-                  bool isNew = !(seen & bit);
-                  seen |= bit;
-                  return index.kind == AccessIndex::Iterator && isNew;
-                });
-  return isRead ? read : ReadOp();
-}
-
-/// Whether a value may be evaluated at all places of the indices that it
-/// depends on.
-static bool isSafe(Value value, ComputeOp source) {
-  return llvm::all_of(sliceOf(value, source), [&](Operation *def) {
-    auto read = dyn_cast<ReadOp>(def);
-    return def->getNumRegions() == 0 &&
-           !isa<arith::FloorDivSIOp, arith::DivSIOp, arith::RemSIOp>(def) &&
-           (!read || isPlain(read, source));
-  });
-}
-
-/// What a branch gives that gives 0 where its condition, which may be asked
-/// anywhere, does not hold; else null.
-static Value branchOf(Operation *def, ComputeOp source) {
-  auto choice = dyn_cast_or_null<scf::IfOp>(def);
-  if (!choice || choice.getNumResults() != 1 ||
-      !matchPattern(choice.elseYield().getOperand(0), m_AnyZeroFloat()) ||
-      !isSafe(choice.getCondition(), source))
-    return {};
-  return choice.thenYield().getOperand(0);
-}
-
-/// Takes the factors of an outer product in place of a read of it: they have
-/// less elements than the array.
-bool Network::addInner(ReadOp read, const Factor &factor,
-                       SmallVectorImpl<Factor> &into, unsigned depth) {
-  auto inner = read.getArray().getDefiningOp<ComputeOp>();
-  if (!inner || inner == op || inner.getReducer() != Reducer::none ||
-      inner->getBlock() != op->getBlock() || !factor.plainRead() ||
-      llvm::any_of(inner.getLower(), [](int64_t lower) { return lower != 0; }))
-    return false;
-  SmallVector<unsigned> map;
-  for (Value at : read.getIndices())
-    map.push_back(factor.map[classify(at, factor.source).iterator]);
-  SmallVector<Factor> found;
-  if (!addFactors(inner.getYielded(), inner, map, found, depth + 1) ||
-      found.size() < 2 || llvm::any_of(found, [&](const Factor &each) {
-        return each.indices == factor.indices;
-      }))
-    return false;
-  // It is 0 where its condition does not hold.
-  if (inner.hasCondition()) {
-    Value holds = inner.getCondition().front().getTerminator()->getOperand(0);
-    if (!isSafe(holds, inner) || !llvm::all_of(found, [&](const Factor &each) {
-          return isSafe(each.value, each.source);
-        }))
-      return false;
-    addConditions(holds, inner, map);
-  }
-  into.append(found.begin(), found.end());
-  outerProducts.push_back(inner);
-  return true;
-}
-
-/// Adds the parts of a condition that do not follow from others.
-void Network::addConditions(Value value, ComputeOp source,
-                            ArrayRef<unsigned> map) {
-  // They are found last first.
-  SmallVector<Value> parts = conjunctsOf(value);
-  for (Value part : llvm::reverse(parts)) {
-    SmallVector<Guard> own = guardsOf(part, source);
-    for (Guard &guard : own)
-      guard = {map[guard.lhs], map[guard.rhs], guard.offset};
-    bool isKnown = !own.empty() && part.getDefiningOp<arith::CmpIOp>() &&
-                   llvm::all_of(own, [&](const Guard &guard) {
-                     return llvm::any_of(guards, [&](const Guard &other) {
-                       return other.lhs == guard.lhs &&
-                              other.rhs == guard.rhs &&
-                              other.offset <= guard.offset;
-                     });
-                   });
-    if (isKnown)
-      continue;
-    Condition condition = {source, part, SmallVector<unsigned>(map)};
-    forBits(dependence(part), [&](unsigned index) {
-      condition.indices |= Bits(1) << map[index];
-    });
-    conditions.push_back(condition);
-    guards.append(own);
-  }
-}
-
-bool Network::addFactors(Value value, ComputeOp source, ArrayRef<unsigned> map,
-                         SmallVectorImpl<Factor> &into, unsigned depth) {
-  bool wasNegated = isNegated;
-  SmallVector<Value> rest = {value};
-  while (!rest.empty()) {
-    Value next = rest.pop_back_val();
-    Operation *def = next.getDefiningOp();
-    if (isa_and_nonnull<arith::MulFOp>(def)) {
-      rest.push_back(def->getOperand(1));
-      rest.push_back(def->getOperand(0));
-      continue;
-    }
-    if (isa_and_nonnull<arith::NegFOp>(def)) {
-      rest.push_back(def->getOperand(0));
-      isNegated = !isNegated;
-      continue;
-    }
-    if (Value branch = depth == 0 ? branchOf(def, source) : Value()) {
-      rest.push_back(branch);
-      addConditions(cast<scf::IfOp>(def).getCondition(), source, map);
-      continue;
-    }
-    Factor factor = {source, next, SmallVector<unsigned>(map)};
-    forBits(dependence(next),
-            [&](unsigned index) { factor.indices |= Bits(1) << map[index]; });
-    if (depth == 0)
-      written.push_back(factor.indices);
-    auto read = next.getDefiningOp<ReadOp>();
-    if (!read || depth >= maxFactors || !addInner(read, factor, into, depth))
-      into.push_back(factor);
-    if (into.size() > maxFactors) {
-      isNegated = wasNegated;
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Network::collect() {
-  if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
-      op.getNumIndices() > 32 || !equalitiesOf(op).empty() ||
-      llvm::any_of(op.getExtents(), [&](Attribute extent) {
-        return variesInside(extent, system);
-      }))
-    return false;
-  auto map = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumIndices()));
-  if (op.hasCondition())
-    addConditions(op.getCondition().front().getTerminator()->getOperand(0), op,
-                  map);
-  if (!addFactors(op.getYielded(), op, map, factors, 0) || factors.size() < 2)
-    return false;
+Network::Network(ComputeOp op, FactoredSum factored)
+    : op(op), sum(std::move(factored)), numParallel(op.getNumParallel()) {
   for (Attribute extent : op.getExtents()) {
     auto number = dyn_cast<IntegerAttr>(extent);
     sizes.push_back(number ? double(number.getInt()) : usualLength);
   }
   for (unsigned i = numParallel; i < op.getNumIndices(); ++i)
     reduced |= Bits(1) << i;
-  // What may not be evaluated anywhere stays where the condition holds.
-  for (Factor &factor : factors)
-    if (factor.source == op && !isSafe(factor.value, op)) {
-      Bits own = factor.indices;
-      for (const Condition &condition : conditions)
-        if (condition.indices & own)
-          factor.indices |= condition.indices;
-    }
-  // Where no factor of two is a sum itself, there is nothing to choose.
+}
+
+bool Network::hasChoice() const {
   return (allOf(last()) & reduced) == reduced &&
-         (factors.size() > 2 ||
+         (sum.factors.size() > 2 ||
           llvm::any_of(llvm::seq<unsigned>(0, 2),
                        [&](unsigned i) { return isArray(Bits(1) << i); }));
 }
@@ -361,7 +134,7 @@ double Network::volume(Bits indices) const {
 
 Bits Network::allOf(Bits set) const {
   Bits all = 0;
-  forBits(set, [&](unsigned i) { all |= factors[i].indices; });
+  forBits(set, [&](unsigned i) { all |= sum.factors[i].indices; });
   return all;
 }
 
@@ -369,7 +142,7 @@ Bits Network::openOf(Bits set) const {
   Bits all = allOf(set), open = all & ~reduced;
   open |= all & allOf(last() & ~set);
   // A condition holds an index back until all of its indices have met.
-  for (const Condition &condition : conditions)
+  for (const Part &condition : sum.conditions)
     if (condition.indices & ~all)
       open |= condition.indices & all;
   return open;
@@ -378,7 +151,7 @@ Bits Network::openOf(Bits set) const {
 /// Whether a set of factors is one that the whole batch has once.
 bool Network::isWeights(Bits set) const {
   ReadOp read =
-      isLeaf(set) ? factors[llvm::countr_zero(set)].plainRead() : ReadOp();
+      isLeaf(set) ? sum.factors[llvm::countr_zero(set)].plainRead() : ReadOp();
   return read && behindViews(read.getArray()).getDefiningOp<ParamOp>();
 }
 
@@ -411,9 +184,10 @@ bool Network::isProduct(Bits left, Bits right) const {
 double Network::writtenCost() const {
   Bits kept = (Bits(1) << numParallel) - 1;
   double elements = volume(kept | allOf(last()));
-  if (written.size() == 2 && isLargeProduct(written[0], written[1], kept))
+  if (sum.written.size() == 2 &&
+      isLargeProduct(sum.written[0], sum.written[1], kept))
     return elements;
-  return elements * std::max<size_t>(1, written.size() - 1) * loopCost;
+  return elements * std::max<size_t>(1, sum.written.size() - 1) * loopCost;
 }
 
 double Network::costOf(Bits left, Bits right) const {
@@ -428,7 +202,7 @@ double Network::costOf(Bits left, Bits right) const {
 bool Network::findOrder() {
   constexpr double never = std::numeric_limits<double>::infinity();
   double limit = maxElements;
-  for (const Factor &factor : factors)
+  for (const Part &factor : sum.factors)
     limit = std::max(limit, volume(factor.indices));
   cost.assign(last() + 1, never);
   split.assign(last() + 1, 0);
@@ -459,31 +233,12 @@ bool Network::findOrder() {
 // The equations
 //===----------------------------------------------------------------------===//
 
-/// Clones what `value` needs to the end of `builder`'s block.
-static Value cloneValue(OpBuilder &builder, Value value, ComputeOp source,
-                        IRMapping &mapping) {
-  for (Operation *def : sliceOf(value, source))
-    if (!mapping.contains(def->getResult(0)))
-      builder.clone(*def, mapping);
-  return mapping.lookup(value);
-}
-
-Value Network::valueOf(OpBuilder &builder, const Operand &operand,
-                       ComputeOp step, ArrayRef<unsigned> indices) {
-  auto argument = [&](unsigned index) -> Value {
-    return step.getIndex(llvm::find(indices, index) - indices.begin());
-  };
-  if (!operand.factor) {
-    SmallVector<Value> at = llvm::map_to_vector(operand.axes, argument);
-    return ReadOp::create(builder, op.getLoc(), operand.array, at);
-  }
-  const Factor &factor = *operand.factor;
-  ComputeOp source = factor.source;
-  IRMapping mapping;
-  for (unsigned i = 0; i < source.getNumIndices(); ++i)
-    if (llvm::is_contained(indices, factor.map[i]))
-      mapping.map(source.getIndex(i), argument(factor.map[i]));
-  return cloneValue(builder, factor.value, source, mapping);
+SmallVector<Value> Network::placesOf(ValueRange arguments,
+                                     ArrayRef<unsigned> indices) {
+  SmallVector<Value> places(op.getNumIndices());
+  for (auto [argument, index] : llvm::zip(arguments, indices))
+    places[index] = argument;
+  return places;
 }
 
 /// The indices of a result: those of the sum's first, as they stand, then what
@@ -523,11 +278,11 @@ Network::Operand Network::writeStep(OpBuilder &builder, Bits set,
     indices = orderOf(set, split[set], set & ~split[set]);
   unsigned numOpen = indices.size();
   forBits(all & ~openOf(set), [&](unsigned i) { indices.push_back(i); });
-  SmallVector<const Condition *> parts;
+  SmallVector<const Part *> parts;
   Bits present = 0;
   for (unsigned index : indices)
     present |= Bits(1) << index;
-  for (const Condition &condition : conditions)
+  for (const Part &condition : sum.conditions)
     if (!(condition.indices & ~present))
       parts.push_back(&condition);
   Reducer reducer = indices.size() == numOpen ? Reducer::none : Reducer::sum;
@@ -535,20 +290,11 @@ Network::Operand Network::writeStep(OpBuilder &builder, Bits set,
       makeOver(builder, op, indices, numOpen, reducer, !parts.empty());
   if (!parts.empty()) {
     OpBuilder inside = OpBuilder::atBlockEnd(&step.getCondition().front());
+    SmallVector<Value> places =
+        placesOf(step.getCondition().getArguments(), indices);
     Value holds;
-    for (const Condition *part : parts) {
-      ComputeOp source = part->source;
-      IRMapping mapping;
-      for (unsigned i = 0; i < source.getNumIndices(); ++i)
-        if (const auto *at = llvm::find(indices, part->map[i]);
-            at != indices.end()) {
-          Value argument =
-              step.getCondition().getArgument(at - indices.begin());
-          mapping.map(source.getIndex(i), argument);
-          if (source.hasCondition())
-            mapping.map(source.getCondition().getArgument(i), argument);
-        }
-      Value next = cloneValue(inside, part->value, source, mapping);
+    for (const Part *part : parts) {
+      Value next = part->cloneAt(inside, places);
       holds = holds ? arith::AndIOp::create(inside, op.getLoc(), holds, next)
                           .getResult()
                     : next;
@@ -556,9 +302,18 @@ Network::Operand Network::writeStep(OpBuilder &builder, Bits set,
     YieldOp::create(inside, op.getLoc(), holds);
   }
   OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().front());
+  SmallVector<Value> places = placesOf(step.getBody().getArguments(), indices);
   Value product;
   for (const Operand &operand : operands) {
-    Value value = valueOf(inside, operand, step, indices);
+    Value value;
+    if (operand.factor)
+      value = operand.factor->cloneAt(inside, places);
+    else
+      value =
+          ReadOp::create(inside, op.getLoc(), operand.array,
+                         llvm::map_to_vector(operand.axes, [&](unsigned axis) {
+                           return places[axis];
+                         }));
     product = product
                   ? arith::MulFOp::create(inside, op.getLoc(), product, value)
                         .getResult()
@@ -581,7 +336,7 @@ Network::Operand Network::writeArray(OpBuilder &builder, const Operand &operand,
 
 Network::Operand Network::writeSet(OpBuilder &builder, Bits set) {
   if (isLeaf(set)) {
-    Operand leaf = {&factors[llvm::countr_zero(set)], {}, {}};
+    Operand leaf = {&sum.factors[llvm::countr_zero(set)], {}, {}};
     return isArray(set) ? writeStep(builder, set, leaf) : leaf;
   }
   Bits sides[] = {split[set], set & ~split[set]};
@@ -598,7 +353,7 @@ Network::Operand Network::writeSet(OpBuilder &builder, Bits set) {
 void Network::write() {
   OpBuilder builder(op);
   Value result = writeSet(builder, last()).array;
-  if (isNegated) {
+  if (sum.isNegated) {
     auto indices = llvm::to_vector(llvm::seq<unsigned>(0, numParallel));
     ComputeOp negated =
         makeOver(builder, op, indices, indices.size(), Reducer::none);
@@ -616,14 +371,21 @@ namespace {
 struct OrderFactors : fovea::attn::impl::OrderFactorsBase<OrderFactors> {
   void runOnOperation() override {
     for (auto system : getOperation().getOps<SystemOp>()) {
-      // What is read by others first, what reads it behind it.
+      // What is read by others first, what reads it after it.
       llvm::SetVector<ComputeOp> replaced;
       for (auto op : llvm::to_vector(system.getOps<ComputeOp>())) {
-        Network network(op, system);
-        if (!network.collect() || !network.findOrder())
+        if (llvm::any_of(op.getExtents(), [&](Attribute extent) {
+              return variesInside(extent, system);
+            }))
+          continue;
+        std::optional<FactoredSum> sum = factorsOf(op, maxFactors);
+        if (!sum)
+          continue;
+        Network network(op, *sum);
+        if (!network.hasChoice() || !network.findOrder())
           continue;
         network.write();
-        replaced.insert_range(network.outerProducts);
+        replaced.insert_range(sum->outerProducts);
         replaced.insert(op);
       }
       for (ComputeOp op : llvm::reverse(replaced))

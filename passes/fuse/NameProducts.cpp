@@ -427,6 +427,18 @@ static bool isZeroOutside(ReadOp read, const Axes &axes, const Guard &guard) {
   });
 }
 
+/// Multiply-adds below which the loops of a step are as fast. A length counts
+/// as 64.
+static constexpr int64_t leastInLoop = 8192, usualLength = 64;
+
+static int64_t sizeOf(ComputeOp op, ArrayRef<unsigned> indices) {
+  int64_t size = 1;
+  for (unsigned index : indices)
+    size *= std::min(numberOf(op.getExtents()[index]).value_or(usualLength),
+                     leastInLoop);
+  return size;
+}
+
 /// A product of each example.
 static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
                              unsigned side) {
@@ -449,6 +461,8 @@ static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
   if (!row || !llvm::all_of(ArrayRef{*row, column, term}, [&](unsigned index) {
         return isLarge(op.getExtents()[index]);
       }))
+    return {};
+  if (isInLoop && sizeOf(op, {*row, column, term}) < leastInLoop)
     return {};
   SmallVector<unsigned> batch;
   for (unsigned index = 0; index < column; ++index)

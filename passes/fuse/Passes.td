@@ -280,7 +280,8 @@ def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
       which part each index has and what is multiplied at once.
     * After: all that changes equations.
     * Not: products with less than 8 columns or terms (`each`: rows, columns or
-      terms; a length counts as long), bodies that are more than two factors,
+      terms; a length counts as long), those of an example in a loop with less
+      than 8192 multiply-adds (a length counts as 64), bodies that are more than two factors,
       and factors whose places are no index plus a number. Conditions that say
       which columns count, or that rows and columns are near one another, are
       part of the product; with any other condition an equation is none.

@@ -158,6 +158,7 @@ attn.program @loop {
   attn.length "T"
   %f = attn.data "f" : !attn.array<["T", 16, 32], f64>
   %start = attn.data "start" : !attn.array<[32, 24], f64>
+  %few = attn.data "few" : !attn.array<[32, 15], f64>
   // CHECK: attn.compute "near" (%{{.*}}: 16, %{{.*}}: 24) sum (%{{.*}}: 32)
   // CHECK: attn.product = #attn.product<each, left = 0, rows(0), columns(1), terms(2)>
   // CHECK: attn.compute "back" (%{{.*}}: 32, %{{.*}}: 24) sum (%{{.*}}: 16)
@@ -175,6 +176,16 @@ attn.program @loop {
       %2 = arith.mulf %0, %1 : f64
       attn.yield %2 : f64
     } : !attn.array<[32, 24], f64>
+    // Less than 8192 multiply-adds are computed as they are written.
+    // CHECK:     attn.compute "small" (%{{.*}}: 16, %{{.*}}: 15) sum (%{{.*}}: 32)
+    // CHECK-NOT: attn.product
+    // CHECK:     attn.yield %{{.*}}, %{{.*}} :
+    %small = attn.compute "small" (%j: 16, %x: 15) sum (%y: 32) {
+      %0 = attn.read %f[%step, %j, %y] : !attn.array<["T", 16, 32], f64>
+      %1 = attn.read %few[%y, %x] : !attn.array<[32, 15], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[16, 15], f64>
     attn.yield %back, %near : !attn.array<[32, 24], f64>, !attn.array<[16, 24], f64>
   } : !attn.array<[32, 24], f64>, !attn.array<["T", 16, 24], f64>
   attn.output "last" %last : !attn.array<[32, 24], f64>

@@ -194,6 +194,38 @@ attn.system @guarded {
 
 // -----
 
+// The sign of an equation that stays an array is its own.
+
+// CHECK-LABEL: attn.system @sign
+attn.system @sign {
+  attn.length "T"
+  %a = attn.data "a" : !attn.array<["T", 16], f64>
+  %b = attn.data "b" : !attn.array<["T", 16], f64>
+  %c = attn.data "c" : !attn.array<["T", 16], f64>
+  // CHECK:     %[[MINUS:.*]] = attn.compute "minus"
+  // CHECK:       arith.negf
+  // CHECK:     attn.compute "s"
+  // CHECK:       attn.read %[[MINUS]]
+  // CHECK-NOT: arith.negf
+  // CHECK:     attn.output "s"
+  %minus = attn.compute "minus" (%t: "T", %k: 16) {
+    %0 = attn.read %a[%t, %k] : !attn.array<["T", 16], f64>
+    %1 = arith.negf %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 16], f64>
+  %s = attn.compute "s" (%t: "T", %d: 16) sum (%u: "T", %e: 16) {
+    %0 = attn.read %minus[%t, %e] : !attn.array<["T", 16], f64>
+    %1 = attn.read %b[%u, %e] : !attn.array<["T", 16], f64>
+    %2 = arith.mulf %0, %1 : f64
+    %3 = attn.read %c[%u, %d] : !attn.array<["T", 16], f64>
+    %4 = arith.mulf %2, %3 : f64
+    attn.yield %4 : f64
+  } : !attn.array<["T", 16], f64>
+  attn.output "s" %s : !attn.array<["T", 16], f64>
+}
+
+// -----
+
 // What has no better order stays: a product of two, three factors over the same
 // indices, and one whose intermediate would be too large.
 
