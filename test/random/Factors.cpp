@@ -26,8 +26,9 @@ void Templates::gatedPairs(Place place, const string &data) {
   string q = fresh("q"), k = fresh("k"), o = fresh("o");
   string u = module("vector(" + D + ")"),
          v = module("matrix(" + D + ", " + E + ")");
-  say(q + "[" + i + "," + a + "] = tanh(" + u + "[" + a + "] * " + data + "[" +
-      i + "])");
+  string sign = random.chance(0.4) ? "-" : "";
+  say(q + "[" + i + "," + a + "] = " + sign + "tanh(" + u + "[" + a + "] * " +
+      data + "[" + i + "])");
   say(k + "[" + i + "," + b + "] = tanh(" + data + "[" + i + "] * " +
       module("vector(" + E + ")") + "[" + b + "] - 0.3)");
   static const char *conditions[] = {"", " <= ", " < ", " != "};
