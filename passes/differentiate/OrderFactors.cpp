@@ -84,6 +84,9 @@ private:
   Operand writeSet(OpBuilder &builder, Bits set);
   Operand writeArray(OpBuilder &builder, const Operand &operand, Bits set);
   Operand writeStep(OpBuilder &builder, Bits set, ArrayRef<Operand> operands);
+  std::optional<Operand> writeJoined(OpBuilder &builder, Bits set,
+                                     ArrayRef<Operand> operands);
+  Operand asArray(const Operand &operand) const;
   /// The places of all indices of the sum, from arguments that are some.
   SmallVector<Value> placesOf(ValueRange arguments, ArrayRef<unsigned> indices);
   SmallVector<unsigned> orderOf(Bits set, Bits left, Bits right) const;
@@ -326,6 +329,92 @@ Network::Operand Network::writeStep(OpBuilder &builder, Bits set,
   return {nullptr, step.getResult(), indices};
 }
 
+/// What is read at indices of the sum, as an array.
+Network::Operand Network::asArray(const Operand &operand) const {
+  if (!operand.factor)
+    return operand;
+  ReadOp read = operand.factor->plainRead();
+  Operand result = {nullptr, read.getArray(), {}};
+  for (Value at : read.getIndices())
+    result.axes.push_back(
+        operand.factor->map[classify(at, operand.factor->source).iterator]);
+  return result;
+}
+
+/// The step as a product over one index, where it adds up over several that are
+/// the last axes of both arrays: views of these have the elements in a row.
+std::optional<Network::Operand>
+Network::writeJoined(OpBuilder &builder, Bits set, ArrayRef<Operand> operands) {
+  Bits terms = ~openOf(set) & openOf(split[set]);
+  size_t count = llvm::popcount(terms);
+  if (count < 2 || llvm::any_of(
+                       sum.conditions,
+                       [&](const Part &condition) {
+                         return condition.indices & allOf(set);
+                       }))
+    return std::nullopt;
+  Operand sides[] = {asArray(operands[0]), asArray(operands[1])};
+  auto last = [&](const Operand &side) {
+    return ArrayRef(side.axes).take_back(count);
+  };
+  bool canJoin = sides[0].axes.size() >= count &&
+                 sides[1].axes.size() >= count &&
+                 last(sides[0]) == last(sides[1]);
+  int64_t joined = 1;
+  std::string name;
+  if (canJoin)
+    for (unsigned index : last(sides[0])) {
+      auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+      canJoin &= number && op.getLower()[index] == 0 && (terms >> index & 1);
+      joined *= number ? number.getInt() : 1;
+      name += cast<StringAttr>(op.getIndices()[index]).getValue();
+    }
+  if (!canJoin)
+    return std::nullopt;
+  SmallVector<unsigned> order =
+      isWhole(set) ? llvm::to_vector(llvm::seq(numParallel))
+                   : orderOf(set, split[set], set & ~split[set]);
+  SmallVector<Attribute> names, extents;
+  SmallVector<int64_t> lower;
+  for (unsigned index : order) {
+    names.push_back(op.getIndices()[index]);
+    extents.push_back(op.getExtents()[index]);
+    lower.push_back(op.getLower()[index]);
+  }
+  names.push_back(builder.getStringAttr(name));
+  extents.push_back(builder.getI64IntegerAttr(joined));
+  lower.push_back(0);
+  auto step = ComputeOp::create(
+      builder, op.getLoc(), op.getLabel().value_or(""), names, extents, lower,
+      order.size(), Reducer::sum, op.getElementType());
+  OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().front());
+  SmallVector<Value> places =
+      placesOf(step.getBody().getArguments().drop_back(), order);
+  Value factors[2];
+  for (auto [side, factor] : llvm::zip(sides, factors)) {
+    auto type = cast<ArrayType>(side.array.getType());
+    unsigned keep = side.axes.size() - count;
+    SmallVector<Attribute> shape(type.getShape().getValue().take_front(keep));
+    shape.push_back(extents.back());
+    Value view = ReshapeOp::create(
+        builder, op.getLoc(), ArrayType::get(shape, type.getElementType()),
+        StringAttr(), side.array, builder.getI64IntegerAttr(keep));
+    // Before its reader, for those who look.
+    view.getDefiningOp()->moveBefore(step);
+    SmallVector<Value> at;
+    for (unsigned axis : ArrayRef(side.axes).drop_back(count))
+      at.push_back(places[axis]);
+    at.push_back(step.getBody().getArguments().back());
+    factor = ReadOp::create(inside, op.getLoc(), view, at);
+  }
+  Value product =
+      arith::MulFOp::create(inside, op.getLoc(), factors[0], factors[1]);
+  YieldOp::create(inside, op.getLoc(), product);
+  if (isWhole(set))
+    step->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return Operand{nullptr, step.getResult(), order};
+}
+
 /// An operand of a matrix product: an array.
 Network::Operand Network::writeArray(OpBuilder &builder, const Operand &operand,
                                      Bits set) {
@@ -347,6 +436,9 @@ Network::Operand Network::writeSet(OpBuilder &builder, Bits set) {
       operand = writeArray(builder, operand, side);
     operands.push_back(operand);
   }
+  if (isProduct(sides[0], sides[1]))
+    if (std::optional<Operand> joined = writeJoined(builder, set, operands))
+      return *joined;
   return writeStep(builder, set, operands);
 }
 

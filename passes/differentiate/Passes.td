@@ -167,7 +167,8 @@ def OrderFactors : Pass<"attn-order-factors", "::mlir::ModuleOp"> {
       one with the least multiply-adds, where those of a matrix product cost a
       quarter of those of a loop, an element of an intermediate costs as much as
       one of a loop, and a length counts as 64. An outer product that a factor
-      reads counts as its own factors.
+      reads counts as its own factors. Several indices that are the last of
+      both arrays, as of `x[t,i] * y[t,j]` and `w[k,i,j]`, become one, by views.
     * After `attn-inline`, which brings a product into its sum, and
       `attn-inherit-support`: an index is not summed up before all indices of
       its conditions have met. Before `attn-differentiate`: the adjoints of a

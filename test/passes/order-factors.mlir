@@ -194,6 +194,36 @@ attn.system @guarded {
 
 // -----
 
+// A bilinear form: all pairs of elements times the weights of each output, whose
+// pairs are consecutive.
+
+// CHECK-LABEL: attn.system @bilinear
+attn.system @bilinear {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 24], f64>
+  %y = attn.data "y" : !attn.array<["T", 32], f64>
+  %w = attn.param "w" : !attn.array<[40, 24, 32], f64>
+  // CHECK:      %[[XY:.*]] = attn.compute "o" (%[[T:.*]]: "T", %[[I:.*]]: 24, %[[J:.*]]: 32) {
+  // CHECK-DAG:    attn.read %x[%[[T]], %[[I]]]
+  // CHECK-DAG:    attn.read %y[%[[T]], %[[J]]]
+  // CHECK-DAG:  %[[FLAT:.*]] = attn.reshape %[[XY]] keep 1 {{.*}} -> !attn.array<["T", 768], f64>
+  // CHECK-DAG:  %[[W:.*]] = attn.reshape %w keep 1 {{.*}} -> !attn.array<[40, 768], f64>
+  // CHECK:      attn.compute "o" (%[[T:.*]]: "T", %[[K:.*]]: 40) sum (%[[IJ:.*]]: 768) {
+  // CHECK-DAG:    attn.read %[[FLAT]][%[[T]], %[[IJ]]]
+  // CHECK-DAG:    attn.read %[[W]][%[[K]], %[[IJ]]]
+  %o = attn.compute "o" (%t: "T", %k: 40) sum (%i: 24, %j: 32) {
+    %0 = attn.read %x[%t, %i] : !attn.array<["T", 24], f64>
+    %1 = attn.read %w[%k, %i, %j] : !attn.array<[40, 24, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    %3 = attn.read %y[%t, %j] : !attn.array<["T", 32], f64>
+    %4 = arith.mulf %2, %3 : f64
+    attn.yield %4 : f64
+  } : !attn.array<["T", 40], f64>
+  attn.output "o" %o : !attn.array<["T", 40], f64>
+}
+
+// -----
+
 // The sign of an equation that stays an array is its own.
 
 // CHECK-LABEL: attn.system @sign

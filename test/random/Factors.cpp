@@ -64,6 +64,28 @@ void Templates::gatedPairs(Place place, const string &data) {
       (isSummed ? "" : "," + b) + "])^2)");
 }
 
+/// Pairs of elements of two vectors, times weights of each output.
+void Templates::bilinearForm(Place place, const string &data) {
+  begin("bilinear form");
+  string D = random.pick(dims), E = random.pick(dims), K = random.pick(dims);
+  string i = freshIndex(), a = freshIndex(), b = freshIndex(), k = freshIndex();
+  string q = fresh("q"), o = fresh("o");
+  string w = module("tensor(" + K + ", " + D + ", " + E + ")"),
+         u = module("matrix(" + D + ", " + E + ")");
+  say(q + "[" + i + "," + a + "] = tanh(" + module("vector(" + D + ")") + "[" +
+      a + "] * " + data + "[" + i + "])");
+  string second = random.chance(0.5)
+                      ? "sin(" + data + "[" + i + "] + " +
+                            module("vector(" + E + ")") + "[" + b + "])"
+                      : u + "[" + a + "," + b + "] * " + data + "[" + i + "]";
+  string condition = random.chance(0.3) ? " where " + a + " != " + b : "";
+  say(o + "[" + i + "," + k + "] = sum[" + a + "," + b + condition + "](" + q +
+      "[" + i + "," + a + "] * " + w + "[" + k + "," + a + "," + b + "] * " +
+      second + ")");
+  say("penalty 0.1 * sum[" + i + " < " + place.extent + "," + k + "](tanh(" +
+      o + "[" + i + "," + k + "])^2)");
+}
+
 /// An array that each step reads and writes through two filters.
 void Templates::filteredState(Place place, const string &data) {
   begin("filters");

@@ -519,10 +519,12 @@ void Writer::severalFactors() {
     Place place{newLength()};
     string x = fresh("x");
     declare(x, "real", SpecData::Real, {place.extent});
-    if (random.chance(0.5))
+    if (random.chance(0.4))
       gatedPairs(place, x);
-    else
+    else if (random.chance(0.6))
       filteredState(place, x);
+    else
+      bilinearForm(place, x);
   }
   random = rest;
 }

@@ -60,6 +60,7 @@ protected:
 
   // Sums of several factors, of numbers along a place (Factors.cpp).
   void gatedPairs(Place place, const std::string &data);
+  void bilinearForm(Place place, const std::string &data);
   void filteredState(Place place, const std::string &data);
 
   Context at(const Place &place);
