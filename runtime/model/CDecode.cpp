@@ -182,8 +182,8 @@ int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,
   if (rows < 1)
     return fail(foveaBadCall, "a step has at least one row");
   return withModel(model, [&](Model &own) -> int {
-    if (!hasStack())
-      return tooLittleStack();
+    if (int code = checkStack())
+      return code;
     return codeOf(
         own.step({parents, parents + rows}, {symbols, symbols + rows}, logps));
   });

@@ -48,15 +48,9 @@ template <typename Work> int guarded(Work work) {
   }
 }
 
-/// Whether this thread has the stack that compiled code needs; a stack that the
-/// system knows nothing of is trusted.
-bool hasStack();
-
-inline int tooLittleStack() {
-  return fail(foveaBadCall,
-              "too little of this thread's stack is left: compiled "
-              "code needs 1 MB");
-}
+/// Done where this thread has the stack that compiled code needs; a stack that
+/// the system knows nothing of is trusted.
+int checkStack();
 
 /// Does `work(model)`, which returns a code, while no other thread uses the
 /// model.
@@ -81,8 +75,8 @@ int withBatch(FoveaModel *model, const void *batch, ProgramOf programOf,
   return withModel(model, [&](Model &own) -> int {
     if (!batch)
       return missing("the batch");
-    if (!hasStack())
-      return tooLittleStack();
+    if (int code = checkStack())
+      return code;
     std::vector<Example> examples;
     if (Status status =
             readBatch(own.about(), batch, dataOf(programOf(own)), examples);

@@ -3,8 +3,11 @@
 #include "runtime/model/CGuard.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace fovea::runtime;
@@ -29,7 +32,7 @@ void fovea::runtime::beginCall() { lastMessage[0] = '\0'; }
 /// are packed (codegen/cpu/products/Product.cpp, Gemm.cpp), and its own frames.
 static constexpr size_t stackNeeded = size_t(1) << 20;
 
-bool fovea::runtime::hasStack() {
+int fovea::runtime::checkStack() {
   // Asking takes a while on the first thread of a process.
   static thread_local const auto [lowest, size] = [] {
     pthread_attr_t attributes;
@@ -43,7 +46,18 @@ bool fovea::runtime::hasStack() {
   }();
   auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   uintptr_t left = here - lowest;
-  return left > size || left >= stackNeeded;
+  if (left > size)
+    return foveaDone;
+  if (left < stackNeeded)
+    return fail(foveaBadCall,
+                "too little of this thread's stack is left: compiled "
+                "code needs 1 MB");
+  // The stack of a process grows as it is used, by a signal where the memory of
+  // the process has a limit. Where the kernel writes to it, by an error.
+  bool hasGrown =
+      syscall(SYS_getcpu, here - stackNeeded, nullptr, nullptr) == 0;
+  return hasGrown || errno != EFAULT ? foveaDone
+                                     : fail(foveaBadMachine, "out of memory");
 }
 
 std::vector<std::string> fovea::runtime::dataOf(const Program *program) {

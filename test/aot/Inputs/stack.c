@@ -1,19 +1,45 @@
-/* A thread with the stack that the header asks for computes everything. */
+/* A thread with the stack that the header asks for computes everything; the
+ * first one's, which grows as it is used, may have no memory to grow into. */
 #include "rnnsearch.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { examples = 24, length = 12 };
 static int64_t words[examples][length], lengths[examples];
 
-static void *compute(void *argument) {
-  rnnsearch_model *model = argument;
+static rnnsearch_batch whole(void) {
   rnnsearch_batch batch = {0};
   batch.examples = examples;
   batch.src = batch.tgt = &words[0][0];
   batch.src_extent = batch.tgt_extent = length;
   batch.src_length = batch.tgt_length = lengths;
+  return batch;
+}
+
+/* With no more memory than the process has now. */
+static int limited(rnnsearch_model *model) {
+  rnnsearch_batch batch = whole();
+  struct rlimit before, limit;
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld", &pages) != 1)
+    return -1;
+  fclose(file);
+  getrlimit(RLIMIT_AS, &before);
+  limit = before;
+  limit.rlim_cur = pages * sysconf(_SC_PAGESIZE);
+  setrlimit(RLIMIT_AS, &limit);
+  int code = rnnsearch_loss(model, &batch, NULL, NULL);
+  setrlimit(RLIMIT_AS, &before);
+  return code;
+}
+
+static void *compute(void *argument) {
+  rnnsearch_model *model = argument;
+  rnnsearch_batch batch = whole();
   rnnsearch_search search = {0};
   search.beam = 8;
   rnnsearch_result *result = NULL;
@@ -34,6 +60,7 @@ int main(int argc, char **argv) {
   rnnsearch_model *model = NULL;
   if (argc < 2 || rnnsearch_create(argv[1], 1, &model) != rnnsearch_done)
     return 1;
+  printf("limited %d: %s\n", limited(model), rnnsearch_message());
   /* 64 KB for what threads keep for themselves. */
   pthread_attr_t attributes;
   pthread_t thread;
