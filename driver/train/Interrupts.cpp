@@ -1,15 +1,22 @@
 //===- Interrupts.cpp - signals that ask a training to stop ---------------===//
 
 #include "driver/train/Interrupts.h"
+#include "driver/train/Checkpoint.h"
 
 #include <csignal>
 #include <unistd.h>
 
+using namespace fovea::cli;
+
 static volatile std::sig_atomic_t caught = 0;
-static void (*leaving)() = nullptr;
+static const TrainingFolder *unbegun = nullptr;
+static std::string_view lastWords;
 
 static void onEarlySignal(int number) {
-  leaving();
+  if (unbegun)
+    unbegun->leave();
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, lastWords.data(), lastWords.size());
   _exit(128 + number);
 }
 
@@ -35,9 +42,16 @@ static void handle(void (*handler)(int)) {
   }
 }
 
-void fovea::cli::endOnInterrupts(void (*leave)()) {
-  leaving = leave;
+EndOnInterrupts::EndOnInterrupts(const TrainingFolder &folder,
+                                 std::string_view words) {
+  unbegun = &folder;
+  lastWords = words;
   handle(onEarlySignal);
+}
+
+EndOnInterrupts::~EndOnInterrupts() {
+  unbegun = nullptr;
+  lastWords = {};
 }
 
 void fovea::cli::catchInterrupts() { handle(onSignal); }

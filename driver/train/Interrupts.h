@@ -10,12 +10,20 @@
 #ifndef FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 #define FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 
+#include <string_view>
+
 namespace fovea::cli {
 
-/// From here on such a signal ends the process, behind `leave`, which does what
-/// is safe in a signal handler. What the caller ignores, as `nohup` does, stays
+class TrainingFolder;
+
+/// While it is there, such a signal ends the process: behind what `folder` has
+/// to undo, with `words`. What the caller ignores, as `nohup` does, stays
 /// ignored.
-void endOnInterrupts(void (*leave)());
+class EndOnInterrupts {
+public:
+  EndOnInterrupts(const TrainingFolder &folder, std::string_view words);
+  ~EndOnInterrupts();
+};
 
 /// From here on it only asks; a second one insists.
 void catchInterrupts();

@@ -15,7 +15,6 @@
 #include "driver/train/Trainer.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -556,30 +555,15 @@ int TrainCommand::finish(const TrainEnd &end) {
   llvm_unreachable("every end has a code");
 }
 
-/// What has to be said and undone where a signal ends a training that has not
-/// begun; a signal handler finds it.
-static const TrainingFolder *unbegun = nullptr;
-static std::string lastWords;
-
-static void leaveUnbegun() {
-  if (!unbegun)
-    return;
-  unbegun->leave();
-  [[maybe_unused]] ssize_t written =
-      write(STDERR_FILENO, lastWords.data(), lastWords.size());
-}
-
 int TrainCommand::run() {
-  unbegun = &folder;
-  if (!arguments.quiet)
-    lastWords = arguments.resume
-                    ? "interrupted before an update: nothing has changed\n"
-                    : "interrupted before the first update: nothing has been "
-                      "learnt\n";
-  endOnInterrupts(leaveUnbegun);
+  EndOnInterrupts unbegun(
+      folder, arguments.quiet ? ""
+              : arguments.resume
+                  ? "interrupted before an update: nothing has changed\n"
+                  : "interrupted before the first update: nothing has been "
+                    "learnt\n");
   if (!openFolder() || !openModel() || !readOptions() || !readAllData() ||
       !beginOrResume() || !compile() || !prepareMetrics()) {
-    unbegun = nullptr;
     session.finish();
     return failureCode;
   }
