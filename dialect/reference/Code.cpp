@@ -314,6 +314,10 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
                                  op->getName().getStringRef().str()));
   Instruction instruction{Instruction::Apply};
   instruction.function = function;
+  instruction.rounds =
+      op->getResult(0).getType().isF64() &&
+      !isa<arith::NegFOp, arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
+           arith::SIToFPOp, arith::UIToFPOp, math::AbsFOp>(op);
   instruction.op = op;
   unsigned *fields[] = {&instruction.a, &instruction.b, &instruction.c};
   for (auto [i, value] : llvm::enumerate(op->getOperands()))
@@ -532,6 +536,9 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
                           placeOf(now.op));
         return Outcome::Failed;
       }
+      if (context.rounding && now.rounds)
+        registers[now.dest].real =
+            (*context.rounding)(registers[now.dest].real);
       break;
     }
     case Instruction::Copy:

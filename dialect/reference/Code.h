@@ -10,6 +10,7 @@
 #define FOVEA_DIALECT_REFERENCE_CODE_H
 
 #include "dialect/reference/Lengths.h"
+#include "dialect/reference/Rounding.h"
 #include "dialect/reference/Scalars.h"
 
 namespace fovea::reference {
@@ -70,6 +71,7 @@ struct Instruction {
   unsigned dest = 0, a = 0, b = 0, c = 0;
   ScalarFunction function = nullptr;
   mlir::Operation *op = nullptr;
+  bool rounds = false; // of Apply: its result is no exact number
 };
 
 /// A compiled body. The first registers are the indices.
@@ -103,7 +105,8 @@ enum class Outcome { Done, Excluded, Missing, Failed };
 /// What a run works with, and what it says about itself.
 struct RunContext {
   const LengthTable *lengths = nullptr;
-  std::vector<View> views; // one for each of code.arrays
+  std::vector<View> views;      // one for each of code.arrays
+  Rounding *rounding = nullptr; // null: exact
   // Of Missing: element `offset` of view `array`.
   unsigned array = 0;
   int64_t offset = 0;

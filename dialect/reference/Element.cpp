@@ -97,19 +97,33 @@ static size_t findBest(bool maximum, bool whole, ArrayRef<Slot> terms) {
   return best;
 }
 
+static double rounded(double value, Rounding *rounding) {
+  return rounding ? (*rounding)(value) : value;
+}
+
+/// The sum of exp(term - largest).
+static double sumOfExponentials(ArrayRef<Slot> terms, double largest,
+                                Rounding *rounding) {
+  double sum = 0;
+  for (Slot term : terms)
+    sum =
+        rounded(sum + rounded(std::exp(rounded(term.real - largest, rounding)),
+                              rounding),
+                rounding);
+  return sum;
+}
+
 /// log(sum(exp(term))); -inf where every term is.
-static double logSumExp(ArrayRef<Slot> terms) {
+static double logSumExp(ArrayRef<Slot> terms, Rounding *rounding) {
   double largest = terms[findBest(true, false, terms)].real;
   if (std::isinf(largest))
     return largest;
-  double sum = 0;
-  for (Slot term : terms)
-    sum += std::exp(term.real - largest);
-  return largest + std::log(sum);
+  double sum = sumOfExponentials(terms, largest, rounding);
+  return rounded(largest + rounded(std::log(sum), rounding), rounding);
 }
 
 double reference::reduce(Reducer reducer, bool whole, ArrayRef<Slot> terms,
-                         ArrayRef<int64_t> places) {
+                         ArrayRef<int64_t> places, Rounding *rounding) {
   bool maximum = reducer == Reducer::max || reducer == Reducer::argmax;
   if (reducer == Reducer::argmax || reducer == Reducer::argmin)
     return terms.empty() ? 0.0 : places[findBest(maximum, whole, terms)];
@@ -118,7 +132,7 @@ double reference::reduce(Reducer reducer, bool whole, ArrayRef<Slot> terms,
   if (reducer == Reducer::prod) {
     double product = 1;
     for (Slot term : terms)
-      product *= term.real;
+      product = rounded(product * term.real, rounding);
     return product;
   }
   if (terms.empty())
@@ -126,11 +140,11 @@ double reference::reduce(Reducer reducer, bool whole, ArrayRef<Slot> terms,
   if (reducer == Reducer::max || reducer == Reducer::min)
     return terms[findBest(maximum, whole, terms)].real;
   if (reducer == Reducer::logsumexp)
-    return logSumExp(terms);
+    return logSumExp(terms, rounding);
   double sum = 0;
   for (Slot term : terms)
-    sum += term.real;
-  return reducer == Reducer::mean ? sum / terms.size() : sum;
+    sum = rounded(sum + term.real, rounding);
+  return reducer == Reducer::mean ? rounded(sum / terms.size(), rounding) : sum;
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,7 +177,7 @@ void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
   range.emplace(*code, lengths, code->numParallel, code->bounds.size());
   if (!empty && !range->start(registers)) {
     empty = true;
-    combine();
+    combine(/*rounding=*/nullptr);
   }
 }
 
@@ -189,7 +203,7 @@ Outcome ElementTask::resume(RunContext &context) {
       break;
   }
   if (!empty)
-    combine();
+    combine(context.rounding);
   empty = true;
   return Outcome::Done;
 }
@@ -207,7 +221,7 @@ int64_t ElementTask::rowMajorPlace(const LengthTable &lengths) const {
   return place;
 }
 
-void ElementTask::combine() {
+void ElementTask::combine(Rounding *rounding) {
   bool whole = code->wholeBody;
   if (!givesRow(*code)) {
     if (code->reducer == Reducer::none)
@@ -215,7 +229,7 @@ void ElementTask::combine() {
               : whole       ? static_cast<double>(terms[0].whole)
                             : terms[0].real;
     else
-      value = reduce(code->reducer, whole, terms, places);
+      value = reduce(code->reducer, whole, terms, places, rounding);
     return;
   }
   if (terms.empty())
@@ -226,10 +240,11 @@ void ElementTask::combine() {
     row.assign(terms.size(), isLog ? largest : 0);
     return;
   }
-  double sum = 0;
-  for (Slot term : terms)
-    sum += std::exp(term.real - largest);
-  for (Slot term : terms)
-    row.push_back(isLog ? term.real - largest - std::log(sum)
-                        : std::exp(term.real - largest) / sum);
+  double sum = sumOfExponentials(terms, largest, rounding);
+  for (Slot term : terms) {
+    double away = rounded(term.real - largest, rounding);
+    row.push_back(rounded(isLog ? away - rounded(std::log(sum), rounding)
+                                : rounded(std::exp(away), rounding) / sum,
+                          rounding));
+  }
 }

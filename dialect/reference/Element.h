@@ -54,7 +54,7 @@ public:
 
 private:
   int64_t rowMajorPlace(const LengthTable &lengths) const;
-  void combine();
+  void combine(Rounding *rounding);
 
   const Code *code = nullptr;
   std::optional<IndexRange> range;
@@ -69,9 +69,10 @@ private:
 };
 
 /// The terms combined by a reducer that is no normaliser of rows,
-/// as it is stored. `places` are the row-major numbers of the terms.
+/// as it is stored. `places` are the row-major numbers of the terms. With
+/// `rounding` each step of it is off.
 double reduce(attn::Reducer reducer, bool whole, llvm::ArrayRef<Slot> terms,
-              llvm::ArrayRef<int64_t> places);
+              llvm::ArrayRef<int64_t> places, Rounding *rounding = nullptr);
 
 } // namespace fovea::reference
 

@@ -163,6 +163,8 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
                               Arrays &outputs, const EvaluateOptions &options) {
   Wanted wanted{options};
   Machine machine(container, inputs);
+  if (options.rounding)
+    machine.rounding.emplace(*options.rounding);
   machine.isWanted = [&](StringRef name) { return wanted.equation(name); };
   machine.onChoice = [&](attn::ChoiceOp op, Environment &environment,
                          Array &result) {

@@ -50,6 +50,9 @@ struct EvaluateOptions {
   /// `attn.choice`s and the `attn.penalty`s: what attn-derive-objective has to
   /// agree with.
   bool objective = false;
+  /// Of a program: draws, from this seed, an error for each operation on real
+  /// numbers, as large as code in single precision may make (Rounding.h).
+  std::optional<uint64_t> rounding;
 };
 
 /// Evaluates `container`, an attn.system or an attn.program, and returns the

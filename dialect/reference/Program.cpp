@@ -221,6 +221,7 @@ Status Machine::compute(attn::ComputeOp op, Environment &environment,
   RunContext context;
   std::vector<Slot> initial;
   prepare(*code, environment, context, initial);
+  context.rounding = rounding ? &*rounding : nullptr;
   // Rows of a softmax come whole; any other element comes alone.
   bool rows = ElementTask::givesRow(*code);
   unsigned numAxes = rows ? code->numParallel : result.rank();

@@ -44,6 +44,8 @@ public:
   std::function<Status(attn::ChoiceOp, Environment &, Array &)> onChoice;
   /// Equations whose arrays are outputs, too.
   std::function<bool(llvm::StringRef)> isWanted;
+  /// Where it is there, computes are off by such errors.
+  std::optional<Rounding> rounding;
 
   Status start(Environment &environment);
   Status execute(mlir::Operation *op, Environment &environment);

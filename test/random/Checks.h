@@ -23,6 +23,8 @@ struct Statistics {
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
   /// Systems of which a sum was ordered, and products of each example in loops.
   int64_t ordered = 0, inLoops = 0;
+  /// Mistakes that were put into programs, and how many of them were found.
+  int64_t planted = 0, foundInDouble = 0, foundInSingle = 0;
   /// Products by attn::ProductKind, and kernels by attn::Schedule.
   int64_t products[4] = {}, kernels[2] = {};
 
@@ -38,6 +40,9 @@ struct Statistics {
     compiled += other.compiled;
     ordered += other.ordered;
     inLoops += other.inLoops;
+    planted += other.planted;
+    foundInDouble += other.foundInDouble;
+    foundInSingle += other.foundInSingle;
     for (size_t kind = 0; kind < std::size(products); ++kind)
       products[kind] += other.products[kind];
     for (size_t kind = 0; kind < std::size(kernels); ++kind)
@@ -51,6 +56,9 @@ struct CheckOptions {
        renaming = true, formatting = true;
   /// Compiles every program in each precision, instead of one by turns.
   bool everyProgram = false;
+  /// Instead: puts so many mistakes into the gradients of a spec, one at a
+  /// time, and counts which are found.
+  int64_t mistakes = 0;
   Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";

@@ -53,15 +53,19 @@ private:
   void judge(llvm::StringRef entry, bool isDouble);
   void judgeValues(const CompiledProgram &program, const std::string &what,
                    bool isDouble);
+  bool judgePrecision(const CompiledProgram &program, llvm::StringRef entry,
+                      const std::string &what, bool isDouble);
+  void plantMistakes();
   void judgeCompany(CompiledProgram &program, const std::string &what);
   void judgeMachines(CompiledProgram &program, CompiledProgram &other,
                      const std::string &what);
   std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool isDouble,
                                            const std::string &cpu,
-                                           const std::string &what);
-  double toleranceOf(bool isDouble) const;
-  bool isClose(const Array &want, const runtime::DataValues &got,
-               bool isDouble) const;
+                                           const std::string &what,
+                                           std::optional<size_t> mistake = {});
+  bool measureErrors(llvm::StringRef entry);
+  bool isClose(const std::string &key, const Array &want,
+               const runtime::DataValues &got, bool isDouble) const;
   /// Runs over `batch`, on one thread or on those of the pool.
   bool compute(CompiledProgram &program, const runtime::Batch &batch,
                FoveaPool *pool);
@@ -80,6 +84,8 @@ private:
   Arrays gradients;           // summed over the examples
   mlir::OwningOpRef<mlir::ModuleOp> batched;
   Arrays first; // of the first example, by program and output
+  /// How far errors of single precision move each result of an entry.
+  std::map<std::string, double> moved;
 };
 
 /// Looks at the module behind every pass that knows of a batch.
@@ -105,6 +111,12 @@ private:
 };
 
 } // namespace
+
+/// Of what code in single precision gives: it may be off by so much of the
+/// largest value whatever it computes, and by so many times what drawn errors
+/// move it by, the most of so many draws.
+static constexpr double fewRoundings = 0x1p-20, mostErrors = 64;
+static constexpr uint64_t numDraws = 4;
 
 static void roundToFloats(Array &array) {
   for (double &value : array.values)
@@ -266,21 +278,62 @@ static bool isPerExample(const Program::Array &array) {
          !llvm::StringRef(array.name).starts_with("grad/");
 }
 
-/// By how much code of a precision may differ where the largest value is 1.
-/// Hundreds of terms that cancel out, or multiply, as large programs have them,
-/// say nothing of code in single precision.
-double CompiledCheck::toleranceOf(bool isDouble) const {
-  bool isLarge = options.scale == Scale::Large;
-  if (isDouble)
-    return isLarge ? 10 * tolerance : tolerance;
-  return isLarge ? std::numeric_limits<double>::infinity() : 1e-4;
+/// What a result is called: `grad/w`, summed over the examples, or `nll of
+/// example 2`.
+static std::string keyOf(llvm::StringRef name, size_t example) {
+  return name.starts_with("grad/")
+             ? name.str()
+             : (name + " of example " + llvm::Twine(example)).str();
+}
+
+/// Interprets the program that is compiled, exactly and with errors of single
+/// precision drawn for each operation: how far these move a result is what code
+/// in single precision may be off by, whatever cancels out in it or multiplies.
+bool CompiledCheck::measureErrors(llvm::StringRef entry) {
+  moved.clear();
+  std::map<std::string, std::vector<double>> exact;
+  for (uint64_t draw = 0; draw <= numDraws; ++draw) {
+    std::map<std::string, std::vector<double>> results;
+    for (auto [number, one] : llvm::enumerate(inputs)) {
+      Inputs seeded = one;
+      seeded.data["seed.nll"] = Array::scalar(nllSeed);
+      seeded.data["seed.penalty"] = Array::scalar(penaltySeed);
+      EvaluateOptions how;
+      if (draw > 0)
+        how.rounding =
+            (subject.seed * numDraws + draw) * inputs.size() + number;
+      Arrays got;
+      Status status =
+          evaluate(findContainer(*batched, entry), seeded, got, how);
+      if (status.failed()) {
+        fail("@" + entry.str() + " with errors: " + status.text());
+        return false;
+      }
+      for (const auto &[name, array] : got) {
+        std::vector<double> &sum = results[keyOf(name, number)];
+        sum.resize(array.values.size());
+        for (auto [total, value] : llvm::zip_equal(sum, array.values))
+          total += value;
+      }
+    }
+    if (draw == 0)
+      exact = std::move(results);
+    for (const auto &[key, values] : results)
+      for (auto [before, value] : llvm::zip_equal(exact.at(key), values))
+        if (value != before) {
+          double distance = std::fabs(value - before);
+          moved[key] =
+              std::max(moved[key], std::isnan(distance) ? HUGE_VAL : distance);
+        }
+  }
+  return true;
 }
 
 /// Whether `got` is what code of a precision may give for `want`: a NaN never
 /// is.
-bool CompiledCheck::isClose(const Array &want, const runtime::DataValues &got,
+bool CompiledCheck::isClose(const std::string &key, const Array &want,
+                            const runtime::DataValues &got,
                             bool isDouble) const {
-  double allowed = toleranceOf(isDouble);
   if (want.shape != got.shape)
     return false;
   double largest = 1;
@@ -288,10 +341,17 @@ bool CompiledCheck::isClose(const Array &want, const runtime::DataValues &got,
     for (double value : want.values)
       if (std::isfinite(value))
         largest = std::max(largest, std::fabs(value));
+  double allowed = largest * tolerance;
+  if (isDouble && options.scale == Scale::Large)
+    allowed *= 10;
+  if (!isDouble) {
+    auto found = moved.find(key);
+    allowed = largest * fewRoundings +
+              (found == moved.end() ? 0 : mostErrors * found->second);
+  }
   // What is infinite is so in both.
   for (auto [expected, value] : llvm::zip_equal(want.values, got.values))
-    if (expected != value &&
-        !(std::fabs(expected - value) <= allowed * largest))
+    if (expected != value && !(std::fabs(expected - value) <= allowed))
       return false;
   return true;
 }
@@ -310,11 +370,11 @@ void CompiledCheck::judgeValues(const CompiledProgram &program,
       runtime::DataValues sum{want->second.shape, {}};
       sum.values.resize(want->second.values.size());
       program.workspace().addOutput(array.name, sum.values.data());
-      if (!isClose(want->second, sum, isDouble))
+      if (!isClose(array.name, want->second, sum, isDouble))
         fail(what + " is wrong in '" + array.name + "': " +
              explainDifference({{"the sum", want->second}},
                                {{"the sum", {sum.shape, sum.values}}},
-                               toleranceOf(isDouble)));
+                               isDouble ? tolerance : fewRoundings));
       continue;
     }
     for (size_t number = 0; number < values.size(); ++number) {
@@ -322,16 +382,32 @@ void CompiledCheck::judgeValues(const CompiledProgram &program,
       if (want == values[number].end())
         continue;
       runtime::DataValues got = program.workspace().output(array.name, number);
-      if (isClose(want->second, got, isDouble))
+      if (isClose(keyOf(array.name, number), want->second, got, isDouble))
         continue;
       fail(what + " is wrong in '" + array.name + "' of example " +
            std::to_string(number) + ": " +
            explainDifference({{"it", want->second}},
                              {{"it", {got.shape, got.values}}},
-                             toleranceOf(isDouble)));
+                             isDouble ? tolerance : fewRoundings));
       break;
     }
   }
+}
+
+/// What is off by more than a few roundings is measured against what errors do
+/// to it.
+bool CompiledCheck::judgePrecision(const CompiledProgram &program,
+                                   llvm::StringRef entry,
+                                   const std::string &what, bool isDouble) {
+  size_t before = failures.size();
+  moved.clear();
+  judgeValues(program, what, isDouble);
+  if (isDouble || failures.size() == before)
+    return failures.size() == before;
+  failures.resize(before);
+  if (measureErrors(entry))
+    judgeValues(program, what, isDouble);
+  return failures.size() == before;
 }
 
 /// All that a run gave, by name and example.
@@ -392,9 +468,37 @@ void CompiledCheck::judgeMachines(CompiledProgram &program,
       return fail(what + " depends on the CPU in " + name);
 }
 
+/// Makes one sum of the program a difference, or a difference or a product a
+/// sum.
+static void plantMistake(mlir::Operation *program, size_t number) {
+  llvm::SmallVector<mlir::Operation *> places;
+  program->walk([&](attn::ComputeOp op) {
+    // A product that has a name is computed by that name.
+    if (!attn::productOf(op))
+      op.getBody().walk([&](mlir::Operation *scalar) {
+        if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp,
+                      mlir::arith::MulFOp>(scalar))
+          places.push_back(scalar);
+      });
+  });
+  if (places.empty())
+    return;
+  // All over the program, whatever its size.
+  mlir::Operation *op = places[number * 7919 % places.size()];
+  mlir::OpBuilder builder(op);
+  mlir::Value left = op->getOperand(0), right = op->getOperand(1), wrong;
+  if (mlir::isa<mlir::arith::AddFOp>(op))
+    wrong = mlir::arith::SubFOp::create(builder, op->getLoc(), left, right);
+  else
+    wrong = mlir::arith::AddFOp::create(builder, op->getLoc(), left, right);
+  op->getResult(0).replaceAllUsesWith(wrong);
+  op->erase();
+}
+
 std::unique_ptr<CompiledProgram>
 CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
-                       const std::string &cpu, const std::string &what) {
+                       const std::string &cpu, const std::string &what,
+                       std::optional<size_t> mistake) {
   cli::CompiledOptions how;
   how.isDouble = isDouble;
   how.target = cpu;
@@ -404,6 +508,8 @@ CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
   // A program gets the kernels of one machine, so each has its own copy.
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::cast<mlir::ModuleOp>((*batched)->clone());
+  if (mistake)
+    plantMistake(findContainer(*module, entry), *mistake);
   Status status = CompiledProgram::create(*module, entry, how, program);
   if (status.failed())
     fail(what + ": " + status.text());
@@ -422,9 +528,9 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
-  if (!compute(*program, batch, nullptr))
+  if (!compute(*program, batch, nullptr) ||
+      !judgePrecision(*program, entry, what, isDouble))
     return;
-  judgeValues(*program, what, isDouble);
   if (failures.empty())
     judgeCompany(*program, what);
   if (!failures.empty() || options.otherCpu.empty())
@@ -433,10 +539,33 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
     judgeMachines(*program, *other, what);
 }
 
+/// Counts of how many mistakes each precision tells.
+void CompiledCheck::plantMistakes() {
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  for (int64_t number = 0; number < options.mistakes; ++number) {
+    bool isFound[2] = {};
+    for (bool isDouble : {false, true}) {
+      std::unique_ptr<CompiledProgram> program =
+          compile("grad", isDouble, options.cpu, "a mistake", number);
+      isFound[isDouble] =
+          !program || !compute(*program, batch, nullptr) ||
+          !judgePrecision(*program, "grad", "a mistake", isDouble);
+      failures.clear();
+    }
+    ++statistics.planted;
+    statistics.foundInDouble += isFound[1];
+    statistics.foundInSingle += isFound[0] && isFound[1];
+  }
+}
+
 void CompiledCheck::run(const std::vector<std::string> &gets) {
   drawBatch();
   if (!lower(gets) || !interpret())
     return;
+  if (options.mistakes > 0)
+    return plantMistakes();
   // Gradients compute the loss too; alone it is fused otherwise.
   const std::pair<const char *, bool> programs[] = {
       {"grad", true}, {"grad", false}, {"loss", true}, {"loss", false}};

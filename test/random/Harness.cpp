@@ -5,6 +5,8 @@
 //     --every-program          in both precisions, not in one by turns
 //     --cpu x86-64-v3          for another CPU than this one
 //     --same-as x86-64-v4      which gives the same bits as this one
+//     --mistakes 20            instead: puts that many into each spec's
+//                              gradients, and counts those that are found
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -37,6 +39,9 @@ static cl::opt<bool> compiledOnly("compiled",
 static cl::opt<bool>
     everyProgram("every-program",
                  cl::desc("compile each program of a seed in each precision"));
+static cl::opt<int64_t>
+    mistakes("mistakes", cl::desc("put so many mistakes into compiled gradients"
+                                  " and count those that are found"));
 static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
                                              "products; implies --compiled"));
 static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
@@ -259,10 +264,11 @@ static int checkSeeds(int64_t first, int64_t last) {
   Statistics statistics;
   CheckOptions options;
   options.everyProgram = everyProgram;
+  options.mistakes = mistakes;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.scale = large ? Scale::Large : Scale::Small;
-  if (compiledOnly || large)
+  if (compiledOnly || large || mistakes > 0)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
   int64_t failing = 0;
@@ -286,6 +292,10 @@ static int checkSeeds(int64_t first, int64_t last) {
                << statistics.states << " states, " << statistics.unnecessary
                << " unnecessary; " << statistics.compiled
                << " programs compiled";
+  if (statistics.planted > 0)
+    llvm::outs() << "; of " << statistics.planted << " mistakes f64 tells "
+                 << statistics.foundInDouble << ", and of these f32 "
+                 << statistics.foundInSingle;
   // What the specs reach: a kind that none reaches is tested by none.
   for (auto [kind, count] : llvm::enumerate(statistics.products))
     llvm::outs() << "; "
