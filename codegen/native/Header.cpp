@@ -33,6 +33,8 @@ fovea::codegen::headerFunctions(const HeaderOptions &options) {
     if (entry == "decode")
       names.insert(names.end(),
                    {"result_size", "result_get", "result_destroy"});
+    if (entry == "decode" && options.hasShows)
+      names.push_back("result_show");
   }
   return names;
 }
@@ -99,6 +101,7 @@ private:
   void writeGradients();
   void writeTraining();
   void writeDecoding();
+  void writeShows();
   void writeSteps();
   void writeSymbols();
 
@@ -417,8 +420,28 @@ void HeaderWriter::writeDecoding() {
   declare("int", "result_get",
           "const " + prefix + "_result *result, int64_t example, " +
               "int64_t rank, " + prefix + "_hypothesis *hypothesis");
+  if (options.hasShows)
+    writeShows();
   comment("Null is allowed.");
   declare("void", "result_destroy", prefix + "_result *result");
+}
+
+void HeaderWriter::writeShows() {
+  std::string names;
+  for (const runtime::ShownEquation &equation : description.shows) {
+    names += (names.empty() ? "" : ", ") + equation.name + "[";
+    for (const std::string &extent : equation.extents)
+      names += (names.back() == '[' ? "" : ", ") + extent;
+    names += "]";
+  }
+  comment("An equation of one of them: " + llvm::Twine(names) +
+          ". Gives how many axes it has, its values, row by row, and its "
+          "extents, which are the result's; -1 when there is none of this "
+          "name.");
+  declare("int64_t", "result_show",
+          "const " + prefix + "_result *result, int64_t example, " +
+              "int64_t rank, const char *equation, const double **values, " +
+              "const int64_t **shape");
 }
 
 void HeaderWriter::writeSteps() {

@@ -20,6 +20,8 @@ struct HeaderOptions {
   bool hasWeights = false;
   /// `loss`, `grad`, `train_step`.
   std::vector<std::string> entries;
+  /// Whether the decoder gives equations besides what it generates.
+  bool hasShows = false;
 };
 
 /// The functions of the header, without the prefix.

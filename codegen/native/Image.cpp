@@ -32,6 +32,7 @@ llvm::ArrayRef<CFunction> fovea::codegen::cFunctions() {
       {"decode", "ipppp"},
       {"result_size", "lpl"},
       {"result_get", "ipllp"},
+      {"result_show", "lpllppp"},
       {"result_destroy", "vp"},
       {"encode", "ippp"},
       {"step", "iplppp"},

@@ -16,6 +16,7 @@
 #include "driver/data/Files.h"
 #include "driver/data/Unknown.h"
 #include "driver/model/Execution.h"
+#include "driver/show/Shows.h"
 #include "driver/train/TrainBlock.h"
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/TrainOptions.h"
@@ -229,6 +230,18 @@ bool Package::describeSearch() {
   description.search = options;
   if (status.failed())
     session.error(arguments.spec() + ": " + status.text());
+  if (!hasDecoder() && !arguments.shows.empty()) {
+    session.error("'--show' is of what decoding gives, and 'decode' is not "
+                  "among the entries");
+    return false;
+  }
+  for (const std::string &name : arguments.shows)
+    llvm::append_range(description.shows,
+                       shownEquations(session, *model, name));
+  if (!description.shows.empty())
+    description.axisSymbols = axisSymbolsOf(*model);
+  if (session.diagnostics().failed())
+    return false;
   if (!isProgram() || !hasDecoder())
     return status.succeeded();
   return status.succeeded() &&
@@ -242,7 +255,10 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
-  if (!description.unknown.weights.empty())
+  for (const runtime::ShownEquation &equation : description.shows)
+    request.shows.push_back(equation.name);
+  if (!description.unknown.weights.empty() &&
+      !llvm::is_contained(request.shows, description.unknown.weights))
     request.shows.push_back(description.unknown.weights);
   request.stopAfter = attn::Phase::fuse;
   if (!has("loss"))
@@ -338,6 +354,7 @@ int Package::link() {
   header.prefix = image.prefix;
   header.hasWeights = !image.weights.empty();
   header.entries = entries;
+  header.hasShows = !description.shows.empty();
   StringRef machine = target.isForeign() ? StringRef(arguments.cpu) : "";
   std::optional<std::string> runtimeFile = findRuntime(machine);
   if (!runtimeFile)

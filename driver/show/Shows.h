@@ -10,9 +10,17 @@
 
 #include "dialect/reference/Search.h"
 #include "driver/model/Execution.h"
-#include "pictures/Page.h"
+#include "runtime/data/Shown.h"
 
 namespace fovea::cli {
+
+/// The equations of `@decoding` that `name` means, with their extents. Empty
+/// when there is none (diagnosed).
+std::vector<runtime::ShownEquation>
+shownEquations(Session &session, Model &model, const std::string &name);
+
+/// What may stand along their axes.
+std::vector<runtime::AxisSymbols> axisSymbolsOf(const Model &model);
 
 class Shows {
 public:
@@ -33,10 +41,8 @@ public:
 private:
   /// One equation, and its value in each example.
   struct Equation {
-    std::string name;
-    std::vector<std::string> extents; // as text: `S`, `3`
-    std::vector<runtime::DataValues> values;
-    std::vector<std::vector<pictures::Axis>> axes;
+    runtime::ShownEquation about;
+    std::vector<runtime::ShownValues> examples;
   };
   struct Show {
     std::string path;
@@ -46,6 +52,7 @@ private:
   int draw(const Show &show) const;
 
   std::string title;
+  std::vector<runtime::AxisSymbols> symbols;
   std::vector<Show> shows;
   std::vector<double> logps; // of the examples
 };

@@ -18,6 +18,7 @@ struct Hypothesis {
   double logp = 0, score = 0;
   int64_t steps = 0, ended = 0;
   std::vector<Values> outputs; // by generated name
+  std::map<std::string, DataValues> shows;
 };
 
 } // namespace
@@ -81,6 +82,8 @@ static Hypothesis hypothesisOf(const Description &description,
       else
         own.whole.push_back(static_cast<int64_t>(value));
   }
+  for (const ShownEquation &equation : description.shows)
+    result.shows[equation.name] = generated.outputs.at(equation.name);
   return result;
 }
 
@@ -152,6 +155,32 @@ int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                                     : values.whole.size()));
   }
   return foveaDone;
+}
+
+int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
+                            int64_t rank, const char *equation,
+                            const double **values, const int64_t **shape) {
+  beginCall();
+  if (!equation || !values || !shape) {
+    missing(!equation ? "the name of the equation"
+            : !values ? "the place of the values"
+                      : "the place of the extents");
+    return -1;
+  }
+  if (rank < 0 || rank >= fovea_c_result_size(result, example)) {
+    fail(foveaBadCall, "there is no such hypothesis");
+    return -1;
+  }
+  const auto &shows = result->examples[example][rank].shows;
+  auto found = shows.find(equation);
+  if (found == shows.end()) {
+    fail(foveaBadCall,
+         "no equation that is shown is called '" + std::string(equation) + "'");
+    return -1;
+  }
+  *values = found->second.values.data();
+  *shape = found->second.shape.data();
+  return static_cast<int64_t>(found->second.shape.size());
 }
 
 void fovea_c_result_destroy(FoveaResult *result) { delete result; }

@@ -53,6 +53,11 @@ int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
 /// and the address and size of each generated name (codegen/native/Header.cpp).
 int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                        void *hypothesis);
+/// The number of axes, the values and the extents of an equation that is shown;
+/// -1: there is none of this name, or no such hypothesis.
+int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
+                            int64_t rank, const char *equation,
+                            const double **values, const int64_t **shape);
 void fovea_c_result_destroy(FoveaResult *result);
 int fovea_c_encode(FoveaModel *model, const void *batch, double *logps);
 int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,

@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 4;
+static constexpr int formatVersion = 5;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -120,10 +120,19 @@ template <typename A> static void fields(A &a, UnknownWords &x) {
   a(x.weights), a(x.generated), a(x.given), a(x.dictionary);
 }
 
+template <typename A> static void fields(A &a, ShownEquation &x) {
+  a(x.name), a(x.extents);
+}
+
+template <typename A> static void fields(A &a, AxisSymbols &x) {
+  a(x.extent), a(x.field), a(x.isChosen);
+}
+
 template <typename A> static void fields(A &a, Description &x) {
   a(x.model), a(x.compiler), a(x.cpu), a(x.features), a(x.isDouble);
   a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
   a(x.hasDecoder), a(x.decoder), a(x.search), a(x.unknown);
+  a(x.shows), a(x.axisSymbols);
   a(x.train), a(x.dims), a(x.frozen), a(x.vocabularies);
 }
 
@@ -358,9 +367,22 @@ static bool isWhole(const Decoder &decoder, size_t numPrograms) {
   return good;
 }
 
+/// Whether `decoder`, or a search behind it, gives this.
+static bool gives(const Decoder &decoder, const std::string &name) {
+  auto isIt = [&](const Decoder::Output &output) {
+    return output.name == name;
+  };
+  return std::any_of(decoder.outputs.begin(), decoder.outputs.end(), isIt) ||
+         std::any_of(decoder.later.begin(), decoder.later.end(),
+                     [&](const Decoder &next) { return gives(next, name); });
+}
+
 static bool isWhole(const Description &description) {
   bool good = !description.hasDecoder ||
               isWhole(description.decoder, description.decoder.programs.size());
+  for (const ShownEquation &equation : description.shows)
+    good = good && description.hasDecoder &&
+           gives(description.decoder, equation.name);
   for (const Program &program : description.programs)
     good &= isWhole(program);
   for (const ParameterDescription &parameter : description.parameters) {

@@ -10,6 +10,7 @@
 #define FOVEA_RUNTIME_MODEL_DESCRIPTION_H
 
 #include "runtime/Decoder.h"
+#include "runtime/data/Shown.h"
 #include "runtime/data/UnknownWords.h"
 #include "runtime/search/SearchOptions.h"
 
@@ -44,6 +45,10 @@ struct Description {
   /// What the spec's decode block says.
   SearchOptions search;
   UnknownWords unknown;
+  /// Equations that the decoder gives as well, and what may stand along their
+  /// axes.
+  std::vector<ShownEquation> shows;
+  std::vector<AxisSymbols> axisSymbols;
   /// `train { .. }` and the dims that its entries name.
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;

@@ -41,6 +41,7 @@ struct Flags {
   SearchFlags search;
   std::vector<std::string> files;
   std::string weights;
+  std::vector<std::string> shows; // NAME=FILE
   int threads = 0;
   bool score = false;
 };
@@ -59,7 +60,10 @@ private:
     return fail(fmt::format("{}:{}: error: {}", file, lineNumber, text), code);
   }
   bool isScoring() const { return flags.score || !description.hasDecoder; }
+  int readShows();
+  int writeShows();
   void findInputs();
+  int runAll();
   int runFile(const std::string &path);
   int runLines(int descriptor);
   int runTensors(const std::string &path);
@@ -82,6 +86,14 @@ private:
   int64_t lineNumber = 0, firstLine = 0;       // in it; of the batch
   int64_t numExamples = 0;                     // that are done
   std::string output;
+
+  /// An equation that is stored: its file, and its value in each example.
+  struct Show {
+    const ShownEquation &equation;
+    std::string path;
+    std::vector<ShownValues> examples;
+  };
+  std::vector<Show> shows;
 };
 
 } // namespace
@@ -310,6 +322,48 @@ void Runner::printExample(int64_t number, const Example &example,
   }
 }
 
+static std::string shownNames(const Description &description) {
+  std::string text;
+  for (const ShownEquation &equation : description.shows)
+    text += (text.empty() ? "" : ", ") + equation.name;
+  return text;
+}
+
+/// What `--show` asks for. Returns an exit code.
+int Runner::readShows() {
+  if (isScoring() && !flags.shows.empty())
+    return fail("'--show' is of what is generated, and '--score' generates "
+                "nothing",
+                badUsage);
+  for (const std::string &text : flags.shows) {
+    size_t place = text.find('=');
+    std::string name = text.substr(0, place);
+    auto isIt = [&](const ShownEquation &equation) {
+      return equation.name == name || equation.name.starts_with(name + ".");
+    };
+    size_t before = shows.size();
+    for (const ShownEquation &equation : description.shows)
+      if (isIt(equation))
+        shows.push_back({equation, text.substr(place + 1), {}});
+    if (shows.size() == before)
+      return fail(fmt::format("this program does not show '{}'; it has {}",
+                              name, shownNames(description)),
+                  badUsage);
+  }
+  return done;
+}
+
+/// One file for each path, with all that goes there.
+int Runner::writeShows() {
+  std::map<std::string, TensorFile> files;
+  for (const Show &show : shows)
+    storeShown(show.equation.name, show.examples, files[show.path]);
+  for (const auto &[path, stored] : files)
+    if (Status status = writeSafeTensors(path, stored); status.failed())
+      return fail(status.text(), codeOf(status));
+  return done;
+}
+
 /// Adds the lines of some examples to the output.
 Status Runner::print(const std::vector<Example> &examples) {
   if (isScoring()) {
@@ -321,9 +375,14 @@ Status Runner::print(const std::vector<Example> &examples) {
   }
   std::vector<std::vector<Generated>> results;
   Status status = model->decode(examples, options, results);
-  for (size_t i = 0; i < results.size() && status.succeeded(); ++i)
+  for (size_t i = 0; i < results.size() && status.succeeded(); ++i) {
     printExample(numExamples + static_cast<int64_t>(i) + 1, examples[i],
                  results[i]);
+    for (Show &show : shows)
+      show.examples.push_back(shownIn(show.equation, description.axisSymbols,
+                                      examples[i], results[i].front().outputs,
+                                      model->words()));
+  }
   return status;
 }
 
@@ -371,7 +430,15 @@ int Runner::run() {
   Status status = Model::create(image, flags.weights, threads, model);
   if (status.failed())
     return fail(status.text(), codeOf(status));
+  if (int code = readShows())
+    return code;
   findInputs();
+  // What is answered before a mistake is stored as well.
+  int code = runAll();
+  return std::max(code, writeShows());
+}
+
+int Runner::runAll() {
   if (inputs.empty()) {
     if (!flags.files.empty())
       return fail(fmt::format("'{}' is given nothing", description.model),
@@ -449,6 +516,20 @@ static std::optional<int> readFlags(const Description &description, int argc,
       ->type_name("N");
   if (description.hasDecoder) {
     addSearchFlags(app, flags.search);
+    if (!description.shows.empty())
+      app.add_option("--show", flags.shows,
+                     "stores an equation of the best hypothesis of each "
+                     "example as FILE.safetensors, for fovea plot: " +
+                         shownNames(description))
+          ->check([](const std::string &text) {
+            size_t place = text.find('=');
+            return place != text.npos && place > 0 &&
+                           endsWith(text, ".safetensors")
+                       ? std::string()
+                       : "'" + text + "' is not NAME=FILE.safetensors";
+          })
+          ->allow_extra_args(false)
+          ->type_name("NAME=FILE");
     for (const Program &program : description.programs)
       if (program.entry == "loss")
         app.add_flag("--score", flags.score,

@@ -458,7 +458,8 @@ private:
         ->type_name("NAME");
     command
         ->add_option("--show", arguments.shows,
-                     "equations that the decoder gives as well")
+                     "equations that the decoder gives as well, also of a "
+                     "program or a library")
         ->type_name("NAME");
     addStopAfter(command, "the last phase: " + phaseNames());
     command->add_flag("--explain", arguments.explain,

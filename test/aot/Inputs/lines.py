@@ -2,9 +2,10 @@
 
 It prints what `fovea decode` prints, to the last digit of every score: with
 beams, draws and several hypotheses, for each CPU that is named, or for 64-bit
-ARM with an emulator. The models are those of test/models/tiny.py.
+ARM with an emulator. What it shows, it stores with the same bytes. The models are those of test/models/tiny.py.
 """
 
+import filecmp
 import os
 import random
 import subprocess
@@ -27,6 +28,7 @@ LINES = {
     "rnnlm": [],
 }
 GENERATED = {"pointer": ["out"], "memory_soft": ["answer"], "caption_soft": ["tgt"], "speech": ["tgt"]}
+SHOWS = {"rnnsearch": "align", "caption_soft": "align", "speech": "align"}
 FLAGS = [
     [],
     ["--scores", "--beam", "3", "--nbest", "2", "--length-norm", "none"],
@@ -75,14 +77,20 @@ else:
 for cpu in cpus or ["native"]:
     program = place("program-" + cpu)
     machine = ["--target" if emulator else "--cpu", cpu]
-    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *machine, "-o", program)
+    shows = ["--show", SHOWS[model]] if model in SHOWS else []
+    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *shows, *machine,
+        "-o", program)
     for flags in FLAGS:
         here = [] if emulator else machine
-        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, *here)
+        stored = shows and ["--show", f"{SHOWS[model]}={place('wanted.safetensors')}"]
+        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, *here, *stored)
+        stored = shows and ["--show", f"{SHOWS[model]}={place('got.safetensors')}"]
         for threads in "1", "3":
-            got = run(*emulator, program, *flags, *files, "--threads", threads, text=text)
+            got = run(*emulator, program, *flags, *files, "--threads", threads, *stored, text=text)
             if got != wanted:
                 sys.exit(f"{cpu} {flags}: the program prints\n{got}but fovea decode\n{wanted}")
+            if shows and not filecmp.cmp(place("got.safetensors"), place("wanted.safetensors"), shallow=False):
+                sys.exit(f"{cpu} {flags}: the program stores another '{SHOWS[model]}' than fovea decode")
         assert wanted, flags
     if model in LINES and text:
         # One line after the other is the same.

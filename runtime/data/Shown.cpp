@@ -1,0 +1,70 @@
+//===- Shown.cpp - equations of hypotheses as a file ----------------------===//
+
+#include "runtime/data/Shown.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace fovea::runtime;
+using nlohmann::json;
+
+static ShownAxis axisOf(const std::string &extent,
+                        const std::vector<AxisSymbols> &symbols,
+                        const Example &example,
+                        const std::map<std::string, DataValues> &generated,
+                        const Vocabularies &vocabularies) {
+  ShownAxis axis;
+  if (extent.find_first_not_of("0123456789") != extent.npos)
+    axis.name = extent;
+  for (const auto &[along, field, isChosen] : symbols) {
+    if (along != extent)
+      continue;
+    const auto &values =
+        isChosen && generated.count(field.name) ? generated : example.data;
+    auto found = values.find(field.name);
+    if (found == values.end())
+      continue;
+    axis.name = field.name;
+    for (double value : found->second.values)
+      axis.labels.push_back(
+          vocabularies.wordOf(field, static_cast<int64_t>(value)));
+    break;
+  }
+  return axis;
+}
+
+ShownValues fovea::runtime::shownIn(
+    const ShownEquation &equation, const std::vector<AxisSymbols> &symbols,
+    const Example &example, const std::map<std::string, DataValues> &generated,
+    const Vocabularies &vocabularies) {
+  ShownValues result;
+  result.values = generated.at(equation.name);
+  for (const std::string &extent : equation.extents)
+    result.axes.push_back(
+        axisOf(extent, symbols, example, generated, vocabularies));
+  return result;
+}
+
+void fovea::runtime::storeShown(const std::string &name,
+                                const std::vector<ShownValues> &examples,
+                                TensorFile &file) {
+  std::vector<DataValues> values;
+  json axes = json::array();
+  for (const ShownValues &example : examples) {
+    values.push_back(example.values);
+    json &row = axes.emplace_back(json::array());
+    for (const ShownAxis &axis : example.axes)
+      row.push_back({{"name", axis.name}, {"labels", axis.labels}});
+  }
+  file.tensors[name] = joinPadded(DType::F64, values);
+  size_t rank = values.empty() ? 0 : values.front().shape.size();
+  for (size_t axis = 0; axis < rank; ++axis) {
+    std::vector<double> lengths;
+    for (const DataValues &value : values)
+      lengths.push_back(static_cast<double>(value.shape[axis]));
+    std::string suffix = axis == 0 ? "" : "." + std::to_string(axis + 1);
+    file.tensors[name + ".length" + suffix] =
+        Tensor::of(DType::I64, {static_cast<int64_t>(values.size())}, lengths);
+  }
+  file.metadata["axes." + name] =
+      axes.dump(-1, ' ', false, json::error_handler_t::replace);
+}
