@@ -30,6 +30,17 @@ llvm::Expected<Target> fovea::codegen::targetNamed(llvm::StringRef name) {
   return (*backend)->target(name);
 }
 
+llvm::Expected<fovea::attn::MachineAttr>
+fovea::codegen::machineNamed(llvm::StringRef target, mlir::Type real) {
+  llvm::Expected<const Backend *> backend = backendFor(target);
+  if (!backend)
+    return backend.takeError();
+  llvm::Expected<Target> found = (*backend)->target(target);
+  if (!found)
+    return found.takeError();
+  return (*backend)->machineOf(*found, real);
+}
+
 void fovea::codegen::registerBackendPasses() {
   for (const Backend *backend : backends())
     backend->registerPasses();

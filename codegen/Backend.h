@@ -106,6 +106,10 @@ llvm::Expected<const Backend *> backendFor(llvm::StringRef target);
 /// The target itself.
 llvm::Expected<Target> targetNamed(llvm::StringRef name);
 
+/// What passes ask of it, for real numbers of the type `real`.
+llvm::Expected<attn::MachineAttr> machineNamed(llvm::StringRef target,
+                                               mlir::Type real);
+
 /// The passes of all back ends.
 void registerBackendPasses();
 

@@ -33,6 +33,8 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
   let extraClassDeclaration = [{
     /// The machine of `op`, or of the program or module around it.
     static MachineAttr of(::mlir::Operation *op);
+    /// Makes this the machine of `op`, a program or module.
+    void setTo(::mlir::Operation *op);
     /// The columns of a tile.
     int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
   }];
@@ -43,7 +45,8 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
 //===----------------------------------------------------------------------===//
 
 def Attn_Schedule : I32EnumAttr<"Schedule", "how the equations of a kernel take turns", [
-  I32EnumAttrCase<"strips", 0>, I32EnumAttrCase<"columns", 1>
+  I32EnumAttrCase<"strips", 0>, I32EnumAttrCase<"columns", 1>,
+  I32EnumAttrCase<"loop", 2>, I32EnumAttrCase<"rows", 3>
 ]> { let cppNamespace = "::fovea::attn"; }
 
 def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
@@ -59,11 +62,18 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
       the rows.
     * `columns`: some columns of the products that stand first, then the same
       columns of the equations that read them at their own place.
+    * `loop`: sums over the same indices, at each place all of them. It may
+      stand in a kernel in strips.
+    * `rows`: in a loop, each equation of one example, then those of the next.
 
     * (C1) the body yields the types of the results.
     * (C2) in `strips` there is an extent of the rows, and each equation has
       as many shared indices as there are outer extents, and one more; the
-      extents of these indices are those.
+      extents of these indices are those. No other schedule has such extents.
+    * (C3) the body holds equations and their views; in `strips` also kernels
+      that are a loop, and in a loop only sums of real numbers.
+    * (C4) in a `loop` all equations have the same indices, and read none of
+      the others.
 
     Example: weights that nobody else needs are never in memory as a whole.
 
@@ -95,8 +105,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Operation *getYield() { return getBody().front().getTerminator(); }
-    /// The equations, in order.
-    auto getMembers() { return getBody().getOps<ComputeOp>(); }
+    /// The equations, in order, with those of loops inside.
+    ::llvm::SmallVector<ComputeOp> getMembers();
     /// What a result is called inside.
     ::mlir::Value getYielded(::mlir::OpResult result) {
       return getYield()->getOperand(result.getResultNumber());

@@ -5,10 +5,14 @@
 using namespace mlir;
 using namespace fovea::attn;
 
+static constexpr StringLiteral machineName = "attn.machine";
+
+void MachineAttr::setTo(Operation *op) { op->setAttr(machineName, *this); }
+
 MachineAttr MachineAttr::of(Operation *op) {
   MLIRContext *context = op->getContext();
   for (; op; op = op->getParentOp())
-    if (auto given = op->getAttrOfType<MachineAttr>("attn.machine"))
+    if (auto given = op->getAttrOfType<MachineAttr>(machineName))
       return given;
   return get(context, StringAttr::get(context, "x86-64-v3"), /*lanes=*/8,
              /*tile_rows=*/6, /*tile_vectors=*/2);
@@ -34,6 +38,54 @@ static LogicalResult verifyShared(KernelOp kernel, ComputeOp member,
   return success();
 }
 
+SmallVector<ComputeOp> KernelOp::getMembers() {
+  SmallVector<ComputeOp> members;
+  for (Operation &op : getBody().front()) {
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      members.push_back(compute);
+    else if (auto loop = dyn_cast<KernelOp>(op))
+      llvm::append_range(members, loop.getBody().front().getOps<ComputeOp>());
+  }
+  return members;
+}
+
+/// Whether an op may stand in the body of a kernel.
+static bool mayStandIn(Schedule schedule, Operation &op) {
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (schedule == Schedule::loop)
+    return compute && compute.getReducer() == Reducer::sum &&
+           compute.getElementType().isF64();
+  if (auto inner = dyn_cast<KernelOp>(op))
+    return schedule == Schedule::strips &&
+           inner.getSchedule() == Schedule::loop;
+  return compute || (isa<ReshapeOp>(op) && schedule != Schedule::strips);
+}
+
+/// That one loop can compute an equation with the first of its kernel.
+static LogicalResult verifyLoop(KernelOp kernel, ComputeOp first,
+                                ComputeOp member) {
+  if (member.getExtents() != first.getExtents() ||
+      member.getLower() != first.getLower() ||
+      member.getNumParallel() != first.getNumParallel()) {
+    InFlightDiagnostic diag = member.emitOpError()
+                              << "has other indices than its loop";
+    diag.attachNote(first.getLoc()) << "which are those of the first equation";
+    return diag;
+  }
+  WalkResult walk = member.walk([&](ReadOp read) {
+    return llvm::any_of(read->getOperands(),
+                        [&](Value operand) {
+                          Operation *source = operand.getDefiningOp();
+                          return source && source->getParentOp() == kernel;
+                        })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return member.emitOpError() << "reads an equation of its own loop";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   // (C1)
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
@@ -43,16 +95,31 @@ LogicalResult KernelOp::verify() {
                          << (yield ? TypeRange(yield->getOperandTypes())
                                    : TypeRange())
                          << ")";
+  // (C3)
+  for (Operation &op : getBody().front().without_terminator())
+    if (!mayStandIn(getSchedule(), op))
+      return op.emitOpError() << "cannot stand in a kernel of the schedule '"
+                              << stringifySchedule(getSchedule()) << "'";
+  SmallVector<ComputeOp> members = getMembers();
+  // (C4)
+  if (getSchedule() == Schedule::loop)
+    for (ComputeOp member : members)
+      if (failed(verifyLoop(*this, members.front(), member)))
+        return failure();
   // (C2)
-  if (getSchedule() != Schedule::strips)
+  if (getSchedule() != Schedule::strips) {
+    if (getOver() || getOuter())
+      return emitOpError() << "has extents of rows but the schedule '"
+                           << stringifySchedule(getSchedule()) << "'";
     return success();
+  }
   if (!getOver())
     return emitOpError() << "is in strips of no rows";
   SmallVector<Attribute> extents;
   if (getOuter())
     llvm::append_range(extents, *getOuter());
   extents.push_back(*getOver());
-  for (ComputeOp member : getMembers())
+  for (ComputeOp member : members)
     if (failed(verifyShared(*this, member, extents)))
       return failure();
   return success();

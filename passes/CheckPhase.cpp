@@ -8,6 +8,8 @@
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/fuse/ExposeProducts.h"
+#include "passes/kernels/FormRows.h"
+#include "passes/kernels/ShareLoops.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace fovea::attn {
@@ -112,6 +114,55 @@ static LogicalResult checkFuse(ModuleOp module) {
   return success();
 }
 
+/// That the columns of a kernel are whole vectors of its machine.
+static LogicalResult checkColumns(KernelOp kernel) {
+  MachineAttr machine = MachineAttr::of(kernel);
+  for (ComputeOp op : kernel.getMembers()) {
+    auto width = dyn_cast<IntegerAttr>(op.getExtents()[0]);
+    if (!width || width.getInt() % machine.getLanes() != 0)
+      return op.emitOpError() << "has " << extentText(op.getExtents()[0])
+                              << " columns, but a vector of "
+                              << machine.getName() << " " << machine.getLanes();
+  }
+  return success();
+}
+
+/// Each launch is one op, and what a kernel keeps to itself is not given.
+static LogicalResult checkKernels(ModuleOp module) {
+  if (failed(checkBatch(module)))
+    return failure();
+  auto together = [](Operation *first, Operation *second, StringRef what) {
+    InFlightDiagnostic diag = first->emitOpError()
+                              << "is launched alone after the phase 'kernels'";
+    diag.attachNote(second->getLoc()) << what;
+    return diag;
+  };
+  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      for (OpResult result : kernel->getResults())
+        if (result.use_empty())
+          return kernel.emitOpError()
+                 << "gives array " << result.getResultNumber()
+                 << ", which nobody reads after the phase 'kernels'";
+      if (kernel.getSchedule() == Schedule::columns &&
+          failed(checkColumns(kernel)))
+        return failure();
+    }
+    if (auto scan = dyn_cast<ScanOp>(op))
+      for (const RunOfRows &run : runsOfRows(scan.getBody().front()))
+        return together(run[0], run[1], "and this equation of the same step");
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto program : module.getOps<ProgramOp>())
+    for (Block *block : blocksOfLoops(program))
+      for (auto op : block->getOps<ComputeOp>())
+        if (SmallVector<ComputeOp> sums = sharingLoop(op); sums.size() > 1)
+          return together(op, sums[1], "and this sum of the same functions");
+  return success();
+}
+
 namespace {
 
 struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
@@ -125,11 +176,12 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
       return checkDifferentiate(getOperation());
     case Phase::schedule:
       return checkSchedule(getOperation());
-    case Phase::kernels:
     case Phase::batch:
       return checkBatch(getOperation());
     case Phase::fuse:
       return checkFuse(getOperation());
+    case Phase::kernels:
+      return checkKernels(getOperation());
     }
     llvm_unreachable("every phase has a contract");
   }

@@ -99,6 +99,10 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createFormStrips());
   // Behind strips, which keep more out of memory.
   programs.addPass(createFormEpilogues());
+  // In strips, too.
+  programs.addPass(createShareLoops());
+  // Of what is left in loops.
+  programs.addPass(createFormRows());
 }
 
 LogicalResult fovea::attn::formKernels(ProgramOp program, MachineAttr machine) {
@@ -109,7 +113,7 @@ LogicalResult fovea::attn::formKernels(ProgramOp program, MachineAttr machine) {
            "a program has the kernels of one machine");
     return success();
   }
-  program->setAttr("attn.machine", machine);
+  machine.setTo(program);
   PassManager manager(program.getContext(), ProgramOp::getOperationName());
   formKernels(manager);
   return manager.run(program);

@@ -1,6 +1,7 @@
 //===- Session.cpp - one spec, its context and its errors -----------------===//
 
 #include "driver/model/Session.h"
+#include "codegen/Backend.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "frontends/fov/syntax/SourceFile.h"
@@ -225,7 +226,22 @@ bool Session::check(Model &model) {
   return lower(model, request);
 }
 
+/// What is computed together depends on the machine: that of the command line.
+bool Session::setMachine(Model &model) {
+  Type real = arguments.dtype == "f64" ? Type(Float64Type::get(&mlirContext))
+                                       : Type(Float32Type::get(&mlirContext));
+  auto machine = codegen::machineNamed(arguments.cpu, real);
+  if (!machine) {
+    misuse(llvm::toString(machine.takeError()));
+    return false;
+  }
+  machine->setTo(*model.module);
+  return true;
+}
+
 bool Session::lower(Model &model, const Request &request) {
+  if (request.stopAfter == attn::Phase::kernels && !setMachine(model))
+    return false;
   attn::PipelineOptions options;
   for (const std::string &name : request.gets)
     options.get.push_back(name);

@@ -86,6 +86,7 @@ private:
   std::unique_ptr<Model> compileStored(FrontendOptions options);
   bool readStored();
   void report(mlir::Diagnostic &diagnostic);
+  bool setMachine(Model &model);
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;

@@ -255,8 +255,9 @@ Value fovea::attn::behindViews(Value array) {
 }
 
 Value fovea::attn::insideKernel(Value array) {
-  auto kernel = array.getDefiningOp<KernelOp>();
-  return kernel ? kernel.getYielded(cast<OpResult>(array)) : array;
+  while (auto kernel = array.getDefiningOp<KernelOp>())
+    array = kernel.getYielded(cast<OpResult>(array));
+  return array;
 }
 
 bool fovea::attn::variesInside(Attribute extent, Operation *model) {

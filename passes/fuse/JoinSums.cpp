@@ -2,8 +2,8 @@
 //
 // Where two sums evaluate the same costly function at the same places, the one
 // that adds up more becomes a sum with the indices of the other, and the sum of
-// what that gives. Whoever generates code computes such neighbours in one loop
-// (codegen/cpu/loops/Twins.h), and so evaluates the function once.
+// what that gives. `attn-share-loops` makes one loop of such neighbours, which
+// evaluates the function once.
 //
 // In a loop of the program nothing is done: what a step adds would be rows of
 // the loop.

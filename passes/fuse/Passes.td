@@ -248,9 +248,9 @@ def JoinSums : Pass<"attn-join-sums", "::mlir::ModuleOp"> {
     * In: batched programs.
     * Out: the same programs, in which two sums that evaluate the same costly
       function (tanh, exp, ..) at the same places have the same indices and stand
-      one behind the other, so that one loop computes both. The one that adds up
-      more, over other indices or over the examples, becomes a sum with the
-      indices of the other one, and the sum of what that gives.
+      one behind the other, so that `attn-share-loops` makes one loop of both. The
+      one that adds up more, over other indices or over the examples, becomes a
+      sum with the indices of the other one, and the sum of what that gives.
     * After: `attn-batch`, `attn-fuse-elementwise`.
     * Not: sums in loops, sums of which one needs the other, sums with different
       conditions or with one that finds a place (`token[t] == w`), sums over less

@@ -71,9 +71,7 @@ private:
 static bool isProductOfColumns(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product || !product->isByRows() || op.getNumParallel() != 1 ||
-      product->columns() != product->width || batchOf(op) != BatchKind::each ||
-      !isa<ProgramOp>(
-          product->right.getArray().getParentBlock()->getParentOp()))
+      product->columns() != product->width || batchOf(op) != BatchKind::each)
     return false;
   // Only here do the rows of the left side follow the order of the result's.
   Value left = behindViews(product->left.getArray());

@@ -39,6 +39,14 @@ struct Member {
   bool sumsRows = false;
   /// Whether it stays the product that it is.
   bool isProduct = true;
+  /// Whether it is a sum over the rows of which only the terms are computed
+  /// here.
+  bool isSplit = false;
+  /// Whether what it gives is whole only after the last strip, in itself or as
+  /// a sum of what is computed here.
+  bool isWholeAfter() const {
+    return sumsRows || isSplit || batchOf(op) == BatchKind::sum;
+  }
 };
 
 struct Group {
@@ -67,11 +75,13 @@ public:
 private:
   std::optional<Member> asRows(ComputeOp op);
   std::optional<Member> asSum(ComputeOp op);
+  std::optional<Member> asSplit(ComputeOp op);
   bool findShared(ComputeOp op, Member &member);
   bool alignPending(ComputeOp op, const Member &reader);
   bool isPairs(Value array) const;
   bool visit(Operation &op);
   void join(const Member &member);
+  void split();
   void move();
   Attribute extentOf(size_t shared) const {
     return shared < group.outer.size() ? group.outer[shared] : group.rows;
@@ -83,7 +93,7 @@ private:
   size_t numShared = 0;
   /// Arrays that members give row by row.
   llvm::MapVector<Value, Axes> rows;
-  /// Arrays that members add up over the rows.
+  /// Arrays that are whole after the last strip.
   llvm::DenseSet<Value> sums;
   /// Ops that come behind the group.
   llvm::SetVector<Operation *> behind;
@@ -286,13 +296,22 @@ std::optional<Member> Gatherer::asSum(ComputeOp op) {
   return member;
 }
 
-/// sum[row](f(row)) of an example becomes sum[row](g[row]) with g[row] =
-/// f(row), which is returned; null where it is something else.
-static ComputeOp splitRows(ComputeOp op, Attribute rows) {
+/// A sum over the rows of an example, whose terms are rows.
+std::optional<Member> Gatherer::asSplit(ComputeOp op) {
+  Member member;
+  member.op = op;
+  member.isSplit = true;
+  member.isProduct = false;
   if (batchOf(op) != BatchKind::each || op.getReducer() != Reducer::sum ||
       op.getNumIndices() != 1 || op.getNumParallel() != 0 ||
-      op.hasCondition() || op.getExtents()[0] != rows || op.getLower()[0] != 0)
-    return {};
+      op.hasCondition() || !findShared(op, member))
+    return std::nullopt;
+  return member;
+}
+
+/// sum[row](f(row)) of an example becomes sum[row](g[row]) with g[row] =
+/// f(row), which is returned.
+static ComputeOp splitRows(ComputeOp op) {
   OpBuilder builder(op);
   auto each = ComputeOp::create(
       builder, op.getLoc(), op.getLabel().value_or(""),
@@ -309,10 +328,9 @@ static ComputeOp splitRows(ComputeOp op, Attribute rows) {
   return each;
 }
 
-/// The sum over the examples, of what each has by itself.
-static void splitSum(ComputeOp op) {
-  if (batchOf(op) != BatchKind::sum)
-    return;
+/// Leaves what each example has by itself, and gives the sum of it over the
+/// examples.
+static ComputeOp splitSum(ComputeOp op) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   unsigned rank = op.getNumParallel();
@@ -329,13 +347,14 @@ static void splitSum(ComputeOp op) {
     indices.push_back(sum.getIndex(index));
   Value value = ReadOp::create(builder, op.getLoc(), op, indices);
   YieldOp::create(builder, op.getLoc(), value);
+  return sum;
 }
 
 void Gatherer::join(const Member &member) {
   auto add = [&](const Member &each) {
     ComputeOp op = each.op;
     group.members.push_back(each);
-    if (each.sumsRows) {
+    if (each.isWholeAfter()) {
       sums.insert(op.getResult());
       return;
     }
@@ -360,7 +379,6 @@ bool Gatherer::visit(Operation &op) {
   SmallVector<Value> waiting;
   forArrays(op, [&](Operation *, Value array) {
     Operation *source = array.getDefiningOp();
-    // What sums over the rows is whole behind the last strip.
     isBehind |= sums.contains(array) || (source && behind.contains(source));
     touches |= rows.contains(array);
     if (pending.contains(array))
@@ -372,15 +390,8 @@ bool Gatherer::visit(Operation &op) {
     if (!member && !group.hasWeights)
       member = asSum(compute);
     if (!member && group.hasWeights)
-      if (ComputeOp each = splitRows(compute, group.rows)) {
-        compute = each;
-        member = asRows(each);
-        if (!member)
-          behind.insert(each);
-        behind.insert(&op);
-      }
+      member = asSplit(compute);
     if (member && alignPending(compute, *member)) {
-      splitSum(member->op);
       join(*member);
       return true;
     }
@@ -401,6 +412,18 @@ bool Gatherer::visit(Operation &op) {
   return true;
 }
 
+/// Takes the sums that are whole after the last strip apart.
+void Gatherer::split() {
+  for (Member &member : group.members) {
+    if (member.isSplit) {
+      behind.insert(member.op);
+      member.op = splitRows(member.op);
+    } else if (batchOf(member.op) == BatchKind::sum) {
+      behind.insert(splitSum(member.op));
+    }
+  }
+}
+
 /// Members one behind the other, then what needs them.
 void Gatherer::move() {
   Operation *last = group.members.front().op;
@@ -411,8 +434,9 @@ void Gatherer::move() {
     return a.op->isBeforeInBlock(b.op);
   });
   SmallVector<Operation *> later;
-  for (Operation *op : behind)
-    if (op->isBeforeInBlock(last))
+  for (Operation *op = group.members.front().op; op != last;
+       op = op->getNextNode())
+    if (behind.contains(op))
       later.push_back(op);
   for (const Member &member : group.members)
     if (member.op != last)
@@ -451,6 +475,7 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
   });
   if (!hasStrips)
     return std::nullopt;
+  split();
   move();
   return std::move(group);
 }

@@ -6,6 +6,28 @@
 using namespace mlir;
 using namespace fovea::attn;
 
+bool fovea::attn::isLaunched(Operation &op) {
+  return !isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(
+             op) &&
+         op.getDialect()->getNamespace() != "arith";
+}
+
+bool fovea::attn::isStrip(KernelOp kernel, ComputeOp member) {
+  Value array = member.getResult();
+  auto type = cast<ArrayType>(array.getType());
+  ArrayRef<int64_t> shared =
+      member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
+  auto numShared = static_cast<int64_t>(shared.size());
+  bool sumsRows =
+      shared.back() >= static_cast<int64_t>(member.getNumParallel());
+  // What a loop inside gives is yielded, too.
+  bool isYielded = llvm::any_of(array.getUsers(), llvm::IsaPred<YieldOp>);
+  return member->getParentOp() == kernel && !isYielded && !sumsRows &&
+         !array.use_empty() && type.getRank() == numShared + 1 &&
+         type.getElementType().isF64() &&
+         !llvm::is_contained(shared, numShared);
+}
+
 KernelOp fovea::attn::makeKernel(Schedule schedule, ArrayRef<Operation *> ops) {
   SmallVector<Value> given;
   SmallVector<Type> types;

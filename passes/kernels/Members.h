@@ -14,8 +14,16 @@ namespace fovea::attn {
 /// Of a member of strips: which of its indices are those of its kernel.
 constexpr llvm::StringLiteral sharedName = "attn.shared";
 
-/// Moves consecutive ops of a block into a kernel, which yields what others
-/// read.
+/// Whether an op of a program, or of a loop, costs a launch: inputs and outputs
+/// have their places, and a reshape is another view.
+bool isLaunched(mlir::Operation &op);
+
+/// Whether a kernel in strips has an array of pairs to itself, of which a strip
+/// is enough: one with an axis more than the shared indices, its last.
+bool isStrip(KernelOp kernel, ComputeOp member);
+
+/// Moves ops of a block, which nothing between them needs, into a kernel where
+/// the last of them stands. It yields what others read.
 KernelOp makeKernel(Schedule schedule, llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace fovea::attn

@@ -72,4 +72,62 @@ def FormEpilogues : Pass<"attn-form-epilogues", "ProgramOp"> {
   }];
 }
 
+def ShareLoops : Pass<"attn-share-loops", "ProgramOp"> {
+  let summary = "sums that evaluate the same function are one loop";
+  let description = [{
+    * In: a batched program.
+    * Out: the same program, in which consecutive sums over the same indices that
+      evaluate a costly function (tanh, exp, ..) at the same places are a kernel
+      of the schedule `loop`, which evaluates it once. In a kernel in strips they
+      are such a kernel inside of it.
+    * After: `attn-join-sums`, which brings sums together, and `attn-form-strips`.
+    * Not: sums in loops of the program, sums of which one reads the other, sums
+      under different conditions or with vectors along different indices, and
+      those of which a kernel in strips has only a strip.
+
+    Example: the adjoints of `k` and `v` in `v[a] * tanh(q[t,a] + k[i,a])`.
+
+    ```mlir
+    %dk = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * %v[%a] * (1 - tanh(..)^2) }
+    %0 = attn.compute (%i: "S", %a: 8) sum (%t: "T") { %g[%t, %i] * tanh(..) }
+
+    // becomes
+
+    %dk, %0 = attn.kernel loop {
+      %own = attn.compute ..
+      %other = attn.compute ..
+      attn.yield %own, %other
+    }
+    ```
+  }];
+}
+
+def FormRows : Pass<"attn-form-rows", "ProgramOp"> {
+  let summary = "the equations of a step are computed example by example";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which consecutive equations of a loop's body that
+      each example has for itself are a kernel of the schedule `rows`. Views of
+      what they give are in it where its equations read them.
+    * After: all passes that form other kernels.
+    * Not: matrix products, which need the rows of all examples; anything else
+      that is launched ends a kernel.
+
+    Example: an attention that a state reads, in a loop over `t`.
+
+    ```mlir
+    %w = attn.compute () softmax (%u: "S") { %e[%u] }
+    %c = attn.compute (%k: 64) sum (%u: "S") { %w[%u] * %value[%u, %k] }
+
+    // becomes
+
+    %c = attn.kernel rows {
+      %w = attn.compute ..
+      %own = attn.compute ..
+      attn.yield %own
+    }
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_KERNELS_PASSES_TD

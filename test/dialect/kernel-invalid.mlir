@@ -61,3 +61,87 @@ attn.program @c2_extent {
     attn.yield
   }
 }
+
+// -----
+
+attn.program @c2_over {
+  attn.length "T"
+  // expected-error @+1 {{has extents of rows but the schedule 'rows'}}
+  attn.kernel rows over "T" {
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c3_op {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  attn.kernel columns {
+    // expected-error @+1 {{cannot stand in a kernel of the schedule 'columns'}}
+    %y = attn.concat %x, %x : !attn.array<[8], f64>, !attn.array<[8], f64> -> !attn.array<[16], f64>
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c3_loop_in_rows {
+  attn.kernel rows {
+    // expected-error @+1 {{cannot stand in a kernel of the schedule 'rows'}}
+    attn.kernel loop {
+      attn.yield
+    }
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c3_no_sum {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  attn.kernel loop {
+    // expected-error @+1 {{cannot stand in a kernel of the schedule 'loop'}}
+    %y = attn.compute (%k: 8) {
+      %0 = attn.read %x[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c4_indices {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  attn.kernel loop {
+    // expected-note @+1 {{which are those of the first equation}}
+    %y = attn.compute () sum (%k: 8) {
+      %0 = attn.read %x[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    // expected-error @+1 {{has other indices than its loop}}
+    %z = attn.compute () sum (%k: 1 to 8) {
+      %0 = attn.read %x[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c4_reads {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  attn.kernel loop {
+    %y = attn.compute () sum (%k: 8) {
+      %0 = attn.read %x[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    // expected-error @+1 {{reads an equation of its own loop}}
+    %z = attn.compute () sum (%k: 8) {
+      %0 = attn.read %y[] : !attn.array<[], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    attn.yield
+  }
+}

@@ -32,5 +32,64 @@ module attributes {attn.machine = #attn.machine<"none", lanes = 4, tile_rows = 2
     attn.kernel columns {
       attn.yield
     }
+    // Two sums in one loop, by themselves and in strips.
+    // CHECK: attn.kernel loop {
+    // CHECK:   attn.compute "a"
+    // CHECK:   attn.compute "b"
+    // CHECK: }
+    %sums:2 = attn.kernel loop {
+      %a = attn.compute "a" (%k: 8) sum (%h: 3, %t: "T") {
+        %0 = attn.read %x[%h, %t, %k] : !attn.array<[3, "T", 8], f64>
+        %1 = math.exp %0 : f64
+        attn.yield %1 : f64
+      } : !attn.array<[8], f64>
+      %b = attn.compute "b" (%k: 8) sum (%h: 3, %t: "T") {
+        %0 = attn.read %x[%h, %t, %k] : !attn.array<[3, "T", 8], f64>
+        %1 = math.exp %0 : f64
+        %2 = arith.mulf %0, %1 : f64
+        attn.yield %2 : f64
+      } : !attn.array<[8], f64>
+      attn.yield %a, %b : !attn.array<[8], f64>, !attn.array<[8], f64>
+    } : !attn.array<[8], f64>, !attn.array<[8], f64>
+    // CHECK: attn.kernel strips over "T" {
+    // CHECK:   attn.kernel loop {
+    // CHECK:     attn.compute "r"
+    // CHECK:     attn.yield
+    // CHECK:   }
+    // CHECK:   attn.yield
+    // CHECK: }
+    %rows = attn.kernel strips over "T" {
+      %inner = attn.kernel loop {
+        %r = attn.compute "r" (%t: "T") sum (%h: 3, %k: 8) {
+          %0 = attn.read %x[%h, %t, %k] : !attn.array<[3, "T", 8], f64>
+          %1 = math.exp %0 : f64
+          attn.yield %1 : f64
+        } {attn.shared = array<i64: 0>} : !attn.array<["T"], f64>
+        attn.yield %r : !attn.array<["T"], f64>
+      } : !attn.array<["T"], f64>
+      attn.yield %inner : !attn.array<["T"], f64>
+    } : !attn.array<["T"], f64>
+    attn.output "rows" %rows : !attn.array<["T"], f64>
+    // A view of what an equation gives, for the next one.
+    // CHECK: attn.kernel rows {
+    // CHECK:   attn.compute "one"
+    // CHECK:   attn.reshape
+    // CHECK:   attn.compute "two"
+    // CHECK: }
+    %two = attn.kernel rows {
+      %one = attn.compute "one" (%k: 8) {
+        %0 = attn.read %sums#0[%k] : !attn.array<[8], f64>
+        %1 = math.tanh %0 : f64
+        attn.yield %1 : f64
+      } : !attn.array<[8], f64>
+      %view = attn.reshape %one keep 0 : !attn.array<[8], f64> -> !attn.array<[2, 4], f64>
+      %own = attn.compute "two" (%m: 4) sum (%n: 2) {
+        %0 = attn.read %view[%n, %m] : !attn.array<[2, 4], f64>
+        attn.yield %0 : f64
+      } : !attn.array<[4], f64>
+      attn.yield %own : !attn.array<[4], f64>
+    } : !attn.array<[4], f64>
+    attn.output "two" %two : !attn.array<[4], f64>
+    attn.output "b" %sums#1 : !attn.array<[8], f64>
   }
 }

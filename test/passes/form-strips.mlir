@@ -130,6 +130,84 @@ attn.program @vocabulary {
 
 // -----
 
+// What adds up rows that are no pairs stays the sum that it is.
+
+// CHECK-LABEL: attn.program @picked
+attn.program @picked {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 32], f64>
+  %b = attn.param "b" : !attn.array<[32], f64>
+  %out = attn.param "out" : !attn.array<[100, 32], f64>
+  %h = attn.compute "h" (%t: "T", %k: 32) {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %b[%k] : !attn.array<[32], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 32], f64>
+  // CHECK:      %[[PICKED:.*]] = attn.kernel strips over "T" {
+  // CHECK:        attn.compute "logits"
+  // CHECK:        attn.compute "picked"
+  // CHECK:      }
+  // CHECK-NOT:  attn.compute "total" (
+  // CHECK:      attn.compute "total" () sum
+  // CHECK:        attn.read %[[PICKED]]
+  // CHECK-NOT:  attn.compute
+  %logits = attn.compute "logits" (%t: "T", %v: 100) sum (%k: 32) {
+    %0 = attn.read %h[%t, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %out[%v, %k] : !attn.array<[100, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 100], f64>
+  %picked = attn.compute "picked" (%t: "T") {
+    %three = arith.constant 3 : index
+    %0 = attn.read %logits[%t, %three] : !attn.array<["T", 100], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %total = attn.compute "total" () sum (%t: "T") {
+    %0 = attn.read %picked[%t] : !attn.array<["T"], f64>
+    %1 = arith.mulf %0, %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[], f64>
+  attn.output "total" %total : !attn.array<[], f64>
+}
+
+// -----
+
+// Where no kernel is formed, no sum is taken apart for it.
+
+// CHECK-LABEL: attn.program @whole
+// CHECK-NOT: attn.kernel
+// CHECK: attn.compute "logits"
+// CHECK-NOT: attn.compute "total" (%
+// CHECK: attn.compute "total" () sum
+attn.program @whole {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 32], f64>
+  %b = attn.param "b" : !attn.array<[32], f64>
+  %out = attn.param "out" : !attn.array<[100, 32], f64>
+  %h = attn.compute "h" (%t: "T", %k: 32) {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %b[%k] : !attn.array<[32], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 32], f64>
+  %logits = attn.compute "logits" (%t: "T", %v: 100) sum (%k: 32) {
+    %0 = attn.read %h[%t, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %out[%v, %k] : !attn.array<[100, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 100], f64>
+  %total = attn.compute "total" () sum (%t: "T") {
+    %three = arith.constant 3 : index
+    %0 = attn.read %logits[%t, %three] : !attn.array<["T", 100], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  attn.output "logits" %logits : !attn.array<["T", 100], f64>
+  attn.output "total" %total : !attn.array<[], f64>
+}
+
+// -----
+
 // Where the scores themselves are wanted, nothing is gained.
 
 // CHECK-LABEL: attn.program @shown

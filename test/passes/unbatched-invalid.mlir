@@ -10,7 +10,10 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-name-products
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-strips))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-epilogues))"
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-share-loops))"
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-rows))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=batch
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=kernels
 
 attn.program @decode {
   // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' gives it}}

@@ -26,7 +26,7 @@ struct Statistics {
   /// Mistakes that were put into programs, and how many of them were found.
   int64_t planted = 0, foundInDouble = 0, foundInSingle = 0;
   /// Products by attn::ProductKind, and kernels by attn::Schedule.
-  int64_t products[4] = {}, kernels[2] = {};
+  int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {};
 
   void operator+=(const Statistics &other) {
     specs += other.specs;

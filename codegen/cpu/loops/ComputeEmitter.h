@@ -22,7 +22,7 @@ public:
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  attn::ComputeOp op, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});
-  /// Of several sums that one loop computes (Twins.h).
+  /// Of several sums that one loop computes (`attn-share-loops`).
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  llvm::ArrayRef<attn::ComputeOp> twins, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});

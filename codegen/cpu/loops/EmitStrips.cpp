@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/Twins.h"
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "passes/analysis/Access.h"
 #include "passes/batch/Batch.h"
@@ -59,8 +58,7 @@ private:
   void pack(const StripMember &member);
   void clear(const StripMember &member);
   void emitMembers(ArrayRef<StripMember> members, Value first, Value count);
-  void emitMember(const StripMember &member, ArrayRef<ComputeOp> twins,
-                  Value first, Value count);
+  void emitMember(const StripMember &member, Value first, Value count);
   void multiplyWeights(Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
@@ -334,20 +332,15 @@ void StripEmitter::clear(const StripMember &member) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// So many rows of each, twins together.
+/// So many rows of each.
 void StripEmitter::emitMembers(ArrayRef<StripMember> members, Value first,
                                Value count) {
-  SmallVector<ComputeOp> twins;
-  for (const StripMember &member : members) {
-    if (llvm::is_contained(twins, member.op))
-      continue;
-    twins = twinsFrom(member.op, storage);
-    emitMember(member, twins, first, count);
-  }
+  for (const StripMember &member : members)
+    if (!member.loop.empty())
+      emitMember(member, first, count);
 }
 
-void StripEmitter::emitMember(const StripMember &member,
-                              ArrayRef<ComputeOp> twins, Value first,
+void StripEmitter::emitMember(const StripMember &member, Value first,
                               Value count) {
   b.setLoc(member.op->getLoc());
   if (member.sumsRows)
@@ -355,7 +348,7 @@ void StripEmitter::emitMember(const StripMember &member,
   if (member.product)
     return multiplyRows(member, first, count);
   ComputeOp op = member.op;
-  ComputeEmitter emitter(b, storage, twins, lanes, member.shared);
+  ComputeEmitter emitter(b, storage, member.loop, lanes, member.shared);
   SmallVector<Value> given(op.getNumParallel());
   for (auto [index, at] : llvm::zip(member.shared, outer))
     given[index] = at;

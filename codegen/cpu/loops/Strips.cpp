@@ -7,20 +7,15 @@ using namespace mlir;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// Where a kernel has an array of pairs to itself, of which a strip is enough:
-/// one with an axis more than the shared indices, its last.
-static std::optional<StripGroup::Strip> stripOf(KernelOp kernel,
-                                                const StripMember &member) {
-  Value array = ComputeOp(member.op).getResult();
-  auto type = cast<ArrayType>(array.getType());
-  size_t numShared = member.shared.size();
-  bool isYielded = llvm::is_contained(kernel.getYield()->getOperands(), array);
-  if (isYielded || member.sumsRows || array.use_empty() ||
-      type.getRank() != static_cast<int64_t>(numShared + 1) ||
-      !type.getElementType().isF64() ||
-      llvm::is_contained(member.shared, numShared))
-    return std::nullopt;
-  return StripGroup::Strip{array, 0, member.shared.back()};
+/// The equations of the loop that begins with `op`; none where `op` is in that
+/// of another one.
+static SmallVector<ComputeOp, 1> loopFrom(ComputeOp op) {
+  auto kernel = cast<KernelOp>(op->getParentOp());
+  if (kernel.getSchedule() != Schedule::loop)
+    return {op};
+  if (op->getPrevNode())
+    return {};
+  return llvm::to_vector<1>(kernel.getMembers());
 }
 
 static StripGroup groupOf(KernelOp kernel) {
@@ -36,11 +31,12 @@ static StripGroup groupOf(KernelOp kernel) {
       member.shared.push_back(index);
     member.sumsRows = member.shared.back() >= op.getNumParallel();
     member.product = exampleProductOf(op);
+    member.loop = loopFrom(op);
     if (group.members.empty())
       group.weights = rowsProductOf(op);
-    group.members.push_back(member);
-    if (std::optional<StripGroup::Strip> strip = stripOf(kernel, member))
-      group.strips.push_back(*strip);
+    if (isStrip(kernel, op))
+      group.strips.push_back({op.getResult(), 0, member.shared.back()});
+    group.members.push_back(std::move(member));
   }
   return group;
 }

@@ -41,6 +41,9 @@ struct StripMember {
   std::optional<attn::ExampleProduct> product;
   /// Of a product: where its right side is packed.
   unsigned packed = 0;
+  /// What its loop computes, itself first; empty where that of a member before
+  /// it does.
+  llvm::SmallVector<attn::ComputeOp, 1> loop;
 };
 
 /// The equations of a kernel, in order.

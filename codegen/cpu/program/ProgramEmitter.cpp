@@ -2,10 +2,10 @@
 
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "codegen/cpu/Machine.h"
-#include "codegen/cpu/loops/Twins.h"
 #include "codegen/cpu/program/ShareKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "passes/batch/Batch.h"
+#include "passes/kernels/Members.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -93,74 +93,43 @@ void ProgramEmitter::emitPrepare() {
   main.create<func::ReturnOp>();
 }
 
-/// Inputs and outputs have their places; a reshape is another view.
-static bool isView(Operation &op) {
-  return isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, YieldOp>(
-             op) ||
-         op.getDialect()->getNamespace() == "arith";
-}
-
 LogicalResult ProgramEmitter::emitBlock(Block &block) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
-  // In a loop, a run of equations is one kernel: the row of an example goes
-  // from one to the next in the nearest cache.
-  SmallVector<ComputeOp> run;
   for (Operation &op : block) {
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
-    if (auto kernel = dyn_cast<KernelOp>(op)) {
-      emitRun(run);
-      emitKernel(kernel);
-      continue;
-    }
-    if (!isTop && isByRows(op)) {
-      run.push_back(cast<ComputeOp>(op));
-      continue;
-    }
-    if (!isView(op))
-      emitRun(run);
     if (failed(emitOp(op)))
       return failure();
   }
-  emitRun(run);
   return success();
 }
 
-/// Whether an op is computed row by row, each from its own example.
-bool ProgramEmitter::isByRows(Operation &op) {
-  auto compute = dyn_cast<ComputeOp>(op);
-  return compute && batchOf(compute) == BatchKind::each &&
-         !storage.packedOf(compute) && !exampleProductOf(compute);
-}
-
-void ProgramEmitter::emitRun(SmallVector<ComputeOp> &run) {
-  if (run.size() == 1)
-    emitCompute(run.front());
-  if (run.size() > 1) {
-    SmallVector<Operation *> ops(run.begin(), run.end());
-    main.setLoc(run.front().getLoc());
-    launchRows(run.front(), joinedLabels(ops),
-               [&](KernelBuilder &kernel, const Place &place) {
-                 for (ComputeOp op : run) {
-                   kernel.setLoc(op.getLoc());
-                   ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
-                 }
-               });
-    noteOthers(ops);
-  }
-  run.clear();
-}
-
 void ProgramEmitter::emitKernel(KernelOp kernel) {
-  Operation &first = kernel.getBody().front().front();
-  main.setLoc(first.getLoc());
+  SmallVector<ComputeOp> members = kernel.getMembers();
+  main.setLoc(members.front().getLoc());
   switch (kernel.getSchedule()) {
   case Schedule::strips:
-    return emitStrips(*storage.groupOf(&first));
+    return emitStrips(*storage.groupOf(members.front()));
   case Schedule::columns:
-    return emitEpilogue(*storage.epilogueOf(&first));
+    return emitEpilogue(*storage.epilogueOf(members.front()));
+  case Schedule::loop:
+    return emitCompute(members);
+  case Schedule::rows:
+    return emitRows(members);
   }
   llvm_unreachable("every schedule is emitted");
+}
+
+void ProgramEmitter::emitRows(ArrayRef<ComputeOp> members) {
+  SmallVector<Operation *> ops(members.begin(), members.end());
+  launchRows(ops.front(), joinedLabels(ops),
+             [&](KernelBuilder &kernel, const Place &place) {
+               for (ComputeOp op : members) {
+                 kernel.setLoc(op.getLoc());
+                 ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
+               }
+             });
+  noteOthers(ops);
 }
 
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
@@ -170,8 +139,12 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
       emitProduct(compute, *rowsProductOf(compute));
     else if (auto product = exampleProductOf(compute))
       emitBatchedProduct(compute, *product);
-    else if (!emitted.contains(compute))
-      emitCompute(twinsFrom(compute, storage));
+    else
+      emitCompute(compute);
+    return success();
+  }
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    emitKernel(kernel);
     return success();
   }
   if (auto scan = dyn_cast<ScanOp>(op))
@@ -188,7 +161,7 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
     emitAppend(append);
     return success();
   }
-  if (isView(op))
+  if (!isLaunched(op))
     return success();
   return op.emitOpError() << "cannot be compiled yet";
 }
@@ -316,7 +289,6 @@ void ProgramEmitter::launchRows(
 void ProgramEmitter::emitCompute(ArrayRef<ComputeOp> ops) {
   ComputeOp op = ops.front();
   SmallVector<Operation *> together(ops.begin(), ops.end());
-  emitted.insert_range(together);
   std::string name = joinedLabels(together);
   auto extentOf = [&](unsigned number) {
     return cast<IntegerAttr>(op.getExtents()[number]).getInt();

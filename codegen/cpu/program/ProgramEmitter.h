@@ -36,12 +36,10 @@ private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void emitKernel(attn::KernelOp kernel);
-  /// One equation, or several sums that one loop computes (Twins.h).
+  /// One equation, or several sums that one loop computes.
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops);
-  bool isByRows(mlir::Operation &op);
-  /// Emits the equations of `run` one behind the other, row by row, and empties
-  /// it.
-  void emitRun(llvm::SmallVector<attn::ComputeOp> &run);
+  /// The equations of each example, one after the other.
+  void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
   void beginFunction(llvm::StringRef name);
   void emitPrepare();
   /// Packs the weights of the products in `op`, which stands in no loop: those
@@ -144,8 +142,6 @@ private:
   llvm::SmallVector<mlir::Value> steps;
   unsigned numKernels = 0;
   llvm::DenseSet<int> packedSlots;
-  /// Equations that were emitted with one ahead of them.
-  llvm::DenseSet<mlir::Operation *> emitted;
 };
 
 } // namespace fovea::codegen

@@ -1,7 +1,6 @@
 //===- Storage.cpp - where the arrays of a program lie --------------------===//
 
 #include "codegen/cpu/program/Storage.h"
-#include "codegen/cpu/loops/Twins.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
@@ -274,9 +273,11 @@ void StorageMap::use(Value array, int position) {
       std::max(program.arrays[found->second].lastUse, position);
 }
 
-/// The op that computes an array, behind its views.
+/// The op that computes an array, behind its views and inside of its kernel.
 static Operation *computedBy(Value array) {
-  return insideKernel(behindViews(array)).getDefiningOp();
+  for (Value inner; (inner = insideKernel(behindViews(array))) != array;)
+    array = inner;
+  return array.getDefiningOp();
 }
 
 /// Whether an op stands in the body of a loop, by itself or in a kernel.
@@ -444,114 +445,100 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
   llvm_unreachable("data lies in one of three places");
 }
 
-/// The ops of a block, those of a kernel ahead of the kernel.
-static SmallVector<Operation *> opsOf(Block &block) {
-  SmallVector<Operation *> ops;
-  for (Operation &op : block) {
-    if (auto kernel = dyn_cast<KernelOp>(op))
-      for (Operation &member : kernel.getBody().front().without_terminator())
-        ops.push_back(&member);
-    ops.push_back(&op);
-  }
-  return ops;
-}
-
+/// Every op of a block is a step, those of a kernel are one.
 void StorageMap::addBlock(Block &block, int position) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
-  const void *before = nullptr;
-  SmallVector<ComputeOp> twins;
-  for (Operation *each : opsOf(block)) {
-    Operation &op = *each;
-    if (auto kernel = dyn_cast<KernelOp>(op)) {
-      for (OpResult result : kernel->getResults()) {
-        // A copy: the table that it lies in may grow.
-        Storage yielded = of(kernel.getYielded(result));
-        storage[result] = yielded;
-      }
-      continue;
-    }
-    // A group, an epilogue and twins are one step: their ops run together.
-    const StripGroup *group = groupOf(&op);
-    const Epilogue *epilogue = epilogueOf(&op);
-    const void *together = epilogue;
-    if (group)
-      together = group;
-    bool isTwin = llvm::is_contained(twins, &op);
-    if (auto compute = dyn_cast<ComputeOp>(op); compute && !group && !isTwin)
-      twins = twinsFrom(compute, *this);
-    bool isFirst = !together || together != before;
-    before = together;
-    position += isTop && isFirst && !isTwin;
-    if (group && isFirst)
-      addGroup(*group, position);
-    if (epilogue && isFirst)
-      addEpilogue(*epilogue, position);
-    if (auto output = dyn_cast<OutputOp>(op)) {
-      // Kept to the end; the name is given to a copy of the description.
-      Program::Array array =
-          program.arrays[arrayOfSlot.lookup(of(output.getValue()).slot)];
-      array.name = output.getTarget().str();
-      array.role = Program::Role::Output;
-      array.shape = describe(output.getValue().getType());
-      program.arrays.push_back(std::move(array));
-      use(output.getValue(), std::numeric_limits<int>::max());
-      continue;
-    }
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (isa<ArrayType>(operand.getType()) && storage.contains(operand))
-          use(operand, position);
-    });
-    if (isa<ScanOp, SearchOp>(op)) {
-      addLoop(&op, position);
-      continue;
-    }
-    if (isa<StepOp>(op) && program.stepSlot == 0)
-      program.stepSlot = newSlot();
-    if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
-      continue;
-    Value result = op.getResult(0);
-    if (storage.contains(result)) {
-      // A strip; the weights of its product are packed as any others.
-      if (epilogue ||
-          (group && group->weights && group->members.front().op == &op))
-        addPacked(cast<ComputeOp>(op), position);
-      continue;
-    }
-    auto type = cast<ArrayType>(result.getType());
-    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      Storage alias = of(reshape.getOperand());
+  for (Operation &op : block) {
+    position += isTop;
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      addKernel(kernel, position);
+    else
+      addOp(op, position);
+  }
+}
+
+void StorageMap::addKernel(KernelOp kernel, int position) {
+  if (kernel.getSchedule() == Schedule::strips)
+    addGroup(*groupOf(kernel.getMembers().front()), position);
+  if (kernel.getSchedule() == Schedule::columns)
+    addEpilogue(*epilogueOf(kernel.getMembers().front()), position);
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (auto inner = dyn_cast<KernelOp>(op))
+      addKernel(inner, position);
+    else
+      addOp(op, position);
+  }
+  for (OpResult result : kernel->getResults()) {
+    // A copy: the table that it lies in may grow.
+    Storage yielded = of(kernel.getYielded(result));
+    storage[result] = yielded;
+  }
+}
+
+void StorageMap::addOp(Operation &op, int position) {
+  if (auto output = dyn_cast<OutputOp>(op)) {
+    // Kept to the end; the name is given to a copy of the description.
+    Program::Array array =
+        program.arrays[arrayOfSlot.lookup(of(output.getValue()).slot)];
+    array.name = output.getTarget().str();
+    array.role = Program::Role::Output;
+    array.shape = describe(output.getValue().getType());
+    program.arrays.push_back(std::move(array));
+    use(output.getValue(), std::numeric_limits<int>::max());
+    return;
+  }
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<ArrayType>(operand.getType()) && storage.contains(operand))
+        use(operand, position);
+  });
+  if (isa<ScanOp, SearchOp>(op)) {
+    addLoop(&op, position);
+    return;
+  }
+  if (isa<StepOp>(op) && program.stepSlot == 0)
+    program.stepSlot = newSlot();
+  if (op.getNumResults() != 1 || !isa<ArrayType>(op.getResult(0).getType()))
+    return;
+  Value result = op.getResult(0);
+  if (storage.contains(result)) {
+    // A strip; the weights of its product are packed as any others.
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      addPacked(compute, position);
+    return;
+  }
+  auto type = cast<ArrayType>(result.getType());
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    Storage alias = of(reshape.getOperand());
+    alias.type = type;
+    storage[result] = alias;
+  } else if (auto data = dyn_cast<DataOp>(op)) {
+    storage[result] =
+        allocate(type, true, &op, position, data.getSource(),
+                 Program::Role::Data, layoutKindOf(placeOfData(data)));
+  } else if (auto append = dyn_cast<AppendOp>(op)) {
+    // In place: nobody reads the old array afterwards.
+    Storage alias = of(append.getArray());
+    storage[result] = alias;
+  } else if (auto param = dyn_cast<ParamOp>(op)) {
+    storage[result] = allocate(type, false, &op, position, param.getPath(),
+                               Program::Role::Parameter);
+  } else {
+    bool perExample = batchOf(&op) == BatchKind::each;
+    if (auto row = inPlace.find(result); row != inPlace.end()) {
+      Storage alias = placed(type, perExample, &op);
+      std::tie(alias.rowOf, alias.along) = row->second;
+      alias.slot = of(alias.rowOf).slot;
+      storage[result] = alias;
+      use(result, position);
+    } else if (auto carry = overCarry.find(result); carry != overCarry.end()) {
+      Storage alias = of(carry->second);
       alias.type = type;
       storage[result] = alias;
-    } else if (auto data = dyn_cast<DataOp>(op)) {
-      storage[result] =
-          allocate(type, true, &op, position, data.getSource(),
-                   Program::Role::Data, layoutKindOf(placeOfData(data)));
-    } else if (auto append = dyn_cast<AppendOp>(op)) {
-      // In place: nobody reads the old array afterwards.
-      Storage alias = of(append.getArray());
-      storage[result] = alias;
-    } else if (auto param = dyn_cast<ParamOp>(op)) {
-      storage[result] = allocate(type, false, &op, position, param.getPath(),
-                                 Program::Role::Parameter);
     } else {
-      bool perExample = batchOf(&op) == BatchKind::each;
-      if (auto row = inPlace.find(result); row != inPlace.end()) {
-        Storage alias = placed(type, perExample, &op);
-        std::tie(alias.rowOf, alias.along) = row->second;
-        alias.slot = of(alias.rowOf).slot;
-        storage[result] = alias;
-        use(result, position);
-      } else if (auto carry = overCarry.find(result);
-                 carry != overCarry.end()) {
-        Storage alias = of(carry->second);
-        alias.type = type;
-        storage[result] = alias;
-      } else {
-        storage[result] = allocate(type, perExample, &op, position);
-      }
-      if (auto compute = dyn_cast<ComputeOp>(op))
-        addPacked(compute, position);
+      storage[result] = allocate(type, perExample, &op, position);
     }
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      addPacked(compute, position);
   }
 }

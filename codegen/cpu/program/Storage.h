@@ -132,6 +132,8 @@ private:
   void addGroup(const StripGroup &group, int position);
   void addEpilogue(const Epilogue &epilogue, int position);
   void addBlock(mlir::Block &block, int position);
+  void addKernel(attn::KernelOp kernel, int position);
+  void addOp(mlir::Operation &op, int position);
   void addLoop(mlir::Operation *op, int position);
   void findRowsInPlace(mlir::Operation *op, const Loop *loop);
   void findCarriesInPlace(mlir::Operation *op);

@@ -1,0 +1,98 @@
+//===- ShareLoops.cpp - sums that one loop computes -----------------------===//
+//
+// Consecutive sums that have the same indices and evaluate the same functions
+// at the same places are one kernel: a loop has an accumulator for each, and
+// what they have in common is evaluated once. `attn-join-sums` has brought them
+// together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/kernels/ShareLoops.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/CommonFunctions.h"
+#include "passes/batch/Batch.h"
+#include "passes/kernels/Members.h"
+#include "passes/kernels/VectorIndex.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_SHARELOOPS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// Whether a sum adds up what it evaluates element by element: no product, and
+/// nothing that a condition finds the place of.
+static bool isPlainSum(ComputeOp op) {
+  return op.getReducer() == Reducer::sum && op.getElementType().isF64() &&
+         hasCostlyFunction(op) &&
+         llvm::none_of(equalitiesOf(op), [&](const Equality &equality) {
+           return equality.index < op.getNumParallel();
+         });
+}
+
+static bool canShare(ComputeOp a, ComputeOp b) {
+  auto any = [](unsigned) { return true; };
+  return a.getNumParallel() == b.getNumParallel() &&
+         a.getNumIndices() == b.getNumIndices() && batchOf(a) == batchOf(b) &&
+         // Alone they would have vectors along the same index.
+         vectorIndex(a, any) == vectorIndex(b, any) &&
+         evaluateTogether(a, b, llvm::to_vector(llvm::seq(a.getNumIndices())));
+}
+
+/// Whether both are computed at the same rows of a strip, and none of them is
+/// one: its room may be where the other one still reads.
+static bool canShareInStrips(KernelOp kernel, ComputeOp a, ComputeOp b) {
+  return a->getAttr(sharedName) == b->getAttr(sharedName) &&
+         !isStrip(kernel, a) && !isStrip(kernel, b);
+}
+
+static bool readsAny(ComputeOp op, ArrayRef<ComputeOp> others) {
+  bool result = false;
+  forArrays(*op, [&](Operation *, Value array) {
+    result |= llvm::is_contained(others, array.getDefiningOp());
+  });
+  return result;
+}
+
+SmallVector<ComputeOp> fovea::attn::sharingLoop(ComputeOp op) {
+  SmallVector<ComputeOp> found = {op};
+  if (!isPlainSum(op))
+    return found;
+  auto kernel = dyn_cast<KernelOp>(op->getParentOp());
+  while (auto next = dyn_cast_or_null<ComputeOp>(found.back()->getNextNode())) {
+    if (!isPlainSum(next) || readsAny(next, found) || !canShare(op, next) ||
+        (kernel && !canShareInStrips(kernel, op, next)))
+      break;
+    found.push_back(next);
+  }
+  return found;
+}
+
+SmallVector<Block *> fovea::attn::blocksOfLoops(ProgramOp program) {
+  SmallVector<Block *> blocks = {&program.getBody().front()};
+  for (auto kernel : program.getOps<KernelOp>())
+    if (kernel.getSchedule() == Schedule::strips)
+      blocks.push_back(&kernel.getBody().front());
+  return blocks;
+}
+
+namespace {
+struct ShareLoops : fovea::attn::impl::ShareLoopsBase<ShareLoops> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    for (Block *block : blocksOfLoops(getOperation()))
+      for (auto op : llvm::to_vector(block->getOps<ComputeOp>())) {
+        if (op->getBlock() != block)
+          continue; // in a kernel by now
+        SmallVector<ComputeOp> found = sharingLoop(op);
+        if (found.size() > 1)
+          makeKernel(Schedule::loop,
+                     SmallVector<Operation *>(found.begin(), found.end()));
+      }
+  }
+};
+} // namespace

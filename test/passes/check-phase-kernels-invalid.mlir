@@ -1,0 +1,95 @@
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=kernels
+
+// What the phase 'batch' promises still holds.
+
+attn.program @grad {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
+  // expected-error @+1 {{is no sum over the examples after the phase 'batch'}}
+  attn.output "grad/x" %x : !attn.array<[8], f64>
+}
+
+// -----
+
+// Sums of the same function that are two loops.
+
+attn.program @sums {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
+  // expected-error @+1 {{is launched alone after the phase 'kernels'}}
+  %a = attn.compute "a" () sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } {attn.batch = "each"} : !attn.array<[], f64>
+  // expected-note @+1 {{and this sum of the same functions}}
+  %b = attn.compute "b" () sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = math.exp %0 : f64
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.batch = "each"} : !attn.array<[], f64>
+  attn.output "a" %a : !attn.array<[], f64>
+  attn.output "b" %b : !attn.array<[], f64>
+}
+
+// -----
+
+// Equations of a step that are two launches.
+
+attn.program @step {
+  attn.length "T"
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<["T", 8], f64>
+  %rows = attn.scan "T" (%t) axes [0] {
+    // expected-error @+1 {{is launched alone after the phase 'kernels'}}
+    %a = attn.compute "a" (%k: 8) {
+      %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[8], f64>
+    // expected-note @+1 {{and this equation of the same step}}
+    %b = attn.compute "b" () sum (%k: 8) {
+      %0 = attn.read %a[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[], f64>
+    attn.yield %b : !attn.array<[], f64>
+  } : !attn.array<["T"], f64> {attn.batch = "each"}
+  attn.output "rows" %rows : !attn.array<["T"], f64>
+}
+
+// -----
+
+// An array that could stay with its kernel.
+
+attn.program @given {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
+  // expected-error @+1 {{gives array 0, which nobody reads after the phase 'kernels'}}
+  %given:2 = attn.kernel rows {
+    %a = attn.compute "a" (%k: 8) {
+      %0 = attn.read %x[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[8], f64>
+    %b = attn.compute "b" () sum (%k: 8) {
+      %0 = attn.read %a[%k] : !attn.array<[8], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[], f64>
+    attn.yield %a, %b : !attn.array<[8], f64>, !attn.array<[], f64>
+  } : !attn.array<[8], f64>, !attn.array<[], f64>
+  attn.output "b" %given#1 : !attn.array<[], f64>
+}
+
+// -----
+
+// Columns of another machine.
+
+module attributes {attn.machine = #attn.machine<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
+attn.program @columns {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[16], f64>
+  %h = attn.kernel columns {
+    // expected-error @+1 {{has 16 columns, but a vector of "none" 12}}
+    %own = attn.compute "h" (%n: 16) {
+      %0 = attn.read %x[%n] : !attn.array<[16], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[16], f64>
+    attn.yield %own : !attn.array<[16], f64>
+  } : !attn.array<[16], f64>
+  attn.output "h" %h : !attn.array<[16], f64>
+}
+}
