@@ -41,6 +41,37 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+def Attn_Units : I32EnumAttr<"Units", "the work of a launch that may be done apart", [
+  I32EnumAttrCase<"examples", 0>, I32EnumAttrCase<"rows", 1>,
+  I32EnumAttrCase<"places", 2>, I32EnumAttrCase<"ranges", 3>,
+  I32EnumAttrCase<"once", 4>
+]> {
+  let cppNamespace = "::fovea::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_UnitsAttr : EnumAttr<Attn_Dialect, Attn_Units, "units"> {
+  let summary = "the work of a launch that may be done apart";
+  let description = [{
+    Stands as `attn.units` at what is launched and is no matrix product. A
+    machine does the units in any order, some of them at the same time.
+
+    * `examples`: what each example has, of those that take part in a loop.
+    * `rows`: the places of the first index, of all examples.
+    * `places`: the places of the first index, of what a batch has once.
+    * `ranges`: consecutive places of the last index, of what a batch has once;
+      how many of them together is the machine's business.
+    * `once`: all of it.
+
+    `#attn.units<rows>`
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+//===----------------------------------------------------------------------===//
 // KernelOp
 //===----------------------------------------------------------------------===//
 

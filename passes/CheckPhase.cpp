@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/fuse/ExposeProducts.h"
+#include "passes/kernels/DivideWork.h"
 #include "passes/kernels/FormRows.h"
 #include "passes/kernels/ShareLoops.h"
 #include "llvm/ADT/StringSet.h"
@@ -148,6 +149,10 @@ static LogicalResult checkKernels(ModuleOp module) {
           failed(checkColumns(kernel)))
         return failure();
     }
+    if (isa_and_present<ProgramOp, ScanOp>(op->getParentOp()) &&
+        hasUnits(*op) && !unitsOf(op))
+      return op->emitOpError()
+             << "does not say what its units are after the phase 'kernels'";
     if (auto scan = dyn_cast<ScanOp>(op))
       for (const RunOfRows &run : runsOfRows(scan.getBody().front()))
         return together(run[0], run[1], "and this equation of the same step");

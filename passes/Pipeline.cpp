@@ -103,6 +103,8 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createShareLoops());
   // Of what is left in loops.
   programs.addPass(createFormRows());
+  // Of all that is launched.
+  programs.addPass(createDivideWork());
 }
 
 LogicalResult fovea::attn::formKernels(ProgramOp program, MachineAttr machine) {

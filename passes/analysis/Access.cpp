@@ -219,6 +219,18 @@ SmallVector<Equality> fovea::attn::equalitiesOf(ComputeOp op) {
   return result;
 }
 
+std::optional<Equality> fovea::attn::scatteredBy(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum)
+    return std::nullopt;
+  for (const Equality &equality : equalitiesOf(op))
+    if (equality.index < op.getNumParallel() &&
+        equality.index + 1 < op.getNumParallel() &&
+        (dependence(equality.value) &
+         ((uint64_t(1) << op.getNumParallel()) - 1)) == 0)
+      return equality;
+  return std::nullopt;
+}
+
 unsigned fovea::attn::numIndices(Operation *op) {
   if (auto compute = dyn_cast<ComputeOp>(op))
     return compute.getNumIndices();

@@ -114,6 +114,12 @@ struct Equality {
 /// by the others.
 llvm::SmallVector<Equality> equalitiesOf(ComputeOp op);
 
+/// The parallel index that the condition of a sum finds by those of the sum, if
+/// there is one: `sum[t where token[t] == w](d[t])`. The sum is computed term
+/// by term, each added where it belongs; never for the last index, along which
+/// elements are neighbours.
+std::optional<Equality> scatteredBy(ComputeOp op);
+
 } // namespace fovea::attn
 
 #endif // FOVEA_PASSES_ANALYSIS_ACCESS_H

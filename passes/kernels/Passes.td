@@ -130,4 +130,30 @@ def FormRows : Pass<"attn-form-rows", "ProgramOp"> {
   }];
 }
 
+def DivideWork : Pass<"attn-divide-work", "ProgramOp"> {
+  let summary = "the work of each launch that may be done apart";
+  let description = [{
+    * In: a batched program whose kernels are formed.
+    * Out: the same program, in which every op that is launched says by
+      `attn.units` what its units of work are: examples, rows of all examples,
+      places or ranges of what the batch has once, or one.
+    * After: all passes that form kernels.
+    * Not: matrix products and kernels with products, whose units are tiles;
+      loops, whose ops are launched in each step. An equation over one index
+      stays whole, as its elements are neighbours, and so does a sum that adds
+      its terms where a condition finds their places.
+
+    Example: rows are shared among the threads, whichever example they are of.
+
+    ```mlir
+    %y = attn.compute (%t: "T", %k: 64) { tanh(%x[%t, %k]) } {attn.batch = "each"}
+
+    // becomes
+
+    %y = attn.compute (%t: "T", %k: 64) { tanh(%x[%t, %k]) }
+      {attn.batch = "each", attn.units = #attn.units<rows>}
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_KERNELS_PASSES_TD

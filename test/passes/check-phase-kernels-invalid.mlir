@@ -19,14 +19,14 @@ attn.program @sums {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = math.exp %0 : f64
     attn.yield %1 : f64
-  } {attn.batch = "each"} : !attn.array<[], f64>
+  } {attn.batch = "each", attn.units = #attn.units<examples>} : !attn.array<[], f64>
   // expected-note @+1 {{and this sum of the same functions}}
   %b = attn.compute "b" () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = math.exp %0 : f64
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
-  } {attn.batch = "each"} : !attn.array<[], f64>
+  } {attn.batch = "each", attn.units = #attn.units<examples>} : !attn.array<[], f64>
   attn.output "a" %a : !attn.array<[], f64>
   attn.output "b" %b : !attn.array<[], f64>
 }
@@ -43,12 +43,12 @@ attn.program @step {
     %a = attn.compute "a" (%k: 8) {
       %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
       attn.yield %0 : f64
-    } {attn.batch = "each"} : !attn.array<[8], f64>
+    } {attn.batch = "each", attn.units = #attn.units<examples>} : !attn.array<[8], f64>
     // expected-note @+1 {{and this equation of the same step}}
     %b = attn.compute "b" () sum (%k: 8) {
       %0 = attn.read %a[%k] : !attn.array<[8], f64>
       attn.yield %0 : f64
-    } {attn.batch = "each"} : !attn.array<[], f64>
+    } {attn.batch = "each", attn.units = #attn.units<examples>} : !attn.array<[], f64>
     attn.yield %b : !attn.array<[], f64>
   } : !attn.array<["T"], f64> {attn.batch = "each"}
   attn.output "rows" %rows : !attn.array<["T"], f64>
@@ -71,7 +71,7 @@ attn.program @given {
       attn.yield %0 : f64
     } {attn.batch = "each"} : !attn.array<[], f64>
     attn.yield %a, %b : !attn.array<[8], f64>, !attn.array<[], f64>
-  } : !attn.array<[8], f64>, !attn.array<[], f64>
+  } {attn.units = #attn.units<examples>} : !attn.array<[8], f64>, !attn.array<[], f64>
   attn.output "b" %given#1 : !attn.array<[], f64>
 }
 
@@ -92,4 +92,16 @@ attn.program @columns {
   } : !attn.array<[16], f64>
   attn.output "h" %h : !attn.array<[16], f64>
 }
+}
+
+// -----
+
+attn.program @units {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
+  // expected-error @+1 {{does not say what its units are after the phase 'kernels'}}
+  %a = attn.compute "a" (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.batch = "each"} : !attn.array<[8], f64>
+  attn.output "a" %a : !attn.array<[8], f64>
 }

@@ -25,8 +25,10 @@ struct Statistics {
   int64_t ordered = 0, inLoops = 0;
   /// Mistakes that were put into programs, and how many of them were found.
   int64_t planted = 0, foundInDouble = 0, foundInSingle = 0;
-  /// Products by attn::ProductKind, and kernels by attn::Schedule.
-  int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {};
+  /// Products by attn::ProductKind, kernels by attn::Schedule, and what is
+  /// launched by attn::Units.
+  int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {},
+          units[attn::getMaxEnumValForUnits() + 1] = {};
 
   void operator+=(const Statistics &other) {
     specs += other.specs;
@@ -47,6 +49,8 @@ struct Statistics {
       products[kind] += other.products[kind];
     for (size_t kind = 0; kind < std::size(kernels); ++kind)
       kernels[kind] += other.kernels[kind];
+    for (size_t kind = 0; kind < std::size(units); ++kind)
+      units[kind] += other.units[kind];
   }
 };
 

@@ -11,6 +11,7 @@
 #include "dialect/reference/Compare.h"
 #include "passes/Pipeline.h"
 #include "passes/analysis/Product.h"
+#include "passes/kernels/DivideWork.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 
@@ -222,6 +223,10 @@ bool CompiledCheck::formKernels() {
   });
   copy->walk([&](attn::KernelOp op) {
     ++statistics.kernels[static_cast<size_t>(op.getSchedule())];
+  });
+  copy->walk([&](mlir::Operation *op) {
+    if (std::optional<attn::Units> units = attn::unitsOf(op))
+      ++statistics.units[static_cast<size_t>(*units)];
   });
   return true;
 }

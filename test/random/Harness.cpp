@@ -306,6 +306,10 @@ static int checkSeeds(int64_t first, int64_t last) {
     llvm::outs() << "; "
                  << fovea::attn::stringifySchedule(fovea::attn::Schedule(kind))
                  << " " << count;
+  for (auto [kind, count] : llvm::enumerate(statistics.units))
+    llvm::outs() << "; "
+                 << fovea::attn::stringifyUnits(fovea::attn::Units(kind)) << " "
+                 << count;
   llvm::outs() << "; " << statistics.ordered << " modules with ordered sums; "
                << statistics.inLoops << " products in loops\n";
   return failing != 0;

@@ -11,20 +11,6 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using arith::CmpIPredicate;
 
-/// The parallel index that a condition of a sum finds by the others, if there
-/// is one: `sum[t where token[t] == w](d[t])`.
-static std::optional<Equality> findScattered(ComputeOp op) {
-  if (op.getReducer() != Reducer::sum)
-    return std::nullopt;
-  for (const Equality &equality : equalitiesOf(op))
-    if (equality.index < op.getNumParallel() &&
-        equality.index + 1 < op.getNumParallel() &&
-        (dependence(equality.value) &
-         ((uint64_t(1) << op.getNumParallel()) - 1)) == 0)
-      return equality;
-  return std::nullopt;
-}
-
 /// Whether another index of the op has a length of its own for each place of
 /// index `number`: its loop has one end, so `number` has one place.
 static bool hasNested(ComputeOp op, unsigned number,
@@ -45,7 +31,7 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                           return !llvm::is_contained(given, number) &&
                                  !hasNested(op, number, storage);
                         })),
-      scattered(findScattered(op)) {
+      scattered(scatteredBy(op)) {
   if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
     along = -1;
   if (along < 0)

@@ -35,9 +35,6 @@ public:
   void emitRange(const Place &place, mlir::Value begin, mlir::Value end);
   /// The parallel index whose elements can be given in ranges, or -1.
   int rangeIndex();
-  /// Whether elements are added up where a condition finds them: the result
-  /// is then not computed element by element.
-  bool isScatter() const { return scattered.has_value(); }
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;

@@ -53,9 +53,9 @@ void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
   int rowsSlot = storage.description().numSlots++;
   Value rows = rowsAround(op);
   main.setSlot(frame, rowsSlot, rows);
-  Units units = unitsOf(main, rows, columns);
+  Tiles tiles = tilesOf(main, rows, columns);
   launch(
-      op, joinedLabels(ops), units.count,
+      op, joinedLabels(ops), tiles.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         SmallVector<RowsOfProduct> rooms =
             roomsOf(kernel, storage, real, frame, epilogue);
@@ -68,7 +68,7 @@ void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
           emitPiece(kernel, frame, epilogue, rooms, piece);
         });
       },
-      units.atOnce);
+      tiles.atOnce);
   noteOthers(ops);
 }
 

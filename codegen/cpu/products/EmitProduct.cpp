@@ -93,7 +93,7 @@ static Value partsOfRows(KernelBuilder &b, Value rows) {
                   b.number(2));
 }
 
-ProgramEmitter::Units ProgramEmitter::unitsOf(KernelBuilder &b, Value rows,
+ProgramEmitter::Tiles ProgramEmitter::tilesOf(KernelBuilder &b, Value rows,
                                               int64_t columns) {
   Value tall = isTall(b, rows);
   return {.count = b.select(tall, b.divUp(rows, b.number(tile.rows)),
@@ -180,10 +180,10 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   main.setSlot(frame, termsSlot, terms);
   main.setSlot(frame, rowsSlot, rows);
   int64_t panels = tile.panels(product.columns());
-  Units units = unitsOf(main, rows, panels);
+  Tiles tiles = tilesOf(main, rows, panels);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(
-      op, name, units.count,
+      op, name, tiles.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         Value rows = kernel.slot(frame, rowsSlot);
         Value width = kernel.number(product.width);
@@ -200,7 +200,7 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
                    list, to, width);
         });
       },
-      units.atOnce);
+      tiles.atOnce);
   if (product.hasRowCondition)
     emitRowCondition(op);
 }

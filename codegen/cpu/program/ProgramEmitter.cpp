@@ -5,6 +5,7 @@
 #include "codegen/cpu/program/ShareKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "passes/batch/Batch.h"
+#include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 
 #include "mlir/IR/Matchers.h"
@@ -113,7 +114,7 @@ void ProgramEmitter::emitKernel(KernelOp kernel) {
   case Schedule::columns:
     return emitEpilogue(*storage.epilogueOf(members.front()));
   case Schedule::loop:
-    return emitCompute(members);
+    return emitCompute(members, *unitsOf(kernel));
   case Schedule::rows:
     return emitRows(members);
   }
@@ -140,7 +141,7 @@ LogicalResult ProgramEmitter::emitOp(Operation &op) {
     else if (auto product = exampleProductOf(compute))
       emitBatchedProduct(compute, *product);
     else
-      emitCompute(compute);
+      emitCompute(compute, *unitsOf(compute));
     return success();
   }
   if (auto kernel = dyn_cast<KernelOp>(op)) {
@@ -286,55 +287,63 @@ void ProgramEmitter::launchRows(
 // Equations
 //===----------------------------------------------------------------------===//
 
-void ProgramEmitter::emitCompute(ArrayRef<ComputeOp> ops) {
+void ProgramEmitter::emitCompute(ArrayRef<ComputeOp> ops, Units units) {
   ComputeOp op = ops.front();
   SmallVector<Operation *> together(ops.begin(), ops.end());
   std::string name = joinedLabels(together);
+  // Of what the batch has once.
+  auto launchUnits = [&](int64_t count, auto body) {
+    launch(op, name, main.number(count),
+           [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+             ComputeEmitter emitter(kernel, storage, ops, lanes);
+             body(kernel, emitter, placeOf(kernel, op, frame), first, last);
+           });
+  };
   auto extentOf = [&](unsigned number) {
     return cast<IntegerAttr>(op.getExtents()[number]).getInt();
   };
-  if (batchOf(op) != BatchKind::each) {
-    KernelBuilder probe(op.getLoc(), module.getContext());
-    int range = ComputeEmitter(probe, storage, ops, lanes).rangeIndex();
-    // A unit is a row, or a few vectors of the only one.
-    int64_t chunk = 8 * lanes;
-    int64_t units = range >= 0 ? llvm::divideCeil(extentOf(range), chunk)
-                    : op.getNumParallel() != 0 ? extentOf(0)
-                                               : 1;
-    launch(op, name, main.number(units),
-           [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-             ComputeEmitter emitter(kernel, storage, ops, lanes);
-             Place place = placeOf(kernel, op, frame);
-             if (range >= 0) {
-               Value begin = kernel.mul(first, kernel.number(chunk));
-               Value end = kernel.mul(last, kernel.number(chunk));
-               emitter.emitRange(
-                   place, begin,
-                   kernel.min(end, kernel.number(extentOf(range))));
-             } else if (op.getNumParallel() != 0) {
-               kernel.loop(first, last, kernel.number(1),
-                           [&](Value index) { emitter.emit(place, index); });
-             } else {
-               emitter.emit(place, {});
-             }
-           });
-    return noteOthers(together);
+  switch (units) {
+  case Units::examples:
+    launchRows(op, name, [&](KernelBuilder &kernel, const Place &place) {
+      ComputeEmitter(kernel, storage, ops, lanes).emit(place, {});
+    });
+    break;
+  case Units::rows:
+    emitAllRows(ops, name);
+    break;
+  case Units::places:
+    launchUnits(extentOf(0), [](KernelBuilder &kernel, ComputeEmitter &emitter,
+                                const Place &place, Value first, Value last) {
+      kernel.loop(first, last, kernel.number(1),
+                  [&](Value index) { emitter.emit(place, index); });
+    });
+    break;
+  case Units::ranges: {
+    // Some vectors make a unit.
+    int64_t chunk = 8 * lanes, size = extentOf(op.getNumParallel() - 1);
+    launchUnits(llvm::divideCeil(size, chunk),
+                [&](KernelBuilder &kernel, ComputeEmitter &emitter,
+                    const Place &place, Value first, Value last) {
+                  Value begin = kernel.mul(first, kernel.number(chunk));
+                  Value end = kernel.mul(last, kernel.number(chunk));
+                  emitter.emitRange(place, begin,
+                                    kernel.min(end, kernel.number(size)));
+                });
+    break;
   }
-  auto emitAll = [&](KernelBuilder &kernel, const Place &place) {
-    ComputeEmitter(kernel, storage, ops, lanes).emit(place, {});
-  };
-  KernelBuilder probe(op.getLoc(), module.getContext());
-  ComputeEmitter shape(probe, storage, ops, lanes);
-  auto rows = op.getNumParallel() != 0 && !shape.isScatter() &&
-                      (shape.rangeIndex() != 0 || op.isNormaliser())
-                  ? dyn_cast<StringAttr>(op.getExtents()[0])
-                  : StringAttr();
-  if (!storage.around(op).empty() || !rows ||
-      !storage.length(rows.getValue()).parent.empty()) {
-    launchRows(op, name, emitAll);
-    return noteOthers(together);
+  case Units::once:
+    launchUnits(1,
+                [](KernelBuilder &, ComputeEmitter &emitter, const Place &place,
+                   Value, Value) { emitter.emit(place, {}); });
+    break;
   }
-  // The units are the places of the first index, of all examples.
+  noteOthers(together);
+}
+
+/// The units are the places of the first index, of all examples.
+void ProgramEmitter::emitAllRows(ArrayRef<ComputeOp> ops, StringRef name) {
+  ComputeOp op = ops.front();
+  auto rows = cast<StringAttr>(op.getExtents()[0]);
   int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
   Value batch = main.slot(frame, Program::batchSlot);
   launch(op, name, main.entry(frame, offsets, batch),
@@ -354,7 +363,6 @@ void ProgramEmitter::emitCompute(ArrayRef<ComputeOp> ops) {
                              });
                });
          });
-  noteOthers(together);
 }
 
 void ProgramEmitter::emitConcat(ConcatOp op) {
@@ -384,7 +392,7 @@ void ProgramEmitter::emitConcat(ConcatOp op) {
     }
   };
   std::string name = op.getLabel().value_or("concat").str();
-  if (batchOf(op) == BatchKind::each)
+  if (unitsOf(op) == Units::examples)
     return launchRows(op, name, emitParts);
   launch(op, name, main.number(1),
          [&](KernelBuilder &kernel, Value frame, Value, Value) {
@@ -402,7 +410,7 @@ void ProgramEmitter::emitAppend(AppendOp op) {
     copyRow(kernel, place, storage.of(op.getResult()), op.getAxis(), at,
             storage.of(op.getRow()));
   };
-  if (batchOf(op) == BatchKind::each)
+  if (unitsOf(op) == Units::examples)
     return launchRows(op, "append", emitRow);
   launch(op, "append", main.number(1),
          [&](KernelBuilder &kernel, Value frame, Value, Value) {

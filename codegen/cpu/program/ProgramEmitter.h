@@ -37,7 +37,8 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void emitKernel(attn::KernelOp kernel);
   /// One equation, or several sums that one loop computes.
-  void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops);
+  void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
+  void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
   /// The equations of each example, one after the other.
   void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
   void beginFunction(llvm::StringRef name);
@@ -54,10 +55,10 @@ private:
   };
   /// The work units of a product: tiles of rows where there are many, otherwise
   /// units of columns, of half of the rows each.
-  struct Units {
+  struct Tiles {
     mlir::Value count, atOnce;
   };
-  Units unitsOf(KernelBuilder &builder, mlir::Value rows, int64_t columns);
+  Tiles tilesOf(KernelBuilder &builder, mlir::Value rows, int64_t columns);
   /// Calls `body` for the pieces of which these units consist.
   void forPieces(KernelBuilder &kernel, mlir::Value first, mlir::Value last,
                  mlir::Value rows, int64_t columns,
