@@ -14,8 +14,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Program.h"
 
-#include <map>
-
 namespace fovea::codegen {
 
 /// The function of the runtime that hands a kernel to the threads.
@@ -36,22 +34,11 @@ struct EmitOptions {
   /// What real numbers are: f32 or f64.
   mlir::Type real;
   Target target;
-  /// Parameters are packed by a function of their own, `<entry>.prepare`, which
-  /// the caller runs when they have changed, instead of in every run.
-  bool prepares = false;
   /// Kernels keep their names and their frames, and none is shared: who reads
   /// or times them knows them.
   bool keepsNames = false;
   /// Where the kernels are listed, if anywhere.
   std::vector<KernelNote> *notes = nullptr;
-};
-
-/// How much the arrays of a program may take that are neither its data nor
-/// parameters, for the largest batch that there will be.
-struct MemoryLimit {
-  int64_t bytes = 0;
-  int64_t batch = 1, threads = 1;
-  std::map<std::string, int64_t> lengths; // the largest
 };
 
 /// A function `symbol(%turns: i64, %values: ptr)` that does nothing but
@@ -74,15 +61,9 @@ public:
   virtual attn::MachineAttr machineOf(const Target &target,
                                       mlir::Type real) const = 0;
 
-  /// Lets a program that is behind the phase `fuse` compute arrays again until
-  /// it keeps the limit or nothing is left to compute again. Returns the bytes
-  /// of its arrays then. Every result has the same bits.
-  virtual int64_t recompute(attn::ProgramOp program, const EmitOptions &options,
-                            const MemoryLimit &limit) const = 0;
-
   /// Adds to `kernels` the function `@<entry>`, which runs `program` on a
   /// frame, and its kernels; describes in `description` what the frame holds.
-  /// Behind the phase `kernels`, for the machine of the target. Fails, with an
+  /// Behind the phase `memory`, for the machine of the target. Fails, with an
   /// error at the op, on what cannot be compiled yet.
   virtual mlir::LogicalResult
   emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,

@@ -6,7 +6,8 @@
 #include "codegen/native/Lower.h"
 #include "codegen/native/ObjectCache.h"
 #include "codegen/native/Split.h"
-#include "passes/Pipeline.h"
+#include "passes/Passes.h"
+#include "passes/batch/Batch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -51,7 +52,20 @@ Status Driver::create(Location location, const DriverOptions &options,
 //===----------------------------------------------------------------------===//
 
 Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
-  int64_t bytes = backend.recompute(program, emit, limit);
+  program->setAttr("attn.machine", backend.machineOf(emit.target, emit.real));
+  attn::RecomputeForMemoryOptions recompute;
+  recompute.bytes = limit.bytes;
+  recompute.batch = limit.batch;
+  recompute.threads = limit.threads;
+  recompute.isDouble = emit.real.isF64();
+  for (const auto &[name, length] : limit.lengths)
+    recompute.lengths.push_back(name + "=" + std::to_string(length));
+  PassManager manager(program.getContext(), program.getOperationName());
+  manager.addPass(attn::createRecomputeForMemory(recompute));
+  if (failed(manager.run(program)))
+    return Status::error("'@" + program.getSymName().str() +
+                         "' cannot be compiled");
+  int64_t bytes = program->getAttrOfType<IntegerAttr>("attn.bytes").getInt();
   if (bytes <= limit.bytes)
     return Status::success();
   if (bytes == std::numeric_limits<int64_t>::max())
@@ -68,14 +82,12 @@ Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
       limit.batch, limit.bytes / megabyte));
 }
 
-LogicalResult Driver::emitProgram(attn::ProgramOp program, bool prepares,
+LogicalResult Driver::emitProgram(attn::ProgramOp program,
                                   runtime::Program &description) {
-  EmitOptions own = emit;
-  own.prepares = prepares;
-  if (failed(attn::formKernels(program,
+  if (failed(attn::placeArrays(program,
                                backend.machineOf(emit.target, emit.real))))
     return mlir::failure();
-  return backend.emitProgram(program, *module, own, description);
+  return backend.emitProgram(program, *module, emit, description);
 }
 
 Status Driver::add(ModuleOp source, StringRef entry) {
@@ -85,8 +97,9 @@ Status Driver::add(ModuleOp source, StringRef entry) {
   if (options.memory)
     if (Status status = keepLimit(program, *options.memory); status.failed())
       return status;
-  if (failed(emitProgram(program, options.prepares,
-                         programs.programs.emplace_back())))
+  if (options.prepares)
+    program->setAttr(attn::preparesName, UnitAttr::get(program.getContext()));
+  if (failed(emitProgram(program, programs.programs.emplace_back())))
     return Status::error("'@" + entry.str() + "' cannot be compiled");
   return Status::success();
 }
@@ -94,7 +107,7 @@ Status Driver::add(ModuleOp source, StringRef entry) {
 Status Driver::addDecoder(ModuleOp source) {
   programs.hasDecoder = true;
   auto emitOne = [&](attn::ProgramOp program, runtime::Program &description) {
-    return emitProgram(program, /*prepares=*/true, description);
+    return emitProgram(program, description);
   };
   if (failed(emitDecoder(source, emit.real, emitOne, programs.decoder)))
     return Status::error("the decoder cannot be compiled");

@@ -16,7 +16,17 @@
 #include "runtime/ThreadPool.h"
 #include "runtime/model/Description.h"
 
+#include <map>
+
 namespace fovea::codegen {
+
+/// How much the arrays of a program may take that are neither its data nor
+/// parameters, for the largest batch that there will be.
+struct MemoryLimit {
+  int64_t bytes = 0;
+  int64_t batch = 1, threads = 1;
+  std::map<std::string, int64_t> lengths; // the largest
+};
 
 struct DriverOptions {
   /// As Backend.h knows it.
@@ -78,7 +88,7 @@ public:
 private:
   Driver(mlir::Location location, const DriverOptions &options,
          const Backend &backend, Target target);
-  mlir::LogicalResult emitProgram(attn::ProgramOp program, bool prepares,
+  mlir::LogicalResult emitProgram(attn::ProgramOp program,
                                   runtime::Program &description);
   runtime::Status keepLimit(attn::ProgramOp program, const MemoryLimit &limit);
 

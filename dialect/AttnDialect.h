@@ -40,6 +40,21 @@ inline llvm::hash_code hash_value(const Band &band) {
                             band.to.has_value(), band.to.value_or(0));
 }
 
+/// One extent of a room, rounded up to a multiple, and some more.
+struct RoomExtent {
+  mlir::Attribute extent;
+  int64_t multiple = 1, extra = 0;
+  /// Of an extent of so many places.
+  int64_t padded(int64_t places) const {
+    return llvm::alignTo(places, multiple) + extra;
+  }
+  bool operator==(const RoomExtent &) const = default;
+};
+
+inline llvm::hash_code hash_value(const RoomExtent &extent) {
+  return llvm::hash_combine(extent.extent, extent.multiple, extent.extra);
+}
+
 } // namespace fovea::attn
 
 #define GET_ATTRDEF_CLASSES

@@ -21,15 +21,24 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
     Stands as `attn.machine` at a module or program. Passes ask it, and never a header of a
     back end; a test writes one by hand. `lanes` are the real numbers of a
     vector; `tile` the rows, and the vectors side by side, of a product that
-    registers hold. What has none is for `x86-64-v3`.
+    registers hold. So many rows are a strip, and so many are multiplied at
+    once ahead of equations in columns; 64 and 96 where it is not said. What has
+    no machine is for `x86-64-v3`.
 
     `#attn.machine<"x86-64-v4", lanes = 16, tile_rows = 8, tile_vectors = 3>`
   }];
   let parameters = (ins
     "::mlir::StringAttr":$name,
-    "int64_t":$lanes, "int64_t":$tile_rows, "int64_t":$tile_vectors
+    "int64_t":$lanes, "int64_t":$tile_rows, "int64_t":$tile_vectors,
+    DefaultValuedParameter<"int64_t", "64">:$strip_rows,
+    DefaultValuedParameter<"int64_t", "96">:$column_rows
   );
-  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors) `>`";
+  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows) `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "int64_t":$lanes,
+                                   "int64_t":$tile_rows, "int64_t":$tile_vectors), [{
+    return $_get($_ctxt, name, lanes, tile_rows, tile_vectors,
+                 /*strip_rows=*/64, /*column_rows=*/96);
+  }]>];
   let extraClassDeclaration = [{
     /// The machine of `op`, or of the program or module around it.
     static MachineAttr of(::mlir::Operation *op);

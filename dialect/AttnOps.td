@@ -6,5 +6,6 @@ include "dialect/AttnArrayOps.td"
 include "dialect/AttnModelOps.td"
 include "dialect/AttnLoopOps.td"
 include "dialect/AttnKernelOps.td"
+include "dialect/AttnMemory.td"
 
 #endif // ATTN_OPS_TD

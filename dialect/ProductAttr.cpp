@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/AttnDialect.h"
+#include "dialect/MemoryAttrs.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -169,7 +169,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute named) {
   auto product = dyn_cast<ProductAttr>(named.getValue());
   if (!product)
-    return success();
+    return verifyLocation(op, named);
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute || compute.getReducer() != Reducer::sum)
     return op->emitOpError() << "is no sum, so no product";

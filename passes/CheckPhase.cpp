@@ -11,6 +11,7 @@
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/FormRows.h"
 #include "passes/kernels/ShareLoops.h"
+#include "passes/memory/CheckMemory.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace fovea::attn {
@@ -168,6 +169,13 @@ static LogicalResult checkKernels(ModuleOp module) {
   return success();
 }
 
+static LogicalResult checkMemory(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(verifyPlaced(program)))
+      return failure();
+  return success();
+}
+
 namespace {
 
 struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
@@ -187,6 +195,8 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
       return checkFuse(getOperation());
     case Phase::kernels:
       return checkKernels(getOperation());
+    case Phase::memory:
+      return checkMemory(getOperation());
     }
     llvm_unreachable("every phase has a contract");
   }

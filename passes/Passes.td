@@ -16,6 +16,7 @@ include "passes/schedule/Passes.td"
 include "passes/batch/Passes.td"
 include "passes/fuse/Passes.td"
 include "passes/kernels/Passes.td"
+include "passes/memory/Passes.td"
 
 //===----------------------------------------------------------------------===//
 // Behind each phase

@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/memory/CheckMemory.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -107,23 +108,34 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createDivideWork());
 }
 
-LogicalResult fovea::attn::formKernels(ProgramOp program, MachineAttr machine) {
-  WalkResult hasKernels =
-      program.walk([](KernelOp) { return WalkResult::interrupt(); });
-  if (hasKernels.wasInterrupted()) {
+/// What is computed together.
+static void kernels(OpPassManager &manager, const PipelineOptions &options) {
+  formKernels(manager.nest<ProgramOp>());
+}
+
+void fovea::attn::placeArrays(OpPassManager &programs) {
+  programs.addPass(createPlaceArrays());
+}
+
+LogicalResult fovea::attn::placeArrays(ProgramOp program, MachineAttr machine) {
+  if (isPlaced(program)) {
     assert(MachineAttr::of(program) == machine &&
            "a program has the kernels of one machine");
     return success();
   }
   machine.setTo(program);
+  WalkResult hasKernels =
+      program.walk([](KernelOp) { return WalkResult::interrupt(); });
   PassManager manager(program.getContext(), ProgramOp::getOperationName());
-  formKernels(manager);
+  if (!hasKernels.wasInterrupted())
+    formKernels(manager);
+  placeArrays(manager);
   return manager.run(program);
 }
 
-/// What is computed together.
-static void kernels(OpPassManager &manager, const PipelineOptions &options) {
-  formKernels(manager.nest<ProgramOp>());
+/// Where the arrays lie.
+static void memory(OpPassManager &manager, const PipelineOptions &options) {
+  placeArrays(manager.nest<ProgramOp>());
 }
 
 void fovea::attn::buildPipeline(OpPassManager &manager,

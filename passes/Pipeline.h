@@ -50,10 +50,13 @@ void buildPipeline(mlir::OpPassManager &manager,
 /// computed together depends on its machine, and on its limit of memory.
 void formKernels(mlir::OpPassManager &programs);
 
-/// Brings a program that is behind the phase `fuse` through the phase `kernels`
-/// for this machine. One that has kernels stays as it is: they have to be of
-/// the same machine.
-mlir::LogicalResult formKernels(ProgramOp program, MachineAttr machine);
+/// The same of the phase `memory`.
+void placeArrays(mlir::OpPassManager &programs);
+
+/// Brings a program that is behind the phase `fuse` through the phases
+/// `kernels` and `memory` for this machine. One whose arrays have places stays
+/// as it is: they have to be for the same machine.
+mlir::LogicalResult placeArrays(ProgramOp program, MachineAttr machine);
 
 /// Every pass and the pipeline `attn-pipeline`, for tools that run any of
 /// them by name.

@@ -4,7 +4,6 @@
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/products/Peak.h"
 #include "codegen/cpu/program/EmitProgram.h"
-#include "codegen/cpu/program/Recompute.h"
 #include "codegen/cpu/program/ShareKernels.h"
 
 using namespace mlir;
@@ -22,10 +21,6 @@ public:
   }
   attn::MachineAttr machineOf(const Target &target, Type real) const override {
     return codegen::machineOf(target, real);
-  }
-  int64_t recompute(attn::ProgramOp program, const EmitOptions &options,
-                    const MemoryLimit &limit) const override {
-    return codegen::recompute(program, options.real, options.target, limit);
   }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,

@@ -8,6 +8,10 @@
 
 namespace fovea::attn {
 
+/// Of a program: its weights stay as they are from run to run, so that what is
+/// packed of them is kept.
+constexpr llvm::StringLiteral preparesName = "attn.prepares";
+
 /// How a batch has an array (the attribute `attn.batch` of the op that gives
 /// it): once, once per example, or once as the sum over the examples.
 enum class BatchKind { once, each, sum };

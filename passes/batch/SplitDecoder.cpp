@@ -257,6 +257,8 @@ Part Splitter::makePart(StringRef name, bool withOpen) {
   part.program =
       ProgramOp::create(before, program.getLoc(), prefix + name.str());
   part.program.getBody().emplaceBlock();
+  // A search runs it again and again.
+  part.program->setAttr(preparesName, before.getUnitAttr());
   for (auto length : program.getOps<LengthOp>())
     if (withOpen || !openLengths.contains(length.getLength()))
       endOf(part).clone(*length.getOperation());

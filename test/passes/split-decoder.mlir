@@ -97,7 +97,7 @@ module {
 // CHECK-SAME:  segments = ["step", "step.1", "step.2"]
 // CHECK-SAME:  next = "choice/1", type = !attn.array<["T"], i64>, written = -1 : i64
 module {
-  // CHECK-LABEL: attn.program @step {
+  // CHECK-LABEL: attn.program @step attributes {attn.prepares} {
   // CHECK:         %[[Q:.*]] = attn.compute "q"
   // CHECK:         attn.output "value/[[QNAME:[0-9]+]]" %[[Q]]
   // CHECK-LABEL: attn.program @step.1

@@ -9,7 +9,7 @@
 
 #include "driver/model/Compiled.h"
 #include "dialect/reference/Compare.h"
-#include "passes/Pipeline.h"
+#include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
 #include "test/random/Checks.h"
@@ -202,18 +202,21 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
   return false;
 }
 
-/// The phase `kernels` of a copy: what is compiled forms its own, for the
-/// machine that it is compiled for.
+/// The phases `kernels` and `memory` of a copy: what is compiled has its own,
+/// for the machine that it is compiled for.
 bool CompiledCheck::formKernels() {
   mlir::OwningOpRef<mlir::ModuleOp> copy =
       mlir::cast<mlir::ModuleOp>((*batched)->clone());
   mlir::PassManager manager(copy->getContext());
-  attn::formKernels(manager.nest<attn::ProgramOp>());
+  mlir::OpPassManager &programs = manager.nest<attn::ProgramOp>();
+  attn::formKernels(programs);
+  attn::placeArrays(programs);
+  manager.addPass(attn::createCheckPhase({attn::Phase::memory}));
   if (mlir::failed(manager.run(*copy))) {
-    fail("the phase 'kernels' fails");
+    fail("the phase 'memory' fails");
     return false;
   }
-  judgeExample(*copy, "behind the phase 'kernels'");
+  judgeExample(*copy, "behind the phase 'memory'");
   copy->walk([&](attn::ComputeOp op) {
     if (attn::ProductAttr product = attn::productOf(op)) {
       ++statistics.products[static_cast<size_t>(product.getKind())];

@@ -1,6 +1,7 @@
 //===- FoveaOpt.cpp - runs any pass alone on a file of IR -----------------===//
 
 #include "codegen/Backend.h"
+#include "codegen/EmitKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/native/Lower.h"
 #include "dialect/AttnDialect.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
   fovea::attn::registerFoveaPasses();
   fovea::codegen::registerExpandMathPass();
   fovea::codegen::registerBackendPasses();
+  fovea::codegen::registerEmitKernelsPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Fovea optimizer driver\n", registry));
 }

@@ -256,7 +256,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
       session.fail(status);
   } else {
     if (arguments.emit == "mlir") {
-      if (!session.lower(*model, request))
+      if (!setMachine(session, arguments, *model->module, request.stopAfter) ||
+          !session.lower(*model, request))
         return session.finish();
       if (!wanted->loss && wanted->gradients)
         dropSystem(*model, "loss");

@@ -10,10 +10,14 @@
 #define FOVEA_CODEGEN_CPU_LOOPS_BODYEMITTER_H
 
 #include "codegen/cpu/loops/KernelBuilder.h"
-#include "codegen/cpu/program/Storage.h"
+#include "passes/memory/Storage.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 namespace fovea::codegen {
+
+using attn::Loop;
+using attn::Storage;
+using attn::StorageMap;
 
 /// Where a kernel stands: in which example, at which step of which loops.
 struct Place {

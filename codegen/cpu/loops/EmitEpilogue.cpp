@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/program/ProgramEmitter.h"
+#include "passes/memory/Locations.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -26,18 +27,23 @@ static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
                                           const StorageMap &storage, Type real,
                                           Value frame,
                                           const Epilogue &epilogue) {
-  Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue));
-  SmallVector<RowsOfProduct> rooms;
-  for (const Epilogue::Product &product : epilogue.products) {
-    RowsOfProduct room = {&product, *rowsProductOf(product.op), at, nullptr,
-                          product.stride(epilogue.width)};
-    at = b.at(real, at, epilogueRows * room.stride);
-    if (storage.hasRowList(room.rows))
-      room.list = at;
-    at = b.at(real, at, epilogueRows * listEntry(real));
-    rooms.push_back(room);
+  SmallVector<RoomAttr> rooms = roomsOf(epilogue.kernel);
+  SmallVector<Value> begins;
+  Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue.kernel));
+  for (RoomAttr room : rooms) {
+    begins.push_back(at);
+    at = b.at(real, at, countIn(room, real));
   }
-  return rooms;
+  SmallVector<RowsOfProduct> result;
+  for (const Epilogue::Product &product : epilogue.products) {
+    ComputeOp op = product.op;
+    unsigned sums = locationOf(op.getResult()).getNumber();
+    ArrayLocationAttr list = listLocationOf(op);
+    result.push_back({&product, *rowsProductOf(op), begins[sums],
+                      list ? begins[list.getNumber()] : Value(),
+                      rooms[sums].getFixedCount() / rooms[sums].getCount()});
+  }
+  return result;
 }
 
 void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
@@ -119,10 +125,10 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
     }
   };
   // Blocks of whole tiles and of about the same height.
+  int64_t tallest = MachineAttr::of(epilogue.kernel).getColumnRows();
   Value ofTile = kernel.number(tile.rows);
   Value all = kernel.max(kernel.sub(piece.lastRow, piece.firstRow), one);
-  Value height =
-      kernel.divUp(all, kernel.divUp(all, kernel.number(epilogueRows)));
+  Value height = kernel.divUp(all, kernel.divUp(all, kernel.number(tallest)));
   height = kernel.mul(kernel.divUp(height, ofTile), ofTile);
   kernel.loop(piece.firstRow, piece.lastRow, height, [&](Value begin) {
     Value end = kernel.min(piece.lastRow, kernel.add(begin, height));

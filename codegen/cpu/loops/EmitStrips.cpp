@@ -17,8 +17,8 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-/// The rows of a unit. Right sides are packed once for as many.
-static constexpr int64_t unitRows = 8 * stripRows;
+/// The strips of a unit. Right sides are packed once for as many.
+static constexpr int64_t unitStrips = 8;
 /// Terms that are multiplied at a time; fewer where whole pieces are zero.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
 
@@ -35,7 +35,7 @@ public:
                const StripGroup &group, Type real, GemmTile tile,
                unsigned lanes)
       : b(b), storage(storage), group(group), real(real), tile(tile),
-        lanes(lanes) {}
+        lanes(lanes), stripRows(MachineAttr::of(group.kernel).getStripRows()) {}
 
   /// All rows from `first` to before `last` of the example at `place`, at
   /// `outer` of the indices outside.
@@ -50,7 +50,7 @@ private:
     Value m, n, k;
   };
 
-  Value roomSize(const Room &room);
+  Value roomSize(RoomAttr room);
   void findRooms();
   void setStrips(Value first);
   SmallVector<Index> indicesOf(const StripMember &member, Value row);
@@ -77,6 +77,7 @@ private:
   Type real;
   GemmTile tile;
   unsigned lanes;
+  int64_t stripRows;
   Place place;
   SmallVector<Value> outer;
   SmallVector<Value> rooms; // addresses
@@ -97,28 +98,26 @@ static Value largest(KernelBuilder &b, const StorageMap &storage, Value frame,
   return b.slot(frame, storage.length(name).maximumSlot);
 }
 
-/// What one factor of a room makes of an extent.
-static Value padded(KernelBuilder &b, const Room::Factor &factor,
-                    Value extent) {
-  Value multiple = b.number(factor.multiple);
+/// What a room makes of an extent.
+static Value padded(KernelBuilder &b, const RoomExtent &room, Value extent) {
+  Value multiple = b.number(room.multiple);
   return b.add(b.mul(b.divUp(extent, multiple), multiple),
-               b.number(factor.extra));
+               b.number(room.extra));
 }
 
 /// The elements that a room has for the largest lengths of the batch, as
-/// StorageMap::addGroup writes them down.
-Value StripEmitter::roomSize(const Room &room) {
-  Value size = b.number(room.fixedCount());
-  for (const Room::Factor &factor : room.factors)
-    if (isa<StringAttr>(factor.extent))
-      size =
-          b.mul(size, padded(b, factor,
-                             largest(b, storage, place.frame, factor.extent)));
+/// StorageMap::addRooms writes them down.
+Value StripEmitter::roomSize(RoomAttr room) {
+  Value size = b.number(room.getFixedCount());
+  for (const RoomExtent &each : room.getExtents())
+    if (isa<StringAttr>(each.extent))
+      size = b.mul(
+          size, padded(b, each, largest(b, storage, place.frame, each.extent)));
   return size;
 }
 
 Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
-                                   Value frame, StripMemory memory) {
+                                   Value frame, ThreadMemory memory) {
   Value thread = kernel
                      .create<func::CallOp>(threadName, TypeRange(kernel.i64()),
                                            ValueRange())
@@ -130,8 +129,8 @@ Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
 
 /// The rooms of this thread.
 void StripEmitter::findRooms() {
-  Value at = threadMemory(b, real, place.frame, storage.memoryOf(group));
-  for (const Room &room : group.rooms) {
+  Value at = threadMemory(b, real, place.frame, storage.memoryOf(group.kernel));
+  for (RoomAttr room : group.rooms) {
     rooms.push_back(at);
     at = address(at, roomSize(room));
   }
@@ -143,7 +142,7 @@ void StripEmitter::setStrips(Value first) {
   BodyEmitter values(b, storage, place, 0);
   for (const StripGroup::Strip &strip : group.strips) {
     auto type = cast<ArrayType>(strip.array.getType());
-    const Room::Factor &row = group.rooms[strip.room].factors.back();
+    const RoomExtent &row = group.rooms[strip.room].getExtents().back();
     Value width = values.extent(type.getExtent(type.getRank() - 1));
     place.strips.push_back({rooms[strip.room], first, padded(b, row, width)});
   }
@@ -399,7 +398,7 @@ void StripEmitter::multiplyWeights(Value first, Value count) {
   if (result.strip >= 0) {
     unsigned room = group.strips[result.strip].room;
     to = rooms[room];
-    width = padded(b, group.rooms[room].factors.back(), width);
+    width = padded(b, group.rooms[room].getExtents().back(), width);
   } else {
     to = address(b.pointerSlot(place.frame, result.slot), b.mul(first, width));
   }
@@ -474,6 +473,7 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
 
 void ProgramEmitter::emitExampleStrips(const StripGroup &group,
                                        StringRef name) {
+  int64_t unitRows = unitStrips * MachineAttr::of(group.kernel).getStripRows();
   int64_t places = 1;
   for (Attribute extent : group.outer)
     places *= cast<IntegerAttr>(extent).getInt();

@@ -1,8 +1,8 @@
 //===- Strips.h - kernels that compute a strip of rows at a time ----------===//
 //
 // What the emitter has to know of a kernel in strips (`attn-form-strips` makes
-// it), and what each thread needs for it: packed right sides, and room for some
-// rows of every array that the kernel keeps to itself.
+// it), and the rooms that it has (`attn-place-arrays`): packed right sides, and
+// some rows of every array that the kernel keeps to itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,23 +14,6 @@
 
 namespace fovea::codegen {
 
-/// The rows of a strip.
-constexpr int64_t stripRows = 64;
-
-/// A part of a thread's memory: so many elements, times every extent, rounded
-/// up to a multiple, and some more.
-struct Room {
-  struct Factor {
-    mlir::Attribute extent;
-    int64_t multiple = 1, extra = 0;
-  };
-  int64_t count = 1;
-  llvm::SmallVector<Factor> factors;
-
-  /// The elements, but for the factors whose extent is a length.
-  int64_t fixedCount() const;
-};
-
 struct StripMember {
   attn::ComputeOp op;
   /// Its indices that stand for the shared ones: those outside, then the row.
@@ -39,7 +22,7 @@ struct StripMember {
   bool sumsRows = false;
   /// The product that it is; of one that sums, the rows are the terms.
   std::optional<attn::ExampleProduct> product;
-  /// Of a product: where its right side is packed.
+  /// Of a product: the room in which its right side is packed.
   unsigned packed = 0;
   /// What its loop computes, itself first; empty where that of a member before
   /// it does.
@@ -48,6 +31,7 @@ struct StripMember {
 
 /// The equations of a kernel, in order.
 struct StripGroup {
+  attn::KernelOp kernel;
   /// The product with weights that the first member is: the rows are then those
   /// of all examples, and nothing is outside of them.
   std::optional<attn::RowsProduct> weights;
@@ -61,7 +45,7 @@ struct StripGroup {
     unsigned rowAxis;
   };
   llvm::SmallVector<Strip> strips;
-  llvm::SmallVector<Room> rooms;
+  llvm::SmallVector<attn::RoomAttr> rooms;
 
   /// Whether the strips of an example may be computed at the same time.
   bool isDivisible() const {
@@ -70,8 +54,8 @@ struct StripGroup {
   }
 };
 
-/// The kernels in strips of a program that is behind the phase `kernels`.
-std::vector<StripGroup> stripsOf(attn::ProgramOp program, GemmTile tile);
+/// A kernel in strips, behind the phase `memory`.
+StripGroup stripsOf(attn::KernelOp kernel);
 
 } // namespace fovea::codegen
 

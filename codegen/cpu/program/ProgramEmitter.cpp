@@ -7,6 +7,7 @@
 #include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
+#include "passes/memory/Locations.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -35,11 +36,9 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : program(program), module(module), target(options.target),
-      real(options.real), tile(gemmTile(real, target)),
-      groups(stripsOf(program, tile)), epilogues(epiloguesOf(program)),
-      storage(program, real, tile, groups, epilogues, options.prepares),
-      notes(options.notes), prepares(options.prepares),
-      lanes(target.lanes(real)), main(program.getLoc(), module.getContext()) {}
+      real(options.real), tile(gemmTile(real, target)), storage(program, real),
+      notes(options.notes), lanes(target.lanes(real)),
+      main(program.getLoc(), module.getContext()) {}
 
 LogicalResult ProgramEmitter::emit() {
   for (auto step : program.getOps<StepOp>())
@@ -53,14 +52,16 @@ LogicalResult ProgramEmitter::emit() {
         main.getFunctionType({pointer, pointer, pointer, number, number}, {}));
     declared.setPrivate();
   }
-  if (!(groups.empty() && epilogues.empty()) &&
-      !module.lookupSymbol(threadName)) {
+  WalkResult usesRooms = program.walk([](KernelOp kernel) {
+    return kernel->hasAttr(roomsName) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+  });
+  if (usesRooms.wasInterrupted() && !module.lookupSymbol(threadName)) {
     main.setInsertionPointToEnd(module.getBody());
     main.create<func::FuncOp>(threadName, main.getFunctionType({}, {number}))
         .setPrivate();
   }
-  if (prepares)
-    emitPrepare();
+  emitPrepare();
   beginFunction(program.getSymName());
   if (failed(emitBlock(program.getBody().front())))
     return failure();
@@ -110,9 +111,9 @@ void ProgramEmitter::emitKernel(KernelOp kernel) {
   main.setLoc(members.front().getLoc());
   switch (kernel.getSchedule()) {
   case Schedule::strips:
-    return emitStrips(*storage.groupOf(members.front()));
+    return emitStrips(stripsOf(kernel));
   case Schedule::columns:
-    return emitEpilogue(*storage.epilogueOf(members.front()));
+    return emitEpilogue(epilogueOf(kernel));
   case Schedule::loop:
     return emitCompute(members, *unitsOf(kernel));
   case Schedule::rows:

@@ -9,6 +9,7 @@
 #define FOVEA_CODEGEN_CPU_PROGRAM_PROGRAMEMITTER_H
 
 #include "codegen/cpu/loops/ComputeEmitter.h"
+#include "codegen/cpu/loops/Epilogue.h"
 #include "codegen/cpu/products/Gemm.h"
 #include "codegen/cpu/program/EmitProgram.h"
 #include "passes/analysis/Product.h"
@@ -19,7 +20,7 @@ struct RowsOfProduct;
 
 /// Where the part of this thread begins.
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
-                         mlir::Value frame, StripMemory memory);
+                         mlir::Value frame, attn::ThreadMemory memory);
 
 class ProgramEmitter {
 public:
@@ -132,11 +133,8 @@ private:
   Target target;
   mlir::Type real;
   GemmTile tile;
-  std::vector<StripGroup> groups;
-  std::vector<Epilogue> epilogues;
   StorageMap storage;
   std::vector<KernelNote> *notes;
-  bool prepares;
   unsigned lanes;
   KernelBuilder main;
   mlir::Value frame; // of the function of the program

@@ -1,23 +1,38 @@
-//===- Recompute.cpp - arrays computed again instead of kept --------------===//
+//===- RecomputeForMemory.cpp - arrays computed again instead of kept -----===//
+//
+// The backward pass needs what the forward pass has computed. Where memory has
+// a limit, arrays are computed a second time shortly before they are needed,
+// the cheapest for their size first (Chen et al., 2016: training deep nets with
+// sublinear memory cost). What loops keep, and products with weights before
+// anything cheaper, stay.
+//
+// Nothing is estimated: after each round the program is placed, and the
+// runtime's own plan for the largest batch says what it takes.
+//
+//===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/program/Recompute.h"
-#include "codegen/cpu/Machine.h"
-#include "codegen/cpu/program/Storage.h"
-#include "passes/Pipeline.h"
+#include "passes/Passes.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Storage.h"
 #include "runtime/memory/Placement.h"
-#include "runtime/memory/Tables.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
-using namespace fovea::codegen;
 using runtime::Program;
 
-/// Nobody who reads an array so soon behind it waits for it.
+namespace fovea::attn {
+#define GEN_PASS_DEF_RECOMPUTEFORMEMORY
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// Nobody who reads an array so soon after it waits for it.
 static constexpr int64_t nearby = 8;
 /// Smaller arrays are no help: a share of all.
 static constexpr double leastShare = 0.002;
@@ -28,19 +43,18 @@ static constexpr int mostRounds = 40;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the arrays of the program as it is.
-static int64_t plannedBytes(ProgramOp program, Type real, const Target &target,
-                            const MemoryLimit &limit) {
-  auto copy = cast<ProgramOp>(program->clone());
-  if (failed(formKernels(copy, machineOf(target, real))))
+/// The bytes of the arrays of the program as it is, in a batch of this size.
+static int64_t plannedBytes(ProgramOp program, Type real,
+                            const runtime::BatchSize &size) {
+  OwningOpRef<ProgramOp> copy = cast<ProgramOp>(program->clone());
+  (*copy)->setAttr("attn.machine", MachineAttr::of(program));
+  PassManager manager(program.getContext(), ProgramOp::getOperationName());
+  formKernels(manager);
+  placeArrays(manager);
+  if (failed(manager.run(*copy)))
     return std::numeric_limits<int64_t>::max();
-  GemmTile tile = gemmTile(real, target);
-  std::vector<StripGroup> groups = stripsOf(copy, tile);
-  std::vector<Epilogue> epilogues = epiloguesOf(copy);
-  StorageMap storage(copy, real, tile, groups, epilogues,
-                     /*keepsPacked=*/false);
+  StorageMap storage(*copy, real);
   const Program &description = storage.description();
-  runtime::BatchSize size{limit.batch, limit.threads, limit.lengths};
   std::vector<int64_t> lengths = runtime::lengthsOf(description, size);
   auto bytesOf = [&](const Program::Array &array) -> int64_t {
     return array.role == Program::Role::Temporary
@@ -50,7 +64,6 @@ static int64_t plannedBytes(ProgramOp program, Type real, const Target &target,
   runtime::Placement placement;
   runtime::Status status =
       runtime::placeArrays(description, bytesOf, placement);
-  copy->erase();
   return status.failed() ? std::numeric_limits<int64_t>::max()
                          : placement.numBytes;
 }
@@ -70,8 +83,8 @@ struct Candidate {
 
 class Recomputer {
 public:
-  Recomputer(ProgramOp program, const MemoryLimit &limit)
-      : block(program.getBody().front()), limit(limit) {}
+  Recomputer(ProgramOp program, const runtime::BatchSize &size)
+      : block(program.getBody().front()), size(size) {}
 
   /// Computes the arrays again that cost least for their size. False when
   /// there is none.
@@ -87,7 +100,7 @@ private:
   void eraseUnread();
 
   Block &block;
-  const MemoryLimit &limit;
+  const runtime::BatchSize &size;
   llvm::DenseMap<Operation *, int64_t> order;
   /// What was computed again already.
   llvm::DenseMap<Value, SmallVector<Value>> copies;
@@ -101,8 +114,8 @@ double Recomputer::placesOf(ArrayAttr extents) const {
       places *= double(number.getInt());
       continue;
     }
-    auto given = limit.lengths.find(cast<StringAttr>(extent).getValue().str());
-    places *= given == limit.lengths.end() ? 1 : double(given->second);
+    auto given = size.lengths.find(cast<StringAttr>(extent).getValue().str());
+    places *= given == size.lengths.end() ? 1 : double(given->second);
   }
   return places;
 }
@@ -123,7 +136,7 @@ static bool isRepeatable(Operation *op) {
          (isa<ReshapeOp>(op) || batchOf(op) == BatchKind::each);
 }
 
-/// Whether an array is there at `at`, or behind it, in any case.
+/// Whether an array is there at `at`, or after it, in any case.
 bool Recomputer::isReadFrom(Value array, Operation *at) const {
   return llvm::any_of(array.getUsers(), [&](Operation *user) {
     Operation *reader = block.findAncestorOpInBlock(*user);
@@ -182,7 +195,7 @@ std::optional<Candidate> Recomputer::candidateOf(Operation &op) {
     if (order.lookup(reader) == behind)
       candidate.at = reader;
   candidate.bytes =
-      8 * double(limit.batch) *
+      8 * double(size.batch) *
       placesOf(cast<ArrayType>(candidate.array.getType()).getShape());
   if (!collect(&op, candidate.at, candidate))
     return std::nullopt;
@@ -248,15 +261,45 @@ bool Recomputer::round(int64_t total) {
   return found;
 }
 
-int64_t fovea::codegen::recompute(ProgramOp program, Type real,
-                                  const Target &target,
-                                  const MemoryLimit &limit) {
-  int64_t bytes = plannedBytes(program, real, target, limit);
-  Recomputer recomputer(program, limit);
-  for (int turn = 0; turn < mostRounds && bytes > limit.bytes; ++turn) {
-    if (!recomputer.round(bytes))
-      break;
-    bytes = plannedBytes(program, real, target, limit);
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct RecomputeForMemory
+    : fovea::attn::impl::RecomputeForMemoryBase<RecomputeForMemory> {
+  using RecomputeForMemoryBase::RecomputeForMemoryBase;
+
+  LogicalResult readSize(runtime::BatchSize &size) {
+    size.batch = batch;
+    size.threads = threads;
+    for (StringRef text : lengths) {
+      auto [name, number] = text.split('=');
+      int64_t places = 0;
+      if (number.getAsInteger(10, places) || places < 0)
+        return getOperation().emitError()
+               << "a length is given as 'S=100', not '" << text << "'";
+      size.lengths[name.str()] = places;
+    }
+    return success();
   }
-  return bytes;
-}
+
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    runtime::BatchSize size;
+    if (failed(verifyBatched(program)) || failed(readSize(size)))
+      return signalPassFailure();
+    MLIRContext *context = &getContext();
+    Type real = isDouble ? Type(Float64Type::get(context))
+                         : Type(Float32Type::get(context));
+    int64_t taken = plannedBytes(program, real, size);
+    Recomputer recomputer(program, size);
+    for (int turn = 0; turn < mostRounds && taken > bytes; ++turn) {
+      if (!recomputer.round(taken))
+        break;
+      taken = plannedBytes(program, real, size);
+    }
+    program->setAttr("attn.bytes", Builder(context).getI64IntegerAttr(taken));
+  }
+};
+} // namespace

@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/program/Storage.h"
+#include "passes/memory/Storage.h"
 
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
-using namespace fovea::codegen;
 using runtime::Program;
 
 const Program::Length &StorageMap::length(StringRef name) const {
@@ -19,8 +18,7 @@ const Program::Length &StorageMap::length(StringRef name) const {
   return program.lengths[found->second];
 }
 
-int StorageMap::layoutOf(ArrayRef<Attribute> extents,
-                         Program::Layout::Kind kind) {
+int StorageMap::layoutOf(ArrayRef<Attribute> extents, LayoutKind kind) {
   std::vector<int> ids;
   for (Attribute extent : extents)
     ids.push_back(lengthIds.at(cast<StringAttr>(extent).getValue()));

@@ -1,0 +1,104 @@
+//===- EmitKernels.cpp - the programs of a module become kernels ----------===//
+//
+// The pass `fovea-emit-kernels`, for developers: what `fovea compile --emit
+// kernels` does with a spec, with a module that was printed behind a phase.
+// What is placed is compiled as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/EmitKernels.h"
+#include "codegen/Driver.h"
+#include "codegen/native/Lower.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/Passes.h"
+#include "passes/batch/SplitDecoder.h"
+#include "passes/memory/CheckMemory.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::codegen;
+using runtime::Status;
+
+namespace {
+
+struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitKernels)
+
+  EmitKernels() = default;
+  EmitKernels(const EmitKernels &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "fovea-emit-kernels"; }
+  StringRef getDescription() const override {
+    return "programs become kernels of a target";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerKernelDialects(registry);
+  }
+
+  Option<std::string> target{*this, "target", llvm::cl::init("native"),
+                             llvm::cl::desc("what the kernels are for")};
+  Option<bool> isDouble{*this, "double", llvm::cl::init(false),
+                        llvm::cl::desc("whether real numbers are f64")};
+  Option<bool> keepsNames{*this, "names", llvm::cl::init(true),
+                          llvm::cl::desc("whether kernels keep their names")};
+
+  /// That what is placed can be compiled, and is for this machine.
+  LogicalResult check(ModuleOp module) {
+    MLIRContext *context = &getContext();
+    Type real = isDouble ? Type(Float64Type::get(context))
+                         : Type(Float32Type::get(context));
+    llvm::Expected<attn::MachineAttr> machine = machineNamed(target, real);
+    if (!machine)
+      return module.emitError() << llvm::toString(machine.takeError());
+    for (auto program : module.getOps<attn::ProgramOp>()) {
+      if (!attn::isPlaced(program))
+        continue;
+      attn::MachineAttr own = attn::MachineAttr::of(program);
+      if (own != *machine)
+        return program.emitError() << "is placed for " << own << " but compiled"
+                                   << " for " << *machine;
+      if (failed(attn::verifyPlaced(program)))
+        return failure();
+    }
+    return success();
+  }
+
+  Status emit(ModuleOp module, std::unique_ptr<Driver> &driver) {
+    DriverOptions options;
+    options.target = target;
+    options.isDouble = isDouble;
+    options.keepsNames = keepsNames;
+    if (Status status = Driver::create(module.getLoc(), options, driver);
+        status.failed())
+      return status;
+    for (StringRef entry : {"loss", "grad"})
+      if (module.lookupSymbol<attn::ProgramOp>(entry))
+        if (Status status = driver->add(module, entry); status.failed())
+          return status;
+    if (module->hasAttr(attn::decoderName))
+      return driver->addDecoder(module);
+    return Status::success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::unique_ptr<Driver> driver;
+    if (failed(check(module)))
+      return signalPassFailure();
+    if (Status status = emit(module, driver); status.failed()) {
+      module.emitError() << status.text();
+      return signalPassFailure();
+    }
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      op.erase();
+    module->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+    module.getBody()->getOperations().splice(
+        module.getBody()->end(), driver->kernels().getBody()->getOperations());
+  }
+};
+
+} // namespace
+
+void fovea::codegen::registerEmitKernelsPass() {
+  PassRegistration<EmitKernels>();
+}

@@ -1,0 +1,321 @@
+//===- PlaceArrays.cpp - where every array of a program lies --------------===//
+//
+// Decides which arrays have memory of their own, and which lie in memory that
+// others have: rows where a loop keeps them, carries that are the row of the
+// step before or are written over, views, parts in the rooms of a kernel. What
+// is packed of products has memory, too.
+//
+// How many bytes that is, and which memories share them, depends on the batch
+// and is for the runtime (runtime/memory/Placement.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+#include "passes/memory/Locations.h"
+#include "passes/memory/Rooms.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_PLACEARRAYS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+namespace {
+class Placer {
+public:
+  explicit Placer(ProgramOp program)
+      : context(program.getContext()),
+        keepsPacked(program->hasAttr(preparesName)) {}
+
+  LogicalResult placeBlock(Block &block);
+
+private:
+  ArrayLocationAttr next(LocationKind kind) {
+    return ArrayLocationAttr::get(context, kind, numMemories++);
+  }
+  ArrayLocationAttr own(ArrayType type, bool perExample, Operation *where);
+  ArrayLocationAttr locationFor(Operation &op);
+  LogicalResult placeLoop(Operation *loop);
+  LogicalResult placeMember(Operation *op);
+  void findRowsInPlace(Operation *loop);
+  void findCarriesInPlace(Operation *loop);
+  ArrayLocationAttr carryOf(Operation *loop, unsigned number);
+  void placeProduct(ComputeOp op);
+  void setList(Operation *op, StringRef name, ArrayRef<Attribute> list) {
+    op->setAttr(name, ArrayAttr::get(context, list));
+  }
+
+  MLIRContext *context;
+  bool keepsPacked;
+  unsigned numMemories = 0;
+  /// What is packed: the array, where it begins, its strides, sizes and parts.
+  using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
+                               int64_t, int64_t>;
+  std::map<PackedKey, ArrayLocationAttr> packed;
+  /// Values of bodies that are written where a loop keeps its rows.
+  llvm::DenseMap<Value, OpResult> rowsOf;
+  /// Next values of carries that are written over them.
+  llvm::DenseMap<Value, Value> overCarry;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arrays and the loops around them
+//===----------------------------------------------------------------------===//
+
+/// Of two ops in one loop, whether `a` stands before `b`: those of a kernel one
+/// by one.
+static bool isBefore(Operation *a, Operation *b) {
+  while (!b->getBlock()->findAncestorOpInBlock(*a))
+    b = b->getParentOp();
+  return b->getBlock()->findAncestorOpInBlock(*a)->isBeforeInBlock(b);
+}
+
+static bool isSummedOverExamples(Value array) {
+  return llvm::any_of(array.getUsers(), [&](Operation *user) {
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return isSummedOverExamples(reshape.getResult());
+    if (auto kernel = dyn_cast<KernelOp>(user->getParentOp());
+        kernel && isa<YieldOp>(user))
+      return llvm::any_of(kernel.getResults(), [&](OpResult result) {
+        return kernel.getYielded(result) == array &&
+               isSummedOverExamples(result);
+      });
+    auto read = dyn_cast<ReadOp>(user);
+    return read &&
+           batchOf(read->getParentOfType<ComputeOp>()) == BatchKind::sum;
+  });
+}
+
+/// Memory of its own for an array that is computed where `where` stands.
+ArrayLocationAttr Placer::own(ArrayType type, bool perExample,
+                              Operation *where) {
+  bool hasLengths = llvm::any_of(type.getShape(), llvm::IsaPred<StringAttr>);
+  bool ranks =
+      perExample && !hasLengths && llvm::any_of(loopsAround(where), runsByRank);
+  return ArrayLocationAttr::get(context, LocationKind::own, numMemories++,
+                                ranks,
+                                /*kept=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Rows that are neither copies nor results of matrix products, whose rows
+/// are consecutive, are written where they stay.
+void Placer::findRowsInPlace(Operation *loop) {
+  auto scan = dyn_cast<ScanOp>(loop);
+  for (unsigned i = 0; scan && i < scan.getNumStacked(); ++i) {
+    Operation *source = computedBy(scan.getStackedValue(i));
+    if (!source || !isInBodyOf(loop, source) || scan.getAxes()[i] != 0 ||
+        isa<ScanOp>(source) || batchOf(source) != batchOf(loop) ||
+        rowsOf.contains(source->getResult(0)) ||
+        isSummedOverExamples(source->getResult(0)))
+      continue;
+    auto compute = dyn_cast<ComputeOp>(source);
+    if (compute && rowsProductOf(compute))
+      continue;
+    rowsOf[source->getResult(0)] = scan.getStacked(i);
+  }
+}
+
+/// A carry is the row of the step before, where its rows are kept.
+ArrayLocationAttr Placer::carryOf(Operation *loop, unsigned number) {
+  Block &body = loop->getRegion(0).front();
+  BlockArgument carry = body.getArgument(1 + number);
+  bool perExample = batchOf(loop) == BatchKind::each;
+  auto scan = dyn_cast<ScanOp>(loop);
+  bool isKnown = perExample || isa<IntegerAttr>(loop->getAttr("extent"));
+  for (unsigned i = 0; scan && isKnown && i < scan.getNumStacked(); ++i) {
+    Operation *source = computedBy(scan.getNext(number));
+    auto row = source ? rowsOf.find(source->getResult(0)) : rowsOf.end();
+    if (row != rowsOf.end() && row->second == scan.getStacked(i) &&
+        !isSummedOverExamples(carry))
+      return ArrayLocationAttr::get(context, LocationKind::carry,
+                                    locationOf(row->second).getNumber());
+  }
+  return own(cast<ArrayType>(carry.getType()), perExample,
+             body.getTerminator());
+}
+
+/// Whether each element of `op` reads the element of `array` at its own place.
+static bool isReadAtOwnPlace(Value array, Operation *user, ComputeOp op) {
+  ReadOp read = plainRead(user, array);
+  if (!read || op.getReducer() != Reducer::none ||
+      op.getResult().getType() != array.getType())
+    return false;
+  for (auto [number, index] : llvm::enumerate(read.getIndices()))
+    if (index != op.getIndex(number))
+      return false;
+  return true;
+}
+
+/// The kernel in columns that an op is a member of, or null.
+static KernelOp columnsAround(Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op->getParentOp());
+  return kernel && kernel.getSchedule() == Schedule::columns ? kernel
+                                                             : KernelOp();
+}
+
+/// The next value of a carry is written over it, where nobody reads the carry
+/// any more by then.
+void Placer::findCarriesInPlace(Operation *loop) {
+  Block &body = loop->getRegion(0).front();
+  Operation *yield = body.getTerminator();
+  for (unsigned i = 0; i + 1 < body.getNumArguments(); ++i) {
+    BlockArgument carry = body.getArgument(1 + i);
+    auto next =
+        dyn_cast_if_present<ComputeOp>(computedBy(yield->getOperand(i)));
+    if (!next || !isInBodyOf(loop, next) || locationOf(carry).isRow() ||
+        rowsOf.contains(next.getResult()) || batchOf(next) != batchOf(loop))
+      continue;
+    bool isRead = llvm::any_of(carry.getUsers(), [&](Operation *user) {
+      Operation *reader = user;
+      while (!isInBodyOf(loop, reader))
+        reader = reader->getParentOp();
+      // Some of its columns are written before others of them are read.
+      KernelOp kernel = columnsAround(next);
+      auto member = dyn_cast<ComputeOp>(reader);
+      if (kernel && member && columnsAround(reader) == kernel)
+        return !isReadAtOwnPlace(carry, user, member);
+      if (reader == next)
+        return !isReadAtOwnPlace(carry, user, next);
+      return !isBefore(reader, next) || isa<ReshapeOp>(reader);
+    });
+    if (!isRead)
+      overCarry[next.getResult()] = carry;
+  }
+}
+
+LogicalResult Placer::placeLoop(Operation *loop) {
+  bool perExample = batchOf(loop) == BatchKind::each;
+  Block &body = loop->getRegion(0).front();
+  Operation *yield = body.getTerminator();
+  unsigned numCarries = body.getNumArguments() - 1;
+  SmallVector<Attribute> results, carries, swaps;
+  for (OpResult result : loop->getResults())
+    results.push_back(own(cast<ArrayType>(result.getType()), perExample, loop));
+  setList(loop, locationsName, results);
+  findRowsInPlace(loop);
+  for (unsigned i = 0; i < numCarries; ++i)
+    carries.push_back(carryOf(loop, i));
+  setList(loop, carriesName, carries);
+  findCarriesInPlace(loop);
+  if (failed(placeBlock(body)))
+    return failure();
+  for (unsigned i = 0; i < numCarries; ++i) {
+    auto value = dyn_cast<BlockArgument>(yield->getOperand(i));
+    bool isOther =
+        value && value.getOwner() == &body && value.getArgNumber() != 1 + i;
+    swaps.push_back(isOther ? Attribute(own(cast<ArrayType>(value.getType()),
+                                            perExample, yield))
+                            : UnitAttr::get(context));
+  }
+  if (llvm::any_of(swaps, llvm::IsaPred<ArrayLocationAttr>))
+    setList(loop, swapsName, swaps);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// What is packed of a product of the rows of a batch. Products of the same
+/// weights share it.
+void Placer::placeProduct(ComputeOp op) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  if (!product)
+    return;
+  Value right = product->right.getArray();
+  KernelOp kernel = columnsAround(op);
+  PackedKey key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
+  if (product->isByRows())
+    key = {right.getAsOpaquePointer(),
+           product->rightFirst,
+           product->rowStride,
+           product->columnStride,
+           product->columns(),
+           product->count,
+           kernel ? partsOf(op, kernel) : 1};
+  if (!kernel && needsRowList(op))
+    op->setAttr(listName, next(LocationKind::list));
+  ArrayLocationAttr &location = packed[key];
+  if (!location)
+    location = ArrayLocationAttr::get(
+        context, LocationKind::packed, numMemories++, /*ranks=*/false,
+        /*kept=*/keepsPacked && product->isByRows() &&
+            right.getDefiningOp<ParamOp>());
+  op->setAttr(packedName, location);
+}
+
+//===----------------------------------------------------------------------===//
+// All arrays, in the order in which they are computed
+//===----------------------------------------------------------------------===//
+
+/// Of an op that gives one array.
+ArrayLocationAttr Placer::locationFor(Operation &op) {
+  Value result = op.getResult(0);
+  if (Value source = viewedBy(&op))
+    return sameAs(locationOf(source));
+  if (isa<DataOp, ParamOp>(op))
+    return next(LocationKind::argument);
+  if (auto row = rowsOf.find(result); row != rowsOf.end())
+    return ArrayLocationAttr::get(context, LocationKind::row,
+                                  locationOf(row->second).getNumber());
+  if (auto carry = overCarry.find(result); carry != overCarry.end())
+    return sameAs(locationOf(carry->second));
+  return own(cast<ArrayType>(result.getType()), batchOf(&op) == BatchKind::each,
+             &op);
+}
+
+LogicalResult Placer::placeBlock(Block &block) {
+  KernelOp before;
+  for (Operation *op : opsInOrder(block)) {
+    if (isa<KernelOp, OutputOp>(op))
+      continue;
+    KernelOp kernel = kernelAround(op);
+    if (kernel && kernel != before && failed(placeInRooms(kernel)))
+      return failure();
+    before = kernel;
+    if (isa<ScanOp, SearchOp>(op)) {
+      if (failed(placeLoop(op)))
+        return failure();
+      continue;
+    }
+    if (op->getNumResults() != 1 || !isa<ArrayType>(op->getResult(0).getType()))
+      continue;
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (locationOf(op->getResult(0))) {
+      // A strip; the weights of its product are packed as any others.
+      placeProduct(compute);
+      continue;
+    }
+    op->setAttr(locationName, locationFor(*op));
+    if (compute)
+      placeProduct(compute);
+  }
+  return success();
+}
+
+namespace {
+struct PlaceArrays : fovea::attn::impl::PlaceArraysBase<PlaceArrays> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    if (failed(verifyBatched(program)))
+      return signalPassFailure();
+    // What an earlier run has decided is decided again.
+    program.walk([](Operation *op) {
+      for (StringRef name : {locationName, locationsName, carriesName,
+                             swapsName, packedName, listName, roomsName})
+        op->removeAttr(name);
+    });
+    if (failed(Placer(program).placeBlock(program.getBody().front())))
+      signalPassFailure();
+  }
+};
+} // namespace

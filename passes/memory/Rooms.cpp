@@ -1,0 +1,222 @@
+//===- Rooms.cpp - the memory that threads have for a kernel --------------===//
+//
+// In strips: packed right sides, and some rows of every array that the kernel
+// keeps to itself. In columns: the sums of some rows of every product, and
+// where the rows of its left side lie. Each thread has such rooms of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/memory/Rooms.h"
+#include "passes/analysis/Product.h"
+#include "passes/kernels/Members.h"
+#include "passes/memory/Locations.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+static void setLocation(Operation *op, StringRef name, unsigned room) {
+  op->setAttr(
+      name, ArrayLocationAttr::get(op->getContext(), LocationKind::room, room));
+}
+
+bool fovea::attn::needsRowList(ComputeOp op) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  return product && product->isByRows() &&
+         (product->kind == ProductKind::place ||
+          locationOf(product->left.getArray()).isRow());
+}
+
+//===----------------------------------------------------------------------===//
+// Strips
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The rooms of one kernel in strips.
+class Strips {
+public:
+  Strips(KernelOp kernel)
+      : kernel(kernel), machine(MachineAttr::of(kernel)),
+        members(llvm::to_vector(kernel.getMembers())) {}
+
+  void place();
+
+private:
+  struct Room {
+    int64_t count;
+    SmallVector<RoomExtent> extents;
+  };
+  size_t lastReadOf(Value array, size_t from) const;
+  size_t roomFor(ComputeOp member, size_t number);
+  void placePacked();
+  void placeStrips();
+
+  KernelOp kernel;
+  MachineAttr machine;
+  SmallVector<ComputeOp> members;
+  SmallVector<Room> rooms;
+  size_t firstStrip = 0;
+  SmallVector<size_t> freeFrom; // by room of a strip: the first free member
+  SmallVector<std::pair<ComputeOp, size_t>> placed; // strips and their rooms
+};
+} // namespace
+
+static ArrayRef<int64_t> sharedBy(ComputeOp member) {
+  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
+}
+
+static bool sumsRows(ComputeOp member) {
+  return sharedBy(member).back() >= member.getNumParallel();
+}
+
+/// Whether each element of a result may be written over the element of `array`
+/// at its own place: a row is read ahead of what is written of it.
+static bool isReadAtOwnPlace(ComputeOp op, Value array) {
+  if (op.getReducer() != Reducer::none && !op.isNormaliser())
+    return false;
+  bool isGood = true;
+  forArrays(*op, [&](Operation *user, Value read) {
+    if (read == array)
+      isGood &= cast<ReadOp>(user).getIndices().back() ==
+                op.getIndex(op.getNumIndices() - 1);
+  });
+  return isGood;
+}
+
+size_t Strips::lastReadOf(Value array, size_t from) const {
+  size_t last = from;
+  for (auto [number, member] : llvm::enumerate(members))
+    forArrays(*ComputeOp(member), [&, at = number](Operation *, Value read) {
+      if (read == array)
+        last = std::max(last, at);
+    });
+  return last;
+}
+
+/// The right sides of products, which are packed where they are used.
+void Strips::placePacked() {
+  for (ComputeOp member : members) {
+    std::optional<ExampleProduct> product = exampleProductOf(member);
+    if (!product)
+      continue;
+    ArrayAttr extents = member.getExtents();
+    Room room = {1, {{extents[product->n], machine.getTileColumns()}}};
+    if (sumsRows(member))
+      room.count = machine.getStripRows();
+    else
+      room.extents.push_back({extents[product->k]});
+    setLocation(member, packedName, rooms.size());
+    rooms.push_back(room);
+  }
+  firstStrip = rooms.size();
+}
+
+/// The room of a strip that nobody reads any more, or a new one.
+size_t Strips::roomFor(ComputeOp member, size_t number) {
+  Attribute width = member.getResult().getType().getShape().getValue().back();
+  auto isFree = [&](size_t at) {
+    if (rooms[firstStrip + at].extents[0].extent != width)
+      return false;
+    if (freeFrom[at] <= number)
+      return true;
+    // Its last reader may be this member.
+    return freeFrom[at] == number + 1 && llvm::all_of(placed, [&](auto &strip) {
+             return strip.second != firstStrip + at ||
+                    isReadAtOwnPlace(member, strip.first.getResult());
+           });
+  };
+  size_t at = 0;
+  while (at < freeFrom.size() && !isFree(at))
+    ++at;
+  if (at == freeFrom.size()) {
+    freeFrom.push_back(0);
+    // Between rows: whole vectors, and no power of two, which would bring the
+    // rows into few sets of a cache.
+    rooms.push_back({machine.getStripRows(), {{width, 16, 16}}});
+  }
+  freeFrom[at] = lastReadOf(member.getResult(), number) + 1;
+  return firstStrip + at;
+}
+
+void Strips::placeStrips() {
+  for (auto [number, member] : llvm::enumerate(members)) {
+    if (!isStrip(kernel, member))
+      continue;
+    size_t room = roomFor(member, number);
+    placed.push_back({member, room});
+    setLocation(member, locationName, room);
+  }
+}
+
+void Strips::place() {
+  placePacked();
+  placeStrips();
+  SmallVector<Attribute> list;
+  for (const Room &room : rooms)
+    list.push_back(RoomAttr::get(kernel.getContext(), room.count, room.extents,
+                                 /*whole=*/false));
+  kernel->setAttr(roomsName, ArrayAttr::get(kernel.getContext(), list));
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// Whether every product has as many columns as several equations have places.
+static bool isInColumns(KernelOp kernel) {
+  int64_t width = 0;
+  SmallVector<int64_t> products;
+  for (ComputeOp op : kernel.getMembers()) {
+    auto extent = op.getNumParallel() == 1
+                      ? dyn_cast<IntegerAttr>(op.getExtents()[0])
+                      : IntegerAttr();
+    if (!extent)
+      return false;
+    std::optional<RowsProduct> product = rowsProductOf(op);
+    if (product && product->isByRows())
+      products.push_back(extent.getInt());
+    else if (productOf(op) || (width != 0 && extent.getInt() != width))
+      return false;
+    else
+      width = extent.getInt();
+  }
+  return width != 0 && !products.empty() &&
+         llvm::all_of(products,
+                      [&](int64_t each) { return each % width == 0; });
+}
+
+static void placeColumns(KernelOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  int64_t rows = MachineAttr::of(kernel).getColumnRows();
+  SmallVector<Attribute> rooms;
+  for (ComputeOp op : kernel.getMembers()) {
+    if (!productOf(op))
+      continue;
+    setLocation(op, locationName, rooms.size());
+    // No power of two between rows, which would bring them into few sets of a
+    // cache.
+    rooms.push_back(RoomAttr::get(
+        context, rows,
+        {RoomExtent{op.getExtents()[0], /*multiple=*/1, /*extra=*/16}},
+        /*whole=*/false));
+    if (needsRowList(op))
+      setLocation(op, listName, rooms.size());
+    rooms.push_back(RoomAttr::get(context, rows, {}, /*whole=*/true));
+  }
+  kernel->setAttr(roomsName, builder.getArrayAttr(rooms));
+}
+
+LogicalResult fovea::attn::placeInRooms(KernelOp kernel) {
+  if (kernel.getSchedule() == Schedule::strips) {
+    Strips(kernel).place();
+    return success();
+  }
+  // An empty one needs nothing.
+  if (kernel.getSchedule() != Schedule::columns || kernel.getMembers().empty())
+    return success();
+  if (!isInColumns(kernel))
+    return kernel.emitOpError()
+           << "has no equations of one width after products of so many columns";
+  placeColumns(kernel);
+  return success();
+}

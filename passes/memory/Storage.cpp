@@ -1,0 +1,428 @@
+//===- Storage.cpp - the frame of a placed program ------------------------===//
+
+#include "passes/memory/Storage.h"
+#include "passes/batch/Batch.h"
+#include "passes/batch/SplitDecoder.h"
+#include "passes/kernels/Members.h"
+#include "passes/memory/Locations.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using runtime::Program;
+using Term = Program::Term;
+
+SmallVector<Attribute> fovea::attn::lengthsIn(ArrayType type) {
+  SmallVector<Attribute> names;
+  llvm::copy_if(type.getShape(), std::back_inserter(names),
+                llvm::IsaPred<StringAttr>);
+  return names;
+}
+
+int64_t fovea::attn::numbersIn(ArrayType type) {
+  int64_t product = 1;
+  for (Attribute extent : type.getShape())
+    if (auto number = dyn_cast<IntegerAttr>(extent))
+      product *= number.getInt();
+  return product;
+}
+
+StorageMap::StorageMap(ProgramOp op, Type real)
+    : real(real), machine(MachineAttr::of(op)) {
+  program.entry = op.getSymName().str();
+  program.layouts.emplace_back(); // 0: without lengths
+  addLengths(op);
+  addBlock(op.getBody().front(), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+const Storage &StorageMap::of(Value array) const {
+  auto found = storage.find(array);
+  assert(found != storage.end() && "every array of a program has a place");
+  return found->second;
+}
+
+const Storage &StorageMap::memory(ArrayLocationAttr location) const {
+  auto found = memories.find(location.getNumber());
+  assert(found != memories.end() && "a memory is there before it is shared");
+  return found->second;
+}
+
+const Storage *StorageMap::packedOf(ComputeOp op) const {
+  ArrayLocationAttr location = packedLocationOf(op);
+  return location && location.isMemory() ? &memory(location) : nullptr;
+}
+
+const Storage *StorageMap::rowListOf(ComputeOp op) const {
+  ArrayLocationAttr location = listLocationOf(op);
+  return location && location.isMemory() ? &memory(location) : nullptr;
+}
+
+const Storage *StorageMap::swapOf(Operation *loop, unsigned carry) const {
+  auto swaps = loop->getAttrOfType<ArrayAttr>(swapsName);
+  auto location =
+      swaps ? dyn_cast<ArrayLocationAttr>(swaps[carry]) : ArrayLocationAttr();
+  return location ? &memory(location) : nullptr;
+}
+
+int64_t StorageMap::packedPartsOf(ComputeOp op) const {
+  KernelOp kernel = kernelAround(op);
+  return kernel && kernel.getSchedule() == Schedule::columns
+             ? partsOf(op, kernel)
+             : 1;
+}
+
+bool StorageMap::isKept(const Storage &array) const {
+  const Program::Array &entry = program.arrays[arrayOfSlot.lookup(array.slot)];
+  return entry.role == Role::Packed;
+}
+
+SmallVector<const Loop *> StorageMap::around(Operation *op) const {
+  SmallVector<const Loop *> result;
+  for (Operation *loop : loopsAround(op))
+    result.push_back(loops.at(loop).get());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static Program::Element elementKind(Type type) {
+  if (type.isInteger(1))
+    return Program::Element::Bit;
+  if (type.isInteger(64))
+    return Program::Element::I64;
+  return type.isF32() ? Program::Element::F32 : Program::Element::F64;
+}
+
+std::vector<int64_t> StorageMap::describe(ArrayType type) const {
+  std::vector<int64_t> shape;
+  for (Attribute extent : type.getShape()) {
+    auto number = dyn_cast<IntegerAttr>(extent);
+    shape.push_back(
+        number ? number.getInt()
+               : -1 - lengthIds.at(cast<StringAttr>(extent).getValue()));
+  }
+  return shape;
+}
+
+/// An array without memory.
+Storage StorageMap::placed(ArrayType type, bool perExample, Operation *where,
+                           LayoutKind kind) {
+  Storage result;
+  result.type = type;
+  result.perExample = perExample;
+  SmallVector<Attribute> lengths = lengthsIn(type);
+  result.layout = perExample ? layoutOf(lengths, kind) : -1;
+  if (result.layout == 0)
+    for (const Loop *loop : around(where))
+      if (loop->order >= 0)
+        result.ranks = loop;
+  return result;
+}
+
+Storage StorageMap::allocate(ArrayType type, bool perExample, Operation *where,
+                             int position, StringRef name, Role role,
+                             LayoutKind kind) {
+  Storage result = placed(type, perExample, where, kind);
+  result.slot = newSlot();
+  Program::Array array;
+  array.name = name.str();
+  array.role = role;
+  array.element = elementKind(elementOf(type.getElementType()));
+  array.layout = result.layout;
+  array.count = numbersIn(type);
+  array.slot = result.slot;
+  array.firstUse = array.lastUse = position;
+  array.shape = describe(type);
+  arrayOfSlot[array.slot] = program.arrays.size();
+  program.arrays.push_back(std::move(array));
+  return result;
+}
+
+void StorageMap::use(Value array, int position) {
+  if (of(array).strip >= 0)
+    return;
+  auto found = arrayOfSlot.find(of(array).slot);
+  program.arrays[found->second].lastUse =
+      std::max(program.arrays[found->second].lastUse, position);
+}
+
+/// The rooms of a kernel: each thread has them one by one.
+void StorageMap::addRooms(KernelOp kernel, int position) {
+  SmallVector<RoomAttr> rooms = roomsOf(kernel);
+  if (rooms.empty())
+    return;
+  auto type = ArrayType::get({}, Float64Type::get(real.getContext()));
+  Storage memory = allocate(type, /*perExample=*/false, nullptr, position);
+  Program::Array &array = program.arrays.back();
+  array.count = 0;
+  array.partSlot = newSlot();
+  threadMemory[kernel] = {memory.slot, array.partSlot};
+  auto add = [&](Term::Kind kind, int64_t value = 0) {
+    array.part.push_back({kind, value});
+  };
+  if (llvm::all_of(rooms, [](RoomAttr room) { return room.isFixed(); })) {
+    int64_t count = 0;
+    for (RoomAttr room : rooms)
+      count += countIn(room, real);
+    return add(Term::Number, count);
+  }
+  for (RoomAttr room : rooms) {
+    bool isFirst = array.part.empty();
+    add(Term::Number, countIn(room, real));
+    for (const RoomExtent &each : room.getExtents()) {
+      auto length = dyn_cast<StringAttr>(each.extent);
+      if (!length)
+        continue;
+      add(Term::Length, lengthIds.at(length.getValue()));
+      if (each.multiple != 1) {
+        add(Term::Number, each.multiple);
+        add(Term::CeilDivide);
+        add(Term::Number, each.multiple);
+        add(Term::Multiply);
+      }
+      if (each.extra != 0) {
+        add(Term::Number, each.extra);
+        add(Term::Add);
+      }
+      add(Term::Multiply);
+    }
+    if (!isFirst)
+      add(Term::Add);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// A row of what a loop around `where` keeps.
+Storage StorageMap::rowAt(ArrayType type, bool perExample, Operation *where,
+                          ArrayLocationAttr location) {
+  Storage row = placed(type, perExample, where);
+  row.slot = memory(location).slot;
+  for (Operation *loop : loopsAround(where))
+    for (OpResult result : loop->getResults())
+      if (of(result).slot == row.slot) {
+        row.rowOf = result;
+        row.along = loops.at(loop).get();
+      }
+  assert(row.rowOf && "a row is one of a loop around it");
+  return row;
+}
+
+/// Of an array of which some rows are there at a time.
+Storage StorageMap::inRoom(ComputeOp op, KernelOp kernel) {
+  Storage own;
+  if (kernel.getSchedule() == Schedule::columns) {
+    own = placed(op.getResult().getType(), /*perExample=*/true, op);
+    own.parts = partsOf(op, kernel);
+  } else {
+    own.type = op.getResult().getType();
+    own.perExample = true;
+    own.rowAxis =
+        op->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef().back();
+  }
+  own.strip = numStrips[kernel]++;
+  return own;
+}
+
+static Program::Layout::Kind layoutKindOf(DataPlace place) {
+  switch (place) {
+  case DataPlace::packed:
+    return Program::Layout::Packed;
+  case DataPlace::example:
+    return Program::Layout::OfExample;
+  case DataPlace::buffer:
+    return Program::Layout::InBuffer;
+  }
+  llvm_unreachable("data lies in one of three places");
+}
+
+/// What an op gives that gives one array.
+void StorageMap::addArray(Operation *op, int position) {
+  Value result = op->getResult(0);
+  auto type = cast<ArrayType>(result.getType());
+  ArrayLocationAttr location = locationOf(result);
+  assert(location && "the phase 'memory' has run");
+  Storage own;
+  if (Value source = viewedBy(op)) {
+    own = of(source);
+    own.type = type;
+  } else {
+    bool perExample = batchOf(op) == BatchKind::each;
+    switch (location.getKind()) {
+    case LocationKind::room:
+      own = inRoom(cast<ComputeOp>(op), kernelAround(op));
+      break;
+    case LocationKind::row:
+      own = rowAt(type, perExample, op, location);
+      break;
+    case LocationKind::same:
+      own = memory(location);
+      own.type = type;
+      break;
+    case LocationKind::argument:
+      if (auto data = dyn_cast<DataOp>(op))
+        own =
+            allocate(type, /*perExample=*/true, op, position, data.getSource(),
+                     Role::Data, layoutKindOf(placeOfData(data)));
+      else
+        own = allocate(type, /*perExample=*/false, op, position,
+                       cast<ParamOp>(op).getPath(), Role::Parameter);
+      memories[location.getNumber()] = own;
+      break;
+    default:
+      own = allocate(type, perExample, op, position);
+      memories[location.getNumber()] = own;
+    }
+  }
+  storage[result] = own;
+  use(result, position);
+}
+
+/// What is packed of a product, and the list of its rows.
+void StorageMap::addProduct(ComputeOp op, int position) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
+  if (!product || !packed)
+    return;
+  assert((product->kind != ProductKind::weights ||
+          of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&
+         "the rows of both sides have one order");
+  if (list && list.isMemory()) {
+    ArrayType result = op.getResult().getType();
+    auto type = ArrayType::get(result.getShape().getValue().drop_back(),
+                               IntegerType::get(op.getContext(), 64));
+    memories[list.getNumber()] =
+        allocate(type, /*perExample=*/true, op, position);
+  }
+  if (auto known = memories.find(packed.getNumber()); known != memories.end()) {
+    Program::Array &array =
+        program.arrays[arrayOfSlot.lookup(known->second.slot)];
+    array.lastUse = std::max(array.lastUse, position);
+    return;
+  }
+  // Panels of packed columns; the terms of a sum over examples are the places
+  // of the right side.
+  Builder builder(op.getContext());
+  bool isRows = product->isByRows();
+  int64_t columns = llvm::alignTo(product->columns(), machine.getTileColumns());
+  auto type = cast<ArrayType>(product->right.getArray().getType());
+  SmallVector<Attribute> extents = {
+      builder.getI64IntegerAttr(isRows ? product->count * columns : columns)};
+  if (!isRows)
+    extents.insert(extents.begin(), type.getShape().begin(),
+                   type.getShape().end() - 1);
+  Operation *top = op;
+  while (!isa<ProgramOp>(top->getParentOp()))
+    top = top->getParentOp();
+  memories[packed.getNumber()] =
+      allocate(ArrayType::get(extents, type.getElementType()), !isRows, top,
+               position, "", packed.getKept() ? Role::Packed : Role::Temporary);
+}
+
+void StorageMap::addLoop(Operation *op, int position) {
+  auto loop = std::make_unique<Loop>();
+  loop->op = op;
+  loop->stepSlot = newSlot();
+  loop->rowsSlot = newSlot();
+  if (runsByRank(op)) {
+    Program::Order order;
+    order.length =
+        lengthIds.at(op->getAttrOfType<StringAttr>("extent").getValue());
+    order.orderSlot = newSlot();
+    order.activeSlot = newSlot();
+    loop->order = program.orders.size();
+    program.orders.push_back(order);
+  }
+  loops[op] = std::move(loop);
+  Block &body = op->getRegion(0).front();
+  Operation *yield = body.getTerminator();
+  bool perExample = batchOf(op) == BatchKind::each;
+  auto own = [&](ArrayType type, ArrayLocationAttr location, Operation *where) {
+    Storage result = allocate(type, perExample, where, position);
+    memories[location.getNumber()] = result;
+    return result;
+  };
+  for (OpResult result : op->getResults())
+    storage[result] =
+        own(cast<ArrayType>(result.getType()), locationOf(result), op);
+  for (BlockArgument carry : body.getArguments().drop_front()) {
+    auto type = cast<ArrayType>(carry.getType());
+    ArrayLocationAttr location = locationOf(carry);
+    if (location.getKind() == LocationKind::carry) {
+      Storage row = rowAt(type, perExample, yield, location);
+      row.init = cast<ScanOp>(op).getInits()[carry.getArgNumber() - 1];
+      storage[carry] = row;
+    } else {
+      storage[carry] = own(type, location, yield);
+    }
+  }
+  addBlock(body, position);
+  if (auto swaps = op->getAttrOfType<ArrayAttr>(swapsName))
+    for (auto [number, swap] : llvm::enumerate(swaps))
+      if (auto location = dyn_cast<ArrayLocationAttr>(swap))
+        (void)own(cast<ArrayType>(body.getArgument(1 + number).getType()),
+                  location, yield);
+}
+
+/// Kept to the end; the name is given to a copy of the description.
+void StorageMap::addOutput(OutputOp op) {
+  Program::Array array =
+      program.arrays[arrayOfSlot.lookup(of(op.getValue()).slot)];
+  array.name = op.getTarget().str();
+  array.role = Role::Output;
+  array.shape = describe(op.getValue().getType());
+  program.arrays.push_back(std::move(array));
+  use(op.getValue(), std::numeric_limits<int>::max());
+}
+
+void StorageMap::addBlock(Block &block, int position) {
+  bool isTop = isa<ProgramOp>(block.getParentOp());
+  Operation *before = nullptr;
+  for (Operation *op : opsInOrder(block)) {
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      for (OpResult result : kernel->getResults()) {
+        // A copy: the table that it lies in may grow.
+        Storage yielded = of(kernel.getYielded(result));
+        storage[result] = yielded;
+      }
+      continue;
+    }
+    // Every op is a step; those of a kernel are one.
+    Operation *step = block.findAncestorOpInBlock(*op);
+    bool isFirst = step != before;
+    before = step;
+    position += isTop && isFirst;
+    if (isFirst && step != op)
+      addRooms(cast<KernelOp>(step), position);
+    if (auto output = dyn_cast<OutputOp>(op)) {
+      addOutput(output);
+      continue;
+    }
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (isa<ArrayType>(operand.getType()) && storage.contains(operand))
+          use(operand, position);
+    });
+    if (isa<ScanOp, SearchOp>(op)) {
+      addLoop(op, position);
+      continue;
+    }
+    if (isa<StepOp>(op) && program.stepSlot == 0)
+      program.stepSlot = newSlot();
+    if (op->getNumResults() != 1 || !isa<ArrayType>(op->getResult(0).getType()))
+      continue;
+    addArray(op, position);
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      addProduct(compute, position);
+  }
+}

@@ -1,0 +1,153 @@
+//===- Storage.h - the frame of a placed program --------------------------===//
+//
+// Reads what `attn-place-arrays` has decided: gives every memory, length and
+// loop its slots of the frame, and writes down the description that the
+// runtime allocates by (runtime/Program.h). It decides nothing but numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_MEMORY_STORAGE_H
+#define FOVEA_PASSES_MEMORY_STORAGE_H
+
+#include "dialect/AttnDialect.h"
+#include "passes/analysis/Product.h"
+#include "runtime/Program.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace fovea::attn {
+
+/// A loop of the program while it runs.
+struct Loop {
+  mlir::Operation *op = nullptr;
+  int stepSlot = 0;
+  /// How many rows take part in the present step; -1: all examples.
+  int rowsSlot = -1;
+  /// The order of the examples, of a loop whose rows are ranks: only those
+  /// that are long enough take part, and they are the first.
+  int order = -1;
+};
+
+/// Where an array lies.
+struct Storage {
+  int slot = 0;
+  ArrayType type;
+  /// One per example; otherwise one for the batch.
+  bool perExample = false;
+  /// The layout of the program, -1 for a row per example and no lengths.
+  int layout = -1;
+  /// The loop whose ranks number the rows; null: examples do.
+  const Loop *ranks = nullptr;
+  /// The array of which this one is the row at the present step of `along`: it
+  /// is written where it stays. Null: an array of its own.
+  mlir::Value rowOf;
+  const Loop *along = nullptr;
+  /// Not null: the row at the step before, and ahead of the first step this
+  /// array.
+  mlir::Value init;
+  /// Not below 0: only some of its rows are there, in a room of the kernel, as
+  /// part `strip` of the place at hand. The rows lie along `rowAxis`.
+  int strip = -1;
+  size_t rowAxis = 0;
+  /// Not 0: one row is there, with so many parts whose vectors take turns.
+  int64_t parts = 0;
+};
+
+/// What a thread has for the rooms of a kernel.
+struct ThreadMemory {
+  int slot = 0, partSlot = 0;
+};
+
+class StorageMap {
+public:
+  /// `program` is behind the phase `memory`; real numbers are of type `real`.
+  StorageMap(ProgramOp program, mlir::Type real);
+
+  const Storage &of(mlir::Value array) const;
+  /// Room for the packed right side of a product that `op` is; null when it is
+  /// none, or lies in a room of its kernel. Products of the same weights share
+  /// it.
+  const Storage *packedOf(ComputeOp op) const;
+  /// The memory of a kernel's rooms, for each thread.
+  ThreadMemory memoryOf(KernelOp kernel) const {
+    return threadMemory.lookup(kernel);
+  }
+  /// How many parts of the right side of a product take turns where it is
+  /// packed.
+  int64_t packedPartsOf(ComputeOp op) const;
+  /// The columns of one part that stand together.
+  unsigned packedLanes() const { return machine.getLanes(); }
+  /// Whether an array stays from run to run.
+  bool isKept(const Storage &array) const;
+  /// The list of a product that is in no room, in elements of the array that
+  /// they are rows of, int64; null: there is none.
+  const Storage *rowListOf(ComputeOp op) const;
+  /// The buffer from which a loop takes the next value of a carry that is
+  /// itself a carry of the loop; null where none is needed.
+  const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
+
+  const runtime::Program &description() const { return program; }
+  runtime::Program &description() { return program; }
+  const Loop &loopOf(mlir::Operation *op) const { return *loops.at(op); }
+  /// The loops around `op`, outermost first.
+  llvm::SmallVector<const Loop *> around(mlir::Operation *op) const;
+
+  const runtime::Program::Length &length(llvm::StringRef name) const;
+  /// The layout of one length, which the program has by then.
+  int layoutOfLength(mlir::StringAttr length) const;
+  int slotOfLayout(int layout) const { return program.layouts[layout].slot; }
+  /// `real` for f64, otherwise the type itself.
+  mlir::Type elementOf(mlir::Type type) const {
+    return type.isF64() ? real : type;
+  }
+
+private:
+  using LayoutKind = runtime::Program::Layout::Kind;
+  using Role = runtime::Program::Role;
+
+  /// The layout of a list of lengths.
+  int layoutOf(llvm::ArrayRef<mlir::Attribute> extents,
+               LayoutKind kind = LayoutKind::Packed);
+  void addLengths(ProgramOp op);
+  void addRooms(KernelOp kernel, int position);
+  void addBlock(mlir::Block &block, int position);
+  void addLoop(mlir::Operation *op, int position);
+  void addOutput(OutputOp op);
+  void addArray(mlir::Operation *op, int position);
+  void addProduct(ComputeOp op, int position);
+  Storage placed(ArrayType type, bool perExample, mlir::Operation *where,
+                 LayoutKind kind = LayoutKind::Packed);
+  Storage rowAt(ArrayType type, bool perExample, mlir::Operation *where,
+                ArrayLocationAttr location);
+  Storage inRoom(ComputeOp op, KernelOp kernel);
+  Storage allocate(ArrayType type, bool perExample, mlir::Operation *where,
+                   int position, llvm::StringRef name = "",
+                   Role role = Role::Temporary,
+                   LayoutKind kind = LayoutKind::Packed);
+  const Storage &memory(ArrayLocationAttr location) const;
+  /// The extents of an array as the description has them.
+  std::vector<int64_t> describe(ArrayType type) const;
+  void use(mlir::Value array, int position);
+  int newSlot() { return program.numSlots++; }
+
+  mlir::Type real;
+  MachineAttr machine;
+  runtime::Program program;
+  std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
+  llvm::DenseMap<mlir::Value, Storage> storage;
+  /// By number.
+  std::map<unsigned, Storage> memories;
+  llvm::DenseMap<mlir::Operation *, ThreadMemory> threadMemory;
+  /// How many arrays of a kernel lie in its rooms.
+  llvm::DenseMap<mlir::Operation *, int> numStrips;
+  llvm::StringMap<int> lengthIds;
+  llvm::DenseMap<int, int> arrayOfSlot;
+};
+
+/// The named extents of a type, in order.
+llvm::SmallVector<mlir::Attribute> lengthsIn(ArrayType type);
+/// The product of the numbers among its extents.
+int64_t numbersIn(ArrayType type);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_MEMORY_STORAGE_H

@@ -1,0 +1,22 @@
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-place-arrays))"
+
+attn.program @unbatched {
+  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' gives it}}
+  %x = attn.data "x" : !attn.array<[4], f64>
+  attn.output "y" %x : !attn.array<[4], f64>
+}
+
+// -----
+
+attn.program @no_columns {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[16], f64>
+  // expected-error @+1 {{'attn.kernel' op has no equations of one width after products of so many columns}}
+  %y = attn.kernel columns {
+    %own = attn.compute "y" (%i: 16) {
+      %0 = attn.read %x[%i] : !attn.array<[16], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[16], f64>
+    attn.yield %own : !attn.array<[16], f64>
+  } : !attn.array<[16], f64>
+  attn.output "y" %y : !attn.array<[16], f64>
+}
