@@ -97,7 +97,7 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
     Stands as `attn.product` at an `attn.compute` whose body multiplies two
     reads, and says which part each index of the equation has in
 
-        C[batch.., rows.., columns] = sum[terms..](A[batch.., rows.., terms..] * B[batch.., columns, terms..])
+        C[batch.., rows.., columns..] = sum[terms..](A[batch.., rows.., terms..] * B[batch.., columns.., terms..])
 
     `left` is the operand of the body's product that is A. What the equation
     means is said by its body alone: without the attribute it gives the same.
@@ -109,6 +109,13 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
       a number, or the step of the loop around the equation.
     * `examples`: C is a sum over the examples, whose terms are consecutive.
     * `each`: one product for each example and each place of `batch`.
+
+    `run(5)`, the last of the terms (the last of the columns, of `examples`):
+    A (B) is gathered, as by a convolution. Its last axis is read along that
+    index. Where such a run begins is computed for each place of all other
+    indices, from whatever the body says; where the condition does not hold, or
+    the array ends and 0 stands outside of it, the run is 0. Only then there are
+    several columns.
 
     `columns(1 from 4 to 8)`: C is 0 outside of these columns.
     `columns(1 in -3 to 0)`: C is 0 where column - row is outside of the band;
@@ -135,8 +142,9 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
     "unsigned":$left,                 // 0 or 1
     OptionalArrayRefParameter<"unsigned">:$batch,
     OptionalArrayRefParameter<"unsigned">:$rows,
-    "unsigned":$columns,
+    ArrayRefParameter<"unsigned">:$columns,
     ArrayRefParameter<"unsigned">:$terms,
+    "std::optional<unsigned>":$run,
     "Band":$range,                    // of the columns that are not 0
     "Band":$columnBand,               // column - row
     "Band":$termBand                  // term - row

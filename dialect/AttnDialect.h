@@ -76,6 +76,10 @@ bool isElement(mlir::Type type);
 /// An extent as text: `512`, `S`.
 std::string extentText(mlir::Attribute extent);
 
+/// Which indices of its `attn.compute` a value of a body or condition depends
+/// on, as bits; an index of a loop around is none of them.
+uint64_t dependence(mlir::Value value);
+
 } // namespace fovea::attn
 
 #endif // FOVEA_DIALECT_ATTNDIALECT_H

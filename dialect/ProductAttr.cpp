@@ -6,7 +6,7 @@
 
 #include "dialect/MemoryAttrs.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/SmallBitVector.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -90,7 +90,7 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
   if (parser.parseComma() || parser.parseKeyword("left") ||
       parser.parseEqual() || parser.parseInteger(left))
     return {};
-  Part batch, rows, columns, terms;
+  Part batch, rows, columns, terms, run;
   auto parseNext = [&]() -> ParseResult {
     SMLoc at = parser.getCurrentLocation();
     StringRef name;
@@ -100,12 +100,13 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
                  : name == "rows"    ? &rows
                  : name == "columns" ? &columns
                  : name == "terms"   ? &terms
+                 : name == "run"     ? &run
                                      : nullptr;
     if (!part)
       return parser.emitError(at)
              << "'" << name
-             << "' is no part of a product; there are batch, rows, columns "
-                "and terms";
+             << "' is no part of a product; there are batch, rows, columns, "
+                "terms and run";
     return parseInside(parser, *part);
   };
   while (succeeded(parser.parseOptionalComma()))
@@ -113,13 +114,20 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
       return {};
   if (parser.parseGreater())
     return {};
-  if (left > 1 || columns.indices.size() != 1 || terms.indices.empty()) {
-    parser.emitError(loc) << "a product has 0 or 1 on its left, one index of "
-                             "columns, and terms";
+  if (left > 1 || columns.indices.empty() || terms.indices.empty()) {
+    parser.emitError(loc)
+        << "a product has 0 or 1 on its left, columns, and terms";
     return {};
   }
+  if (run.indices.size() > 1) {
+    parser.emitError(loc) << "a product has one index of a run";
+    return {};
+  }
+  std::optional<unsigned> runIndex;
+  if (!run.indices.empty())
+    runIndex = run.indices.front();
   return get(parser.getContext(), *kind, left, batch.indices, rows.indices,
-             columns.indices.front(), terms.indices, columns.range,
+             columns.indices, terms.indices, runIndex, columns.range,
              columns.band, terms.band);
 }
 
@@ -144,6 +152,8 @@ void ProductAttr::print(AsmPrinter &printer) const {
   printPart("rows", getRows(), {}, {});
   printPart("columns", getColumns(), getRange(), getColumnBand());
   printPart("terms", getTerms(), {}, getTermBand());
+  if (std::optional<unsigned> run = getRun())
+    printPart("run", *run, {}, {});
   printer << '>';
 }
 
@@ -151,18 +161,61 @@ void ProductAttr::print(AsmPrinter &printer) const {
 // What it says of an equation
 //===----------------------------------------------------------------------===//
 
-/// Adds the indices of `op` that an index of a read depends on.
-static void addIndices(Value value, ComputeOp op, llvm::SmallBitVector &found) {
+uint64_t fovea::attn::dependence(Value value) {
+  uint64_t bits = 0;
   SmallVector<Value> list = {value};
+  llvm::SmallDenseSet<Value> seen;
   while (!list.empty()) {
     Value next = list.pop_back_val();
-    if (auto index = dyn_cast<BlockArgument>(next)) {
-      if (index.getOwner() == &op.getBody().front())
-        found.set(index.getArgNumber());
-    } else if (op->isProperAncestor(next.getDefiningOp())) {
-      llvm::append_range(list, next.getDefiningOp()->getOperands());
+    if (isa<ArrayType>(next.getType()) || !seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (isa<ComputeOp>(argument.getOwner()->getParentOp()))
+        bits |= uint64_t(1) << argument.getArgNumber();
+      continue;
     }
+    // What is computed inside of a branch counts as well.
+    next.getDefiningOp()->walk(
+        [&](Operation *op) { llvm::append_range(list, op->getOperands()); });
   }
+  return bits;
+}
+
+/// The indices of the op that its condition speaks of, as bits.
+static uint64_t conditionIndices(ComputeOp op) {
+  return op.hasCondition()
+             ? dependence(
+                   op.getCondition().front().getTerminator()->getOperand(0))
+             : 0;
+}
+
+static uint64_t bitsOf(ArrayRef<unsigned> indices) {
+  uint64_t bits = 0;
+  for (unsigned index : indices)
+    bits |= uint64_t(1) << index;
+  return bits;
+}
+
+/// Whether outside of its array a read finds 0, or nobody asks.
+static bool isZeroOutside(ReadOp read) {
+  return read.getAlternatives().empty() &&
+         (!read.getOtherwise() ||
+          matchPattern(read.getOtherwise(), m_PosZeroFloat()));
+}
+
+/// Whether runs of `read` along the index `run` are consecutive, and begin
+/// somewhere that it does not depend on.
+static bool hasRuns(ReadOp read, ComputeOp op, unsigned run) {
+  if (read.getIndices().empty())
+    return false;
+  uint64_t others = 0;
+  for (Value index : read.getIndices().drop_back())
+    others |= dependence(index);
+  ArrayType type = read.getArrayType();
+  return read.getIndices().back() == op.getIndex(run) &&
+         type.getExtent(type.getRank() - 1) == op.getExtents()[run] &&
+         isa<IntegerAttr>(op.getExtents()[run]) && op.getLower()[run] == 0 &&
+         !(others >> run & 1);
 }
 
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
@@ -174,52 +227,76 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
   if (!compute || compute.getReducer() != Reducer::sum)
     return op->emitOpError() << "is no sum, so no product";
   auto multiply = compute.getYielded().getDefiningOp<arith::MulFOp>();
-  ReadOp factors[2];
-  if (multiply)
-    for (unsigned side : {0, 1})
-      factors[side] = multiply->getOperand(side).getDefiningOp<ReadOp>();
-  for (ReadOp read : factors)
-    if (!read || !read.getAlternatives().empty() || read.getOtherwise())
+  ReadOp left, right;
+  if (multiply) {
+    left = multiply->getOperand(product.getLeft()).getDefiningOp<ReadOp>();
+    right = multiply->getOperand(1 - product.getLeft()).getDefiningOp<ReadOp>();
+  }
+  std::optional<unsigned> run = product.getRun();
+  bool isByRows = product.getKind() == ProductKind::weights;
+  for (ReadOp read : {left, right}) {
+    bool isGathered = run && read == (isByRows ? left : right);
+    if (!read ||
+        (isGathered ? !isZeroOutside(read)
+                    : !read.getAlternatives().empty() || read.getOtherwise()))
       return op->emitOpError()
              << "multiplies no two reads without boundaries, so it is no "
                 "product";
-  // Each index has one part, and each factor the indices of its parts.
+  }
+  // Each index has one part.
   unsigned numIndices = compute.getNumIndices();
-  llvm::SmallBitVector seen(numIndices), left(numIndices), right(numIndices),
-      batch(numIndices);
-  auto addPart = [&](ArrayRef<unsigned> indices, bool inLeft, bool inRight,
-                     bool isTerm) -> LogicalResult {
+  uint64_t seen = 0;
+  auto addPart = [&](ArrayRef<unsigned> indices, bool isTerm) -> LogicalResult {
     for (unsigned index : indices) {
-      if (index >= numIndices || seen.test(index))
+      if (index >= numIndices || (seen >> index & 1))
         return op->emitOpError()
                << "has no index " << index << " that its product has once";
       if (isTerm != (index >= compute.getNumParallel()))
         return op->emitOpError()
                << "has a product whose terms are not the indices of the sum";
-      seen.set(index);
-      if (inLeft)
-        left.set(index);
-      if (inRight)
-        right.set(index);
+      seen |= uint64_t(1) << index;
     }
     return success();
   };
-  if (failed(addPart(product.getBatch(), true, true, false)) ||
-      failed(addPart(product.getRows(), true, false, false)) ||
-      failed(addPart(product.getColumns(), false, true, false)) ||
-      failed(addPart(product.getTerms(), true, true, true)))
+  if (failed(addPart(product.getBatch(), false)) ||
+      failed(addPart(product.getRows(), false)) ||
+      failed(addPart(product.getColumns(), false)) ||
+      failed(addPart(product.getTerms(), true)))
     return failure();
-  for (unsigned index : product.getBatch())
-    batch.set(index);
-  if (!seen.all())
+  if (llvm::popcount(seen) != int(numIndices))
     return op->emitOpError() << "has an index that its product does not have";
+  if (!run && product.getColumns().size() != 1)
+    return op->emitOpError()
+           << "has a product of several columns that is not gathered";
+  // A place of the batch may differ on one side alone.
+  uint64_t batch = bitsOf(product.getBatch());
+  uint64_t shared = batch | bitsOf(product.getTerms());
+  uint64_t expected[] = {shared | bitsOf(product.getRows()),
+                         shared | bitsOf(product.getColumns())};
+  uint64_t ofGathered = run ? conditionIndices(compute) : 0;
+  if (run) {
+    ArrayRef<unsigned> along =
+        isByRows ? product.getTerms() : product.getColumns();
+    ArrayRef<unsigned> across =
+        isByRows ? product.getColumns() : product.getRows();
+    auto isNumber = [&](unsigned index) {
+      return isa<IntegerAttr>(compute.getExtents()[index]);
+    };
+    bool isKnown = isByRows || product.getKind() == ProductKind::examples;
+    if (!isKnown || across.size() != 1 || !llvm::all_of(along, isNumber) ||
+        !isNumber(across.front()) || *run != along.back() ||
+        (ofGathered >> *run & 1) ||
+        !hasRuns(isByRows ? left : right, compute, *run))
+      return op->emitOpError()
+             << "has a product without runs along index " << *run;
+  }
   for (bool isLeft : {true, false}) {
-    llvm::SmallBitVector found(numIndices);
-    ReadOp read = factors[isLeft ? product.getLeft() : 1 - product.getLeft()];
-    for (Value index : read.getIndices())
-      addIndices(index, compute, found);
-    // A place of the batch may differ on one side alone.
-    if ((found |= batch) != (isLeft ? left : right))
+    uint64_t found = batch;
+    for (Value index : (isLeft ? left : right).getIndices())
+      found |= dependence(index);
+    if (run && isLeft == isByRows)
+      found |= ofGathered;
+    if (found != expected[isLeft ? 0 : 1])
       return op->emitOpError() << "reads the " << (isLeft ? "left" : "right")
                                << " side of its product at other indices";
   }

@@ -75,6 +75,8 @@ static void batch(OpPassManager &manager, const PipelineOptions &options) {
 /// Equations as they are computed.
 static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createTakeBranches());
+  // Ahead of what takes convolutions for anything else than products.
+  manager.addPass(createOrderChannels());
   manager.addPass(createPadWindows());
   manager.addPass(createFactorProducts());
   manager.addPass(createFuseElementwise());

@@ -161,23 +161,6 @@ AccessIndex fovea::attn::classify(Value value, ComputeOp op) {
   return result;
 }
 
-uint64_t fovea::attn::dependence(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    bool own = isa<ComputeOp>(argument.getOwner()->getParentOp());
-    return own ? uint64_t(1) << argument.getArgNumber() : 0;
-  }
-  uint64_t bits = 0;
-  value.getDefiningOp()->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!isa<ArrayType>(operand.getType()) &&
-          (op == value.getDefiningOp() ||
-           !value.getDefiningOp()->isProperAncestor(
-               operand.getParentBlock()->getParentOp())))
-        bits |= dependence(operand);
-  });
-  return bits;
-}
-
 static void addEqualities(Value condition, Block &block,
                           SmallVectorImpl<Equality> &result) {
   Operation *op = condition.getDefiningOp();

@@ -100,10 +100,6 @@ bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 
-/// Which indices of its op a value of a body or condition depends on, as bits;
-/// an index of a loop around is none of them.
-uint64_t dependence(mlir::Value value);
-
 /// A condition `index == value` that holds for every element that counts.
 struct Equality {
   unsigned index;

@@ -42,22 +42,47 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
   result.right = factorOf(op, 1 - product.getLeft());
   ArrayType left = result.left.getArrayType(),
             right = result.right.getArrayType();
-  unsigned column = product.getColumns();
-  result.width = numberOf(op.getExtents()[column]);
+  unsigned column = product.getColumns().front();
+  auto sizeOf = [&](ArrayRef<unsigned> indices) {
+    int64_t size = 1;
+    for (unsigned index : indices)
+      size *= numberOf(op.getExtents()[index]);
+    return size;
+  };
+  result.width = sizeOf(product.getColumns());
   result.first = product.getRange().from.value_or(0);
   result.last = product.getRange().to.value_or(result.width);
   result.leftWidth = numberOf(left.getExtent(left.getRank() - 1));
   result.leftFirst = classify(result.left.getIndices().back(), op).offset;
+  if (std::optional<unsigned> run = product.getRun()) {
+    result.gathered = result.isByRows() ? result.left : result.right;
+    result.runIndex = *run;
+    llvm::append_range(result.runPlaces,
+                       result.isByRows() ? product.getTerms().drop_back()
+                                         : product.getColumns().drop_back());
+    result.runs = sizeOf(result.runPlaces);
+    result.runLength = numberOf(op.getExtents()[*run]);
+  }
   int64_t rightWidth = numberOf(right.getExtent(right.getRank() - 1));
   if (!result.isByRows()) {
     result.count = numberOf(op.getExtents()[product.getRows().front()]);
+    if (result.gathered)
+      return result;
     result.rowStride = rightWidth;
     result.columnStride = 1;
     result.rightFirst =
         classify(result.right.getIndices().back(), op).offset + result.first;
     return result;
   }
-  result.count = numberOf(op.getExtents()[product.getTerms().front()]);
+  result.count = sizeOf(product.getTerms());
+  if (result.gathered) {
+    // The weights have their terms in order, and the column ahead or after.
+    bool isTransposed =
+        classify(result.right.getIndices().front(), op).iterator == column;
+    result.rowStride = isTransposed ? 1 : result.width;
+    result.columnStride = isTransposed ? result.count : 1;
+    return result;
+  }
   result.hasRowCondition = op.hasCondition() && isConditionOfRows(op);
   if (product.getKind() == ProductKind::place)
     for (Value value :
@@ -87,7 +112,7 @@ std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
   for (unsigned index = 0; index < op.getNumParallel(); ++index)
     result.resultAxes.push_back(classify(op.getIndex(index), op));
   result.m = product.getRows().front();
-  result.n = product.getColumns();
+  result.n = product.getColumns().front();
   result.k = product.getTerms().front();
   llvm::append_range(result.outer, product.getBatch());
   result.terms = product.getTermBand();

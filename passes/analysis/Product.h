@@ -13,6 +13,9 @@
 
 namespace fovea::attn {
 
+/// Products with fewer columns or terms are computed as they are written.
+constexpr int64_t leastExtent = 8;
+
 /// The product that `op` was named, or null.
 ProductAttr productOf(ComputeOp op);
 /// Null: it is computed as it is written.
@@ -24,6 +27,10 @@ void setProduct(ComputeOp op, ProductAttr product);
 ///   weights   C[i.., n] = sum[k](A[i.., k] * B[n, k])     B once for the batch
 ///   place     C[i.., n] = sum[k](A[p, i.., k] * B[n, k])  at one place of A
 ///   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
+///
+/// A convolution is one, with its weights, and so are its adjoints: A of
+/// `weights`, B of `examples` is then gathered. Rows of A, or of B, consist of
+/// runs of consecutive elements, each of which lies somewhere or is 0.
 struct RowsProduct {
   ProductKind kind = ProductKind::weights;
   /// Rows, wherever they lie, times weights.
@@ -50,6 +57,13 @@ struct RowsProduct {
   int64_t rightFirst = 0, rowStride = 0, columnStride = 0;
   /// By rows: the terms of a sum. examples: m, the rows of C.
   int64_t count = 0;
+
+  /// The gathered factor, and the index of the op that a run is along. The
+  /// runs of a row are the places of `runPlaces`, the last one the fastest.
+  ReadOp gathered;
+  unsigned runIndex = 0;
+  llvm::SmallVector<unsigned> runPlaces;
+  int64_t runs = 0, runLength = 0;
 
   int64_t columns() const { return last - first; }
 };

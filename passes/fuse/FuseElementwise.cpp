@@ -2,8 +2,8 @@
 
 #include "dialect/Conditions.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
+#include "passes/analysis/GatheredProduct.h"
 #include "passes/batch/Batch.h"
 
 using namespace mlir;
@@ -32,6 +32,8 @@ static Value copiedInBatch(ComputeOp op) {
 /// A sum of products of two reads that each have an index of the result which
 /// the other one lacks stays what it is: a matrix product.
 static bool isProduct(ComputeOp op) {
+  if (gatheredProduct(op))
+    return true;
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
   if (op.getReducer() != Reducer::sum || !product)
     return false;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
@@ -285,9 +286,7 @@ static bool canMultiplyRows(ComputeOp op, ReadOp left, ReadOp right,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Narrower products are computed as they are written. A length may be long.
-static constexpr int64_t leastExtent = 8;
-
+/// A length may be long.
 static bool isLarge(Attribute extent) {
   return numberOf(extent).value_or(leastExtent) >= leastExtent;
 }
@@ -335,8 +334,8 @@ static ProductAttr weightsOf(ComputeOp op, ReadOp left, ReadOp right,
       !canMultiplyRows(op, left, right, kind))
     return {};
   return ProductAttr::get(op.getContext(), kind, side, {},
-                          ArrayRef(result).drop_back(), column, {term},
-                          rangeOf(first, last, *width), {}, {});
+                          ArrayRef(result).drop_back(), {column}, {term},
+                          std::nullopt, rangeOf(first, last, *width), {}, {});
 }
 
 /// A sum over the examples, whose terms are consecutive.
@@ -373,7 +372,8 @@ static ProductAttr examplesOf(ComputeOp op, ReadOp left, ReadOp right,
       !findRange(op, 1, first, last) || last - first < leastExtent)
     return {};
   return ProductAttr::get(op.getContext(), ProductKind::examples, side, {}, {0},
-                          1, terms, rangeOf(first, last, *width), {}, {});
+                          {1}, terms, std::nullopt,
+                          rangeOf(first, last, *width), {}, {});
 }
 
 //===----------------------------------------------------------------------===//
@@ -477,7 +477,23 @@ static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
         (!narrow(terms, guard, term, *row) || !isZeroOutside(left, *a, guard)))
       return {};
   return ProductAttr::get(op.getContext(), ProductKind::each, side, batch,
-                          {*row}, column, {term}, {}, columns, terms);
+                          {*row}, {column}, {term}, std::nullopt, {}, columns,
+                          terms);
+}
+
+/// A convolution, or an adjoint of one: whose rows lie wherever they are read.
+static ProductAttr convolutionOf(ComputeOp op) {
+  ProductAttr product = gatheredProduct(op);
+  if (!product)
+    return {};
+  auto factors = op.getYielded().getDefiningOp<arith::MulFOp>();
+  for (Value factor : factors->getOperands()) {
+    Value array = factor.getDefiningOp<ReadOp>().getArray();
+    if (!isPacked(array) ||
+        !isa<ProgramOp>(array.getParentBlock()->getParentOp()))
+      return {};
+  }
+  return product;
 }
 
 static bool mayBeOfExamples(ComputeOp op) {
@@ -498,8 +514,10 @@ struct NameProducts : fovea::attn::impl::NameProductsBase<NameProducts> {
   ProductAttr nameOf(ComputeOp op) {
     ReadOp factors[2];
     if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
-        op.getNumParallel() == 0 || !findFactors(op, factors))
+        op.getNumParallel() == 0)
       return {};
+    if (!findFactors(op, factors))
+      return convolutionOf(op);
     for (auto match : {batchOf(op) == BatchKind::each  ? weightsOf
                        : batchOf(op) == BatchKind::sum ? examplesOf
                                                        : nullptr,
@@ -509,7 +527,7 @@ struct NameProducts : fovea::attn::impl::NameProductsBase<NameProducts> {
           if (ProductAttr found =
                   match(op, factors[side], factors[1 - side], side))
             return found;
-    return {};
+    return convolutionOf(op);
   }
 
   void runOnOperation() override {

@@ -10,7 +10,7 @@
 #include "dialect/Conditions.h"
 #include "dialect/LinearForm.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Access.h"
+#include "passes/analysis/GatheredProduct.h"
 #include "passes/batch/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -387,7 +387,8 @@ namespace {
 struct PadWindows : fovea::attn::impl::PadWindowsBase<PadWindows> {
   void pad(ComputeOp op) {
     auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-    if (op.getReducer() != Reducer::sum || !product || op.getNumParallel() == 0)
+    if (op.getReducer() != Reducer::sum || !product ||
+        op.getNumParallel() == 0 || gatheredProduct(op))
       return;
     auto lhs = product.getLhs().getDefiningOp<ReadOp>();
     auto rhs = product.getRhs().getDefiningOp<ReadOp>();

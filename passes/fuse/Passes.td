@@ -53,6 +53,34 @@ def TrimScans : Pass<"attn-trim-scans", "::mlir::ModuleOp"> {
   }];
 }
 
+def OrderChannels : Pass<"attn-order-channels", "::mlir::ModuleOp"> {
+  let summary = "the channels of a convolution stand last";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which a convolution over channels, and each
+      adjoint of one, has its indices in the order of rows, columns and terms,
+      the channels last, and reads arrays with their axes in that order: they are
+      turned where they are not. `attn-name-products` finds a product then.
+    * After: `attn-batch`; before `attn-pad-windows`, which is for the others.
+    * Not: convolutions of fewer than three channels, with less than 8 terms or
+      columns, in loops, or over a length that varies inside of an example, and
+      sums whose other factor is no whole array.
+
+    Example:
+
+    ```mlir
+    %y = attn.compute (%o: 64, %i: "Y") sum (%c: 32, %j: 3) { %w[%o, %c, %j] * %x[%c, %i + %j] default 0 }
+
+    // becomes
+
+    %x1 = attn.compute (%i: "Y", %c: 32) { %x[%c, %i] }
+    %w1 = attn.compute (%j: 3, %c: 32, %o: 64) { %w[%o, %c, %j] }
+    %y1 = attn.compute (%i: "Y", %o: 64) sum (%j: 3, %c: 32) { %w1[%j, %c, %o] * %x1[%i + %j, %c] default 0 }
+    %y = attn.compute (%o: 64, %i: "Y") { %y1[%i, %o] }
+    ```
+  }];
+}
+
 def PadWindows : Pass<"attn-pad-windows", "::mlir::ModuleOp"> {
   let summary = "convolutions read arrays that are long enough";
   let description = [{
@@ -62,7 +90,8 @@ def PadWindows : Pass<"attn-pad-windows", "::mlir::ModuleOp"> {
       with what stands outside, and has the places of the windows as its last
       index: neighbours then read neighbours, and no term asks where it is.
     * After: `attn-batch`.
-    * Not: windows of fewer than eight places, or along a length that varies
+    * Not: convolutions that are matrix products; windows of fewer than eight
+      places, or along a length that varies
       inside of an example; windows that run backwards along the result; reads
       that stand inside anyway.
 
@@ -281,10 +310,12 @@ def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
     * After: all that changes equations.
     * Not: products with less than 8 columns or terms (`each`: rows, columns or
       terms; a length counts as long), those of an example in a loop with less
-      than 8192 multiply-adds (a length counts as 64), bodies that are more than two factors,
-      and factors whose places are no index plus a number. Conditions that say
-      which columns count, or that rows and columns are near one another, are
-      part of the product; with any other condition an equation is none.
+      than 8192 multiply-adds (a length counts as 64), and bodies that are more
+      than two factors. Places that are more than an index plus a number, and
+      conditions that say more than which columns count or that rows and columns
+      are near one another, make a product of rows gathered in runs of three
+      elements at least; where these depend on all indices, an equation is no
+      product.
 
     Example: a layer, whose weights the batch has once.
 

@@ -70,8 +70,9 @@ private:
 /// A product of rows whose columns are the only index of its result.
 static bool isProductOfColumns(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
-  if (!product || !product->isByRows() || op.getNumParallel() != 1 ||
-      product->columns() != product->width || batchOf(op) != BatchKind::each)
+  if (!product || !product->isByRows() || product->gathered ||
+      op.getNumParallel() != 1 || product->columns() != product->width ||
+      batchOf(op) != BatchKind::each)
     return false;
   // Only here do the rows of the left side follow the order of the result's.
   Value left = behindViews(product->left.getArray());

@@ -167,7 +167,7 @@ static bool isReadByRows(ComputeOp op) {
 /// A product with weights, C[row, n], whose rows are those of all examples.
 static bool isWeights(ComputeOp op, ProgramOp program) {
   std::optional<RowsProduct> product = rowsProductOf(op);
-  if (!product || product->kind != ProductKind::weights ||
+  if (!product || product->kind != ProductKind::weights || product->gathered ||
       product->hasRowCondition || product->columns() != product->width ||
       op.getNumParallel() != 2 || variesInside(op.getExtents()[0], program) ||
       !isReadByRows(op))

@@ -181,7 +181,8 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
       return refuse("right side has no room");
     return success();
   }
-  if (!packed || packed.getKind() != LocationKind::packed)
+  bool isPacked = product->gathered != product->right;
+  if (isPacked && (!packed || packed.getKind() != LocationKind::packed))
     return refuse("right side has no memory");
   bool isColumns = kernel && kernel.getSchedule() == Schedule::columns;
   if (isColumns && locationOf(op.getResult()).getKind() != LocationKind::room)
@@ -191,11 +192,7 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   LocationKind kind = isColumns ? LocationKind::room : LocationKind::list;
   if (!list || list.getKind() != kind)
     return refuse("rows have no list");
-  return isColumns ? success()
-                   : begin(list,
-                           op.getResult().getType().dropAxis(
-                               op.getResult().getType().getRank() - 1),
-                           op);
+  return isColumns ? success() : begin(list, rowListType(op), op);
 }
 
 LogicalResult Checker::check(Block &block) {

@@ -244,6 +244,9 @@ void Placer::placeProduct(ComputeOp op) {
            kernel ? partsOf(op, kernel) : 1};
   if (!kernel && needsRowList(op))
     op->setAttr(listName, next(LocationKind::list));
+  // Gathered where it is multiplied.
+  if (product->gathered == product->right)
+    return;
   ArrayLocationAttr &location = packed[key];
   if (!location)
     location = ArrayLocationAttr::get(

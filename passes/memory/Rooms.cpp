@@ -21,9 +21,21 @@ static void setLocation(Operation *op, StringRef name, unsigned room) {
 
 bool fovea::attn::needsRowList(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
-  return product && product->isByRows() &&
-         (product->kind == ProductKind::place ||
-          locationOf(product->left.getArray()).isRow());
+  if (!product || product->gathered)
+    return product.has_value();
+  return product->isByRows() && (product->kind == ProductKind::place ||
+                                 locationOf(product->left.getArray()).isRow());
+}
+
+ArrayType fovea::attn::rowListType(ComputeOp op) {
+  RowsProduct product = *rowsProductOf(op);
+  Builder builder(op.getContext());
+  ArrayType rows = product.isByRows() ? op.getResult().getType()
+                                      : product.left.getArrayType();
+  SmallVector<Attribute> extents(rows.getShape().getValue().drop_back());
+  if (product.gathered)
+    extents.push_back(builder.getI64IntegerAttr(product.runs));
+  return ArrayType::get(extents, builder.getI64Type());
 }
 
 //===----------------------------------------------------------------------===//

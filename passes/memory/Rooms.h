@@ -12,9 +12,13 @@ namespace fovea::attn {
 /// Fails, with an error, where the kernel is none that can be computed so.
 mlir::LogicalResult placeInRooms(KernelOp kernel);
 
-/// Whether the rows of the left side of a product are not consecutive, so that
-/// a list says where they are. The left side has a location.
+/// Whether the rows of a side of a product are not consecutive, so that a list
+/// says where they are. The left side has a location.
 bool needsRowList(ComputeOp product);
+
+/// What the list holds: for each row where it is, or for each run of a row that
+/// is gathered.
+ArrayType rowListType(ComputeOp product);
 
 } // namespace fovea::attn
 

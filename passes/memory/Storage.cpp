@@ -292,18 +292,16 @@ void StorageMap::addArray(Operation *op, int position) {
 void StorageMap::addProduct(ComputeOp op, int position) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
-  if (!product || !packed)
+  if (!product)
+    return;
+  if (list && list.isMemory())
+    memories[list.getNumber()] =
+        allocate(rowListType(op), /*perExample=*/true, op, position);
+  if (!packed)
     return;
   assert((product->kind != ProductKind::weights ||
           of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&
          "the rows of both sides have one order");
-  if (list && list.isMemory()) {
-    ArrayType result = op.getResult().getType();
-    auto type = ArrayType::get(result.getShape().getValue().drop_back(),
-                               IntegerType::get(op.getContext(), 64));
-    memories[list.getNumber()] =
-        allocate(type, /*perExample=*/true, op, position);
-  }
   if (auto known = memories.find(packed.getNumber()); known != memories.end()) {
     Program::Array &array =
         program.arrays[arrayOfSlot.lookup(known->second.slot)];

@@ -79,7 +79,8 @@ public:
   /// Whether an array stays from run to run.
   bool isKept(const Storage &array) const;
   /// The list of a product that is in no room, in elements of the array that
-  /// they are rows of, int64; null: there is none.
+  /// they are rows of, int64; null: there is none. It has an entry for every
+  /// run of a row that is gathered, `nowhere` where that is 0.
   const Storage *rowListOf(ComputeOp op) const;
   /// The buffer from which a loop takes the next value of a carry that is
   /// itself a carry of the loop; null where none is needed.

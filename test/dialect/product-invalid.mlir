@@ -88,13 +88,72 @@ attn.program @kind {
 // -----
 
 attn.program @part {
-  // expected-error @+1 {{'keys' is no part of a product; there are batch, rows, columns and terms}}
+  // expected-error @+1 {{'keys' is no part of a product; there are batch, rows, columns, terms and run}}
   attn.length "S" {attn.product = #attn.product<each, left = 0, keys(0), terms(1)>}
 }
 
 // -----
 
 attn.program @no_terms {
-  // expected-error @+1 {{a product has 0 or 1 on its left, one index of columns, and terms}}
+  // expected-error @+1 {{a product has 0 or 1 on its left, columns, and terms}}
   attn.length "S" {attn.product = #attn.product<each, left = 0, columns(0)>}
+}
+
+// -----
+
+attn.program @two_runs {
+  // expected-error @+1 {{a product has one index of a run}}
+  attn.length "S" {attn.product = #attn.product<weights, left = 0, columns(0), terms(1, 2), run(1, 2)>}
+}
+
+// -----
+
+// Only what is gathered has several columns.
+
+attn.program @columns {
+  %x = attn.data "x" : !attn.array<[8, 8], f64>
+  %d = attn.data "d" : !attn.array<[8, 4, 2], f64>
+  // expected-error @+1 {{has a product of several columns that is not gathered}}
+  %y = attn.compute (%m: 8, %i: 4, %j: 2) sum (%k: 8) {
+    %0 = attn.read %x[%k, %m] : !attn.array<[8, 8], f64>
+    %1 = attn.read %d[%k, %i, %j] : !attn.array<[8, 4, 2], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.product = #attn.product<examples, left = 0, rows(0), columns(1, 2), terms(3)>} : !attn.array<[8, 4, 2], f64>
+}
+
+// -----
+
+// The run is the last index of the terms, and the last axis of what is read.
+
+attn.program @run {
+  %x = attn.data "x" : !attn.array<[8, 8], f64>
+  %w = attn.param "w" : !attn.array<[8, 3, 8], f64>
+  // expected-error @+1 {{has a product without runs along index 2}}
+  %y = attn.compute (%i: 8, %n: 8) sum (%j: 3, %k: 8) {
+    %0 = arith.addi %i, %j : index
+    %zero = arith.constant 0.0 : f64
+    %1 = attn.read %x[%0, %k] default %zero : f64 : !attn.array<[8, 8], f64>
+    %2 = attn.read %w[%n, %j, %k] : !attn.array<[8, 3, 8], f64>
+    %3 = arith.mulf %1, %2 : f64
+    attn.yield %3 : f64
+  } {attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2, 3), run(2)>} : !attn.array<[8, 8], f64>
+}
+
+// -----
+
+// What stands outside is 0.
+
+attn.program @padding {
+  %x = attn.data "x" : !attn.array<[8, 8], f64>
+  %w = attn.param "w" : !attn.array<[8, 3, 8], f64>
+  // expected-error @+1 {{multiplies no two reads without boundaries, so it is no product}}
+  %y = attn.compute (%i: 8, %n: 8) sum (%j: 3, %k: 8) {
+    %0 = arith.addi %i, %j : index
+    %one = arith.constant 1.0 : f64
+    %1 = attn.read %x[%0, %k] default %one : f64 : !attn.array<[8, 8], f64>
+    %2 = attn.read %w[%n, %j, %k] : !attn.array<[8, 3, 8], f64>
+    %3 = arith.mulf %1, %2 : f64
+    attn.yield %3 : f64
+  } {attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2, 3), run(3)>} : !attn.array<[8, 8], f64>
 }

@@ -194,8 +194,31 @@ attn.program @loop {
 
 // -----
 
-// What is none: too narrow, three factors, places that are no index, a length
-// that varies inside of an example, a condition on the terms.
+// Rows that stand anywhere are gathered, here one run for each.
+
+// CHECK-LABEL: attn.program @gathered
+attn.program @gathered {
+  attn.length "N"
+  %x = attn.data "x" : !attn.array<["N", 32], f64>
+  %token = attn.data "token" : !attn.array<["N"], i64>
+  %w = attn.param "w" : !attn.array<[64, 32], f64>
+  // CHECK: attn.compute "gathered"
+  // CHECK: attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2), run(2)>
+  %6 = attn.compute "gathered" (%i: "N", %n: 64) sum (%k: 32) {
+    %t = attn.read %token[%i] : !attn.array<["N"], i64>
+    %row = arith.index_cast %t : i64 to index
+    %1 = attn.read %x[%row, %k] : !attn.array<["N", 32], f64>
+    %2 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
+    %3 = arith.mulf %1, %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["N", 64], f64>
+  attn.output "6" %6 : !attn.array<["N", 64], f64>
+}
+
+// -----
+
+// What is none: too narrow, three factors, a length that varies inside of an
+// example, a condition on the terms.
 
 // CHECK-LABEL: attn.program @none
 // CHECK-NOT: attn.product
@@ -204,7 +227,6 @@ attn.program @none {
   attn.length "W" over "N"
   %x = attn.data "x" : !attn.array<["N", 32], f64>
   %y = attn.data "y" : !attn.array<["N", "W", 32], f64>
-  %token = attn.data "token" : !attn.array<["N"], i64>
   %w = attn.param "w" : !attn.array<[64, 32], f64>
   %narrow = attn.param "narrow" : !attn.array<[7, 32], f64>
   %0 = attn.compute "narrow" (%i: "N", %n: 7) sum (%k: 32) {
@@ -219,14 +241,6 @@ attn.program @none {
     %3 = arith.mulf %1, %2 : f64
     %5 = arith.mulf %3, %1 : f64
     attn.yield %5 : f64
-  } : !attn.array<["N", 64], f64>
-  %6 = attn.compute "gathered" (%i: "N", %n: 64) sum (%k: 32) {
-    %t = attn.read %token[%i] : !attn.array<["N"], i64>
-    %row = arith.index_cast %t : i64 to index
-    %1 = attn.read %x[%row, %k] : !attn.array<["N", 32], f64>
-    %2 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
-    %3 = arith.mulf %1, %2 : f64
-    attn.yield %3 : f64
   } : !attn.array<["N", 64], f64>
   %7 = attn.compute "nested" (%i: "N", %m: "N", %u: "W") sum (%k: 32) {
     %1 = attn.read %x[%m, %k] : !attn.array<["N", 32], f64>
@@ -245,7 +259,6 @@ attn.program @none {
   } : !attn.array<["N", 64], f64>
   attn.output "0" %0 : !attn.array<["N", 7], f64>
   attn.output "4" %4 : !attn.array<["N", 64], f64>
-  attn.output "6" %6 : !attn.array<["N", 64], f64>
   attn.output "7" %7 : !attn.array<["N", "N", "W"], f64>
   attn.output "8" %8 : !attn.array<["N", 64], f64>
 }

@@ -1,6 +1,7 @@
 // Passes that ask how a batch has an array may be run alone, on anything.
 
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-decoder
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-order-channels
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-pad-windows
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-factor-products
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-fuse-elementwise

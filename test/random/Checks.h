@@ -29,6 +29,8 @@ struct Statistics {
   /// launched by attn::Units.
   int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {},
           units[attn::getMaxEnumValForUnits() + 1] = {};
+  /// Those of products that are gathered: rows, and sums over the examples.
+  int64_t convolutions[2] = {};
 
   void operator+=(const Statistics &other) {
     specs += other.specs;
@@ -47,6 +49,8 @@ struct Statistics {
     foundInSingle += other.foundInSingle;
     for (size_t kind = 0; kind < std::size(products); ++kind)
       products[kind] += other.products[kind];
+    for (size_t kind = 0; kind < std::size(convolutions); ++kind)
+      convolutions[kind] += other.convolutions[kind];
     for (size_t kind = 0; kind < std::size(kernels); ++kind)
       kernels[kind] += other.kernels[kind];
     for (size_t kind = 0; kind < std::size(units); ++kind)

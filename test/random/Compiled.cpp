@@ -218,11 +218,15 @@ bool CompiledCheck::formKernels() {
   }
   judgeExample(*copy, "behind the phase 'memory'");
   copy->walk([&](attn::ComputeOp op) {
-    if (attn::ProductAttr product = attn::productOf(op)) {
-      ++statistics.products[static_cast<size_t>(product.getKind())];
-      statistics.inLoops += product.getKind() == attn::ProductKind::each &&
-                            mlir::isa<attn::ScanOp>(op->getParentOp());
-    }
+    attn::ProductAttr product = attn::productOf(op);
+    if (!product)
+      return;
+    ++statistics.products[static_cast<size_t>(product.getKind())];
+    statistics.inLoops += product.getKind() == attn::ProductKind::each &&
+                          mlir::isa<attn::ScanOp>(op->getParentOp());
+    if (product.getRun())
+      ++statistics
+            .convolutions[product.getKind() == attn::ProductKind::examples];
   });
   copy->walk([&](attn::KernelOp op) {
     ++statistics.kernels[static_cast<size_t>(op.getSchedule())];

@@ -311,7 +311,9 @@ static int checkSeeds(int64_t first, int64_t last) {
                  << fovea::attn::stringifyUnits(fovea::attn::Units(kind)) << " "
                  << count;
   llvm::outs() << "; " << statistics.ordered << " modules with ordered sums; "
-               << statistics.inLoops << " products in loops\n";
+               << statistics.inLoops << " products in loops; convolutions "
+               << statistics.convolutions[0] << "; their weights "
+               << statistics.convolutions[1] << "\n";
   return failing != 0;
 }
 

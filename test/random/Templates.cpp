@@ -391,9 +391,51 @@ void Templates::convolution(Place place) {
   string y = fresh("x"), z = fresh("x"), dim = random.pick(dims);
   Context context = at(place);
   context.indices[0].hasRange = true;
-  say(y + " = " + module("conv1d(" + dim + ", 3, pad = 1)") + "(" + from.name +
-      ")");
-  say(left(z, context) + " = tanh(" + y + "[" + context.indices[0].name + "])");
+  const string i = context.indices[0].name;
+  if (random.chance(0.3)) {
+    say(y + " = " + module("conv1d(" + dim + ", 3, pad = 1)") + "(" +
+        from.name + ")");
+    say(left(z, context) + " = tanh(" + y + "[" + i + "])");
+    return add(z, context, dim, false);
+  }
+  // Over up to three axes, two of which are small, at any places.
+  int64_t axes = random.between(1, 3);
+  spec.features.insert("convolution over " + std::to_string(axes));
+  string x = from.name, sizes, inside, range = i + " < " + place.extent;
+  const char *extents[] = {"", "3", "2"};
+  std::vector<string> along = {i};
+  for (int64_t axis = 1; axis < axes; ++axis) {
+    along.push_back(freshIndex());
+    sizes += string(extents[axis]) + ", ";
+    inside += (axis > 1 ? ", " : "") + along[axis];
+    range += ", " + along[axis] + " < " + extents[axis];
+  }
+  if (axes > 1) {
+    x = fresh("x");
+    say(x + "[" + i + ", " + inside + "] = tanh(" + from.name + "[" + i +
+        "] * " + module("tensor(" + sizes + from.dim + ")") + "[" + inside +
+        "])");
+  }
+  string widths, taps, ranges, places;
+  for (const string &index : along) {
+    string tap = freshIndex(), width = std::to_string(random.between(1, 3));
+    widths += width + ", ";
+    taps += tap + ", ";
+    ranges += tap + " < " + width + ", ";
+    string stride = random.chance(0.3) ? "2*" : "";
+    string dilation = random.chance(0.3) ? " - 2*" : " + ";
+    places += stride + index + dilation + tap + " - " +
+              std::to_string(random.below(3)) + ", ";
+  }
+  string o = freshIndex(), c = freshIndex();
+  string w = module("tensor(" + dim + ", " + widths + from.dim + ")");
+  say(y + "[" + range + ", " + o + " < " + dim + "] = sum[" + ranges + c +
+      "](" + w + "[" + o + ", " + taps + c + "] * (" + x + "[" + places + c +
+      "] ?? 0))");
+  string pooled = y + "[" + i + "]";
+  if (axes > 1)
+    pooled = "mean[" + inside + "](" + y + "[" + i + ", " + inside + "])";
+  say(left(z, context) + " = tanh(" + pooled + ")");
   add(z, context, dim, false);
 }
 

@@ -28,9 +28,12 @@ public:
                              int64_t, int64_t, int64_t);
   using Gemm = void (*)(const T *, int64_t, int64_t, const T *, T *, int64_t,
                         int64_t, int64_t, int64_t, int64_t, int64_t, bool);
-  using Rows = void (*)(const T *, const int64_t *, int64_t, const T *, T *,
-                        int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
-                        bool);
+  using Runs = void (*)(const T *, const int64_t *, int64_t, int64_t, const T *,
+                        T *, int64_t, int64_t, int64_t, int64_t, int64_t,
+                        int64_t, bool);
+  using ProductRuns = void (*)(const T *, int64_t, int64_t, const T *,
+                               const int64_t *, int64_t, int64_t, T *, int64_t,
+                               int64_t, int64_t, int64_t, int64_t, int64_t);
 
   using Product = void (*)(const T *, int64_t, int64_t, const T *, int64_t,
                            int64_t, T *, int64_t, int64_t, int64_t, int64_t,
@@ -59,7 +62,8 @@ public:
     packFar = reinterpret_cast<Pack>(find(packFarName(element)));
     packParts = reinterpret_cast<PackParts>(find(packPartsName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
-    gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
+    gemmRuns = reinterpret_cast<Runs>(find(gemmRunsName(element)));
+    productRuns = reinterpret_cast<ProductRuns>(find(productRunsName(element)));
     product = reinterpret_cast<Product>(find(productName(element)));
     return true;
   }
@@ -84,7 +88,8 @@ public:
   Pack pack, packFar;
   PackParts packParts;
   Gemm gemm;
-  Rows gemmRows;
+  Runs gemmRuns;
+  ProductRuns productRuns;
   Product product;
 
 private:
@@ -293,17 +298,77 @@ TEST_P(Gemm, ReadsTheRowsOfAList) {
     for (int64_t m : {0, 1, 3, 17, 110}) {
       std::vector<int64_t> rows(m);
       for (int64_t i = 0; i < m; ++i)
-        rows[i] = i * 29 % numRows;
+        rows[i] = i * 29 % numRows * k;
       for (bool accumulate : {false, true}) {
         std::vector<T> c = p.values(m * n), expected = c;
-        p.gemmRows(a.data(), rows.data(), k, bp.data(), c.data(), n, m, n, k, 0,
-                   p.tile.panels(n), accumulate);
+        p.gemmRuns(a.data(), rows.data(), 1, k, bp.data(), c.data(), n, m, n, k,
+                   0, p.tile.panels(n), accumulate);
         for (int64_t i = 0; i < m; ++i)
-          chains(a.data() + rows[i] * k, k, 1, b.data(), n, 1,
+          chains(a.data() + rows[i], k, 1, b.data(), n, 1,
                  expected.data() + i * n, n, 1, n, k, accumulate);
         EXPECT_TRUE(same(c, expected)) << m;
       }
     }
+  });
+}
+
+/// Rows of `runs` runs, some of which lie nowhere: where each lies, and the
+/// same rows one after the other.
+template <typename T>
+static std::vector<int64_t> scatteredRuns(const std::vector<T> &source,
+                                          int64_t rows, int64_t runs,
+                                          int64_t run, std::vector<T> &whole) {
+  std::vector<int64_t> list(rows * runs);
+  whole.assign(rows * runs * run, T(0));
+  for (int64_t i = 0; i < rows * runs; ++i) {
+    list[i] =
+        i % 5 == 2 ? nowhere : i * 37 % (int64_t(source.size()) - run + 1);
+    for (int64_t j = 0; j < run && i % 5 != 2; ++j)
+      whole[i * run + j] = source[list[i] + j];
+  }
+  return list;
+}
+
+// Runs shorter and longer than a vector, and cut by the end of a block; what
+// lies nowhere is 0.
+TEST_P(Gemm, GathersRowsInRuns) {
+  with([]<typename T>(Products<T> &p) {
+    int64_t n = 70;
+    for (auto [runs, run] : {std::pair(9, 3), {9, 64}, {27, 21}, {2, 300}})
+      for (int64_t m : {1, 8, 110}) {
+        int64_t k = runs * run;
+        std::vector<T> image = p.values(1000), a, b = p.values(n * k);
+        std::vector<int64_t> list = scatteredRuns(image, m, runs, run, a);
+        std::vector<T> bp = p.packed(b, n, 1, k, n);
+        std::vector<T> c = p.values(m * n), expected = c;
+        p.gemmRuns(image.data(), list.data(), runs, run, bp.data(), c.data(), n,
+                   m, n, k, 0, p.tile.panels(n), false);
+        chains(a.data(), k, 1, b.data(), n, 1, expected.data(), n, m, n, k,
+               false);
+        EXPECT_TRUE(same(c, expected)) << runs << " " << run << " " << m;
+      }
+  });
+}
+
+TEST_P(Gemm, GathersColumnsInRuns) {
+  with([]<typename T>(Products<T> &p) {
+    for (auto [runs, run] : {std::pair(9, 3), {9, 64}, {5, 21}, {2, 100}})
+      for (int64_t k : {0, 1, 600})
+        for (int64_t m : {2, 30}) {
+          int64_t n = runs * run;
+          std::vector<T> image = p.values(1000), b, a = p.values(m * k);
+          std::vector<int64_t> list = scatteredRuns(image, k, runs, run, b);
+          std::vector<T> c = p.values(m * n), expected = c;
+          // By two threads, the second of which has the rest.
+          int64_t panels = p.tile.panels(n);
+          for (auto [first, last] : {std::pair<int64_t, int64_t>(0, 1),
+                                     std::pair<int64_t, int64_t>(1, panels)})
+            p.productRuns(a.data(), 1, m, image.data(), list.data(), runs, run,
+                          c.data(), n, m, n, k, first, last);
+          chains(a.data(), 1, m, b.data(), n, 1, expected.data(), n, m, n, k,
+                 false);
+          EXPECT_TRUE(same(c, expected)) << runs << " " << run << " " << k;
+        }
   });
 }
 

@@ -551,6 +551,18 @@ SmallVector<Value> BodyEmitter::emitFactors(Region &region,
   return {valueOf(product.getLhs()), valueOf(product.getRhs())};
 }
 
+Value BodyEmitter::locate(Region &region, ReadOp read, ArrayRef<Index> indices,
+                          Value &inside) {
+  const Storage &array = storage.of(read.getArray());
+  SmallVector<Index> at;
+  for (Value index : read.getIndices()) {
+    emitValue(region, index, indices);
+    at.push_back(indexOf(index));
+  }
+  inside = isAlwaysInside(read) ? Value() : isInside(array, at);
+  return offset(array, at).base;
+}
+
 Value BodyEmitter::emitValue(Region &region, Value value,
                              ArrayRef<Index> indices) {
   Block &block = region.front();

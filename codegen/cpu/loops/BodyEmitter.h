@@ -74,6 +74,12 @@ public:
   mlir::Value emitValue(mlir::Region &region, mlir::Value value,
                         llvm::ArrayRef<Index> indices);
 
+  /// Where the element lies that `read`, of the body `region`, finds: in
+  /// elements from the first one of the array in this place. `inside`: whether
+  /// the array has it; null where it certainly does.
+  mlir::Value locate(mlir::Region &region, attn::ReadOp read,
+                     llvm::ArrayRef<Index> indices, mlir::Value &inside);
+
   /// An index in every lane, as whole numbers.
   mlir::Value materialise(const Index &index);
 

@@ -63,7 +63,7 @@ void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
   launch(
       op, joinedLabels(ops), tiles.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-        SmallVector<RowsOfProduct> rooms =
+        SmallVector<RowsOfProduct, 2> rooms =
             roomsOf(kernel, storage, real, frame, epilogue);
         Value rows = kernel.slot(frame, rowsSlot);
         Value width = kernel.number(epilogue.width);

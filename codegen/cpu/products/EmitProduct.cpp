@@ -30,11 +30,15 @@ static constexpr int64_t mostNear = int64_t(1) << 17;
 Value ProgramEmitter::termsOf(RowsProduct product) {
   if (product.isByRows())
     return main.number(product.count);
-  const Storage &right = storage.of(product.right.getArray());
-  int64_t numbers = numbersIn(right.type) / product.rowStride;
+  // Both sides have these rows, unless the right one is gathered.
+  bool isGathered = product.gathered == product.right;
+  const Storage &rows =
+      storage.of((isGathered ? product.left : product.right).getArray());
+  int64_t numbers = numbersIn(rows.type) /
+                    (isGathered ? product.leftWidth : product.rowStride);
   Value places = main.slot(frame, Program::batchSlot);
-  if (right.layout != 0)
-    places = main.entry(frame, storage.slotOfLayout(right.layout), places);
+  if (rows.layout != 0)
+    places = main.entry(frame, storage.slotOfLayout(rows.layout), places);
   return main.mul(places, main.number(numbers));
 }
 
@@ -145,7 +149,8 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
       kernel.at(real, kernel.pointerSlot(frame, left.slot), product.leftFirst);
   SmallVector<Value> arguments;
   if (list)
-    arguments = {from, list, kernel.number(1)};
+    arguments = {from, list, kernel.number(product.gathered ? product.runs : 1),
+                 product.gathered ? kernel.number(product.runLength) : terms};
   else
     arguments = {kernel.at(real, from, kernel.mul(piece.firstRow, leftRow)),
                  leftRow, leftTerm};
@@ -153,10 +158,14 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
                     stride, kernel.sub(piece.lastRow, piece.firstRow),
                     kernel.number(product.columns()), terms, piece.first,
                     piece.last, kernel.truth(false)});
-  kernel.call(list ? gemmRowsName(real) : gemmName(real), arguments);
+  kernel.call(list ? gemmRunsName(real) : gemmName(real), arguments);
 }
 
 void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
+  if (product.gathered)
+    emitRunList(op, product);
+  if (product.gathered == product.right)
+    return emitGathered(op, product);
   const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();
   Value rows, terms = termsOf(product);
@@ -173,7 +182,7 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   }
   emitZeros(op, rows, product);
   const Storage *rowList = storage.rowListOf(op);
-  if (rowList)
+  if (rowList && !product.gathered)
     emitRowList(op, *rowList);
   int termsSlot = storage.description().numSlots++;
   int rowsSlot = storage.description().numSlots++;
@@ -193,9 +202,10 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
                                           kernel.number(product.first)));
           Value list;
           if (rowList)
-            list = kernel.at(kernel.i64(),
-                             kernel.pointerSlot(frame, rowList->slot),
-                             piece.firstRow);
+            list = kernel.at(
+                kernel.i64(), kernel.pointerSlot(frame, rowList->slot),
+                kernel.mul(piece.firstRow,
+                           kernel.number(product.gathered ? product.runs : 1)));
           multiply(kernel, frame, op, piece, kernel.slot(frame, termsSlot),
                    list, to, width);
         });

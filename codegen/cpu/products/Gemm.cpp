@@ -44,8 +44,8 @@ std::string fovea::codegen::packPartsName(Type element) {
 std::string fovea::codegen::gemmName(Type element) {
   return nameFor("fovea_gemm", element);
 }
-std::string fovea::codegen::gemmRowsName(Type element) {
-  return nameFor("fovea_gemm_rows", element);
+std::string fovea::codegen::gemmRunsName(Type element) {
+  return nameFor("fovea_gemm_runs", element);
 }
 
 GemmTile fovea::codegen::gemmTile(Type element, const Target &target) {
@@ -88,13 +88,14 @@ struct Emitter {
   Value address(Value base, Value row, Value stride) {
     return b.at(element, base, b.mul(row, stride));
   }
-  void emitStage(bool byRowList);
+  void emitStage();
+  void emitStageRuns();
   struct Ahead {
     Value from, step;
   };
   Ahead ahead(ValueRange args, Value row, Value panel);
   void emitBlock();
-  void emitGemm(bool byRowList);
+  void emitGemm(bool byRuns);
 };
 
 /// The arguments of a block, in their order.
@@ -119,33 +120,28 @@ enum BlockArgument {
 
 } // namespace
 
-static std::string stageName(Type element, bool byRowList) {
-  return nameFor(byRowList ? "fovea_gemm_stage_rows" : "fovea_gemm_stage",
-                 element);
+static std::string stageName(Type element) {
+  return nameFor("fovea_gemm_stage", element);
+}
+static std::string stageRunsName(Type element) {
+  return nameFor("fovea_gemm_stage_runs", element);
 }
 
 /// Copies A[m, k] to `out`, row after row with `stagedStride` between them.
-/// Arguments: a, rows (unless by a list, unused), ars, acs, m, k, out.
-void Emitter::emitStage(bool byRowList) {
+/// Arguments: a, ars, acs, m, k, out.
+void Emitter::emitStage() {
   Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer, pointer, number, number,
-                      number,  number,  pointer};
+  Type arguments[] = {pointer, number, number, number, number, pointer};
   b.function(
-      stageName(element, byRowList), arguments, /*isPrivate=*/true,
-      [&](ValueRange args) {
-        Value a = args[0], rows = args[1], ars = args[2], acs = args[3];
-        Value m = args[4], k = args[5], out = args[6];
+      stageName(element), arguments, /*isPrivate=*/true, [&](ValueRange args) {
+        Value a = args[0], ars = args[1], acs = args[2];
+        Value m = args[3], k = args[4], out = args[5];
         Value zero = b.number(0), one = b.number(1);
         Value lanes = b.number(tile.lanes), stride = b.number(stagedStride);
 
-        auto inputRow = [&](Value i) {
-          if (byRowList)
-            i = b.load(number, b.at(number, rows, i));
-          return address(a, i, ars);
-        };
         auto copyRows = [&] {
           b.loop(zero, m, one, [&](Value i) {
-            Value input = inputRow(i);
+            Value input = address(a, i, ars);
             Value output = address(out, i, stride);
             Value whole = b.sub(k, b.rem(k, lanes));
             b.loop(zero, whole, lanes, [&](Value j) {
@@ -183,7 +179,7 @@ void Emitter::emitStage(bool byRowList) {
         };
         auto copyElements = [&] {
           b.loop(zero, m, one, [&](Value i) {
-            Value input = inputRow(i);
+            Value input = address(a, i, ars);
             Value output = address(out, i, stride);
             b.loop(zero, k, one, [&](Value j) {
               b.store(b.load(element, address(input, j, acs)),
@@ -191,12 +187,63 @@ void Emitter::emitStage(bool byRowList) {
             });
           });
         };
-        if (byRowList) {
-          copyRows();
-          return;
-        }
         b.branch(b.equal(acs, one), copyRows,
                  [&] { b.branch(b.equal(ars, one), transpose, copyElements); });
+      });
+}
+
+/// The same of rows that consist of runs, from `term` on. Arguments: a, list,
+/// runs, run, term, m, k, out.
+void Emitter::emitStageRuns() {
+  Type number = b.i64(), pointer = b.pointer();
+  Type arguments[] = {pointer, pointer, number, number,
+                      number,  number,  number, pointer};
+  b.function(
+      stageRunsName(element), arguments, /*isPrivate=*/true,
+      [&](ValueRange args) {
+        Value a = args[0], list = args[1], runs = args[2], run = args[3];
+        Value term = args[4], m = args[5], k = args[6], out = args[7];
+        Value zero = b.number(0), one = b.number(1);
+        Value lanes = b.number(tile.lanes), stride = b.number(stagedStride);
+        Value end = b.add(term, k);
+        Value firstRun = b.div(term, run), lastRun = b.divUp(end, run);
+        b.loop(zero, m, one, [&](Value i) {
+          Value entries = b.at(number, list, b.mul(i, runs));
+          Value output = address(out, i, stride);
+          b.loop(firstRun, lastRun, one, [&](Value index) {
+            Value entry = b.load(number, b.at(number, entries, index));
+            Value begin = b.mul(index, run);
+            Value from = b.max(begin, term);
+            Value count = b.sub(b.min(b.add(begin, run), end), from);
+            Value to = b.at(element, output, b.sub(from, term));
+            // What the last vector writes beyond the run is written again.
+            auto fill = [&](auto value) {
+              b.loop(zero, count, lanes,
+                     [&](Value j) { b.store(value(j), b.at(element, to, j)); });
+            };
+            b.branch(
+                b.equal(entry, b.number(nowhere)),
+                [&] { fill([&](Value) { return b.constant(vector, 0); }); },
+                [&] {
+                  Value input =
+                      b.at(element, a, b.add(entry, b.sub(from, begin)));
+                  auto isWhole = b.equal(b.rem(count, lanes), zero);
+                  b.branch(
+                      isWhole,
+                      [&] {
+                        fill([&](Value j) {
+                          return b.load(vector, b.at(element, input, j));
+                        });
+                      },
+                      [&] {
+                        fill([&](Value j) {
+                          Value mask = b.maskBelow(b.sub(count, j), tile.lanes);
+                          return b.load(vector, b.at(element, input, j), mask);
+                        });
+                      });
+                });
+          });
+        });
       });
 }
 
@@ -331,28 +378,32 @@ void Emitter::emitBlock() {
       });
 }
 
-void Emitter::emitGemm(bool byRowList) {
+void Emitter::emitGemm(bool byRuns) {
   Type number = b.i64(), pointer = b.pointer();
-  // The list of rows stands in for the stride between columns.
   SmallVector<Type> arguments = {pointer, number, number, pointer,
                                  pointer, number, number, number,
                                  number,  number, number, b.getI1Type()};
-  if (byRowList) {
+  if (byRuns) {
+    // A list and its width, and the length of a run.
     arguments[1] = pointer;
-    arguments[2] = number;
+    arguments.insert(arguments.begin() + 3, number);
   }
-  std::string name = byRowList ? gemmRowsName(element) : gemmName(element);
+  std::string name = byRuns ? gemmRunsName(element) : gemmName(element);
   b.function(name, arguments, /*isPrivate=*/false, [&](ValueRange args) {
-    Value a = args[0], rows = byRowList ? args[1] : args[0];
-    Value ars = byRowList ? args[2] : args[1];
-    Value acs = byRowList ? b.number(1) : args[2];
+    Value a = args[0], list = args[1], runs = args[2];
+    Value ars = args[1], acs = args[2], run;
+    if (byRuns) {
+      run = args[3];
+      ars = acs = b.number(1);
+      args = args.drop_front();
+    }
     Value bp = args[3], c = args[4], ldc = args[5];
     Value m = args[6], n = args[7], k = args[8];
     Value first = args[9], last = args[10], accumulate = args[11];
     Value zero = b.number(0), one = b.number(1);
 
     Value isTall = b.less(b.number(thinRows), m);
-    Value staged = byRowList ? b.truth(true) : isTall;
+    Value staged = byRuns ? b.truth(true) : isTall;
     Value scratch = b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
     // k = 0 still makes one turn, which writes zeros.
@@ -370,15 +421,12 @@ void Emitter::emitGemm(bool byRowList) {
       Value panels = b.at(element, bp, b.mul(term, b.number(tile.columns())));
       b.loop(zero, m, height, [&](Value row) {
         Value count = b.min(height, b.sub(m, row));
-        Value from = address(a, term, acs);
-        if (!byRowList)
-          from = address(from, row, ars);
-        Value list = byRowList ? b.at(number, rows, row) : from;
+        Value from = byRuns ? a : address(address(a, term, acs), row, ars);
         // What is staged next: rows below, or the first ones of the next terms.
-        // A list of rows is left to the processor: what is prefetched then is
-        // there already.
+        // Runs are left to the processor: what is prefetched then is there
+        // already.
         Value after = panels;
-        if (!byRowList)
+        if (!byRuns)
           after =
               b.select(b.less(b.add(row, count), m), address(from, count, ars),
                        address(a, b.add(term, length), acs));
@@ -386,17 +434,22 @@ void Emitter::emitGemm(bool byRowList) {
           b.call(nameFor("fovea_gemm_block", element),
                  {block, blockRs, blockCs, panels, panelSize,
                   address(c, row, ldc), ldc, count, length, n, first, last,
-                  goesOn, after, byRowList ? zero : ars,
-                  byRowList ? one : acs});
+                  goesOn, after, byRuns ? zero : ars, byRuns ? one : acs});
         };
-        b.branch(
-            staged,
-            [&] {
-              b.call(stageName(element, byRowList),
-                     {from, list, ars, acs, count, length, scratch});
-              multiply(scratch, b.number(stagedStride), one);
-            },
-            [&] { multiply(from, ars, acs); });
+        auto stage = [&] {
+          if (byRuns)
+            b.call(stageRunsName(element),
+                   {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
+                    count, length, scratch});
+          else
+            b.call(stageName(element),
+                   {from, ars, acs, count, length, scratch});
+          multiply(scratch, b.number(stagedStride), one);
+        };
+        if (byRuns)
+          stage();
+        else
+          b.branch(staged, stage, [&] { multiply(from, ars, acs); });
       });
     });
   });
@@ -412,9 +465,10 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   emitPackParts(builder, element, tile);
   Emitter emitter(builder, element, tile);
   emitter.emitBlock();
-  for (bool byRowList : {false, true}) {
-    emitter.emitStage(byRowList);
-    emitter.emitGemm(byRowList);
-  }
+  emitter.emitStage();
+  emitter.emitStageRuns();
+  for (bool byRuns : {false, true})
+    emitter.emitGemm(byRuns);
   emitProduct(builder, element, tile);
+  emitGather(builder, element, tile);
 }

@@ -21,6 +21,7 @@
 #include "codegen/native/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <limits>
 #include <string>
 
 namespace fovea::codegen {
@@ -74,10 +75,17 @@ bool isGemmElement(mlir::Type element);
 ///   the packed B may overlap C. With k = 0, C becomes 0 (or stays). It uses
 ///   about 220 KB of the stack in f32 and 430 KB in f64.
 ///
-/// - `@fovea_gemm_rows_<t>(%a: ptr, %rows: ptr, %ars, %bp, %c, %ldc, %m, %n,
-/// %k,
-///   %first, %last, %accumulate)` reads row rows[m] (i64) of A in place of row
-///   m; the elements of a row are adjacent.
+/// - `@fovea_gemm_runs_<t>(%a: ptr, %list: ptr, %runs, %run, %bp, %c, %ldc,
+///   %m, %n, %k, %first, %last, %accumulate)` gathers A: the terms of a row are
+///   runs of %run adjacent elements, the last one may be shorter. Run r of row
+///   m begins at a + list[m * %runs + r] (i64), or is 0 where that is
+///   `nowhere`.
+///
+/// - `@fovea_product_runs_<t>(%a: ptr, %ars, %acs, %b: ptr, %list: ptr, %runs,
+///   %run, %c: ptr, %ldc, %m, %n, %k, %first, %last)` gathers B, piece by
+///   piece: column r * %run + i of term k is at b + list[k * %runs + r] + i. It
+///   computes the columns of the panels first..last-1 of C = A * B, and uses
+///   400 KB of the stack more.
 ///
 /// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
 ///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove, %accumulate: i1)` computes
@@ -90,13 +98,21 @@ void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;
 
+/// Where a run of zeros lies.
+constexpr int64_t nowhere = std::numeric_limits<int64_t>::min();
+
+/// Panels of a product that gathers B and has to pack it: fewer would read A
+/// too often, more leave threads without work.
+constexpr int64_t gatheredPanels = 3;
+
 /// The names of these functions.
 std::string packName(mlir::Type element);
 std::string packFarName(mlir::Type element);
 std::string packPartsName(mlir::Type element);
 std::string gemmName(mlir::Type element);
-std::string gemmRowsName(mlir::Type element);
+std::string gemmRunsName(mlir::Type element);
 std::string productName(mlir::Type element);
+std::string productRunsName(mlir::Type element);
 
 } // namespace fovea::codegen
 

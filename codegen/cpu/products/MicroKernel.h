@@ -60,6 +60,10 @@ void emitPackParts(KernelBuilder &builder, mlir::Type element,
 void emitProduct(KernelBuilder &builder, mlir::Type element,
                  const GemmTile &tile);
 
+/// Adds `@fovea_product_runs_<t>`, which calls `@fovea_gemm_<t>`.
+void emitGather(KernelBuilder &builder, mlir::Type element,
+                const GemmTile &tile);
+
 /// `stem` with the element type behind it, like fovea_gemm_f32.
 std::string nameFor(llvm::StringRef stem, mlir::Type element);
 

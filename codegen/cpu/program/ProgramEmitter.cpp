@@ -137,8 +137,8 @@ void ProgramEmitter::emitRows(ArrayRef<ComputeOp> members) {
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
   if (auto compute = dyn_cast<ComputeOp>(op)) {
-    if (storage.packedOf(compute))
-      emitProduct(compute, *rowsProductOf(compute));
+    if (auto product = rowsProductOf(compute))
+      emitProduct(compute, *product);
     else if (auto product = exampleProductOf(compute))
       emitBatchedProduct(compute, *product);
     else

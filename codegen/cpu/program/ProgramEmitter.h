@@ -80,6 +80,8 @@ private:
   void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
   void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
   void emitRowList(attn::ComputeOp op, const Storage &list);
+  void emitRunList(attn::ComputeOp op, attn::RowsProduct product);
+  void emitGathered(attn::ComputeOp op, attn::RowsProduct product);
   mlir::Value rowOfLeft(KernelBuilder &kernel, const Place &place,
                         attn::ComputeOp op, mlir::Value row);
   mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,

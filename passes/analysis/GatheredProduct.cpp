@@ -1,0 +1,199 @@
+//===- GatheredProduct.cpp - convolutions are matrix products -------------===//
+
+#include "passes/analysis/GatheredProduct.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// Shorter runs are not worth the list that says where they lie.
+static constexpr int64_t leastRun = 3;
+
+static std::optional<int64_t> numberOf(Attribute extent) {
+  auto number = dyn_cast<IntegerAttr>(extent);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+static uint64_t bitOf(unsigned index) { return uint64_t(1) << index; }
+
+static uint64_t dependenceOf(ValueRange values) {
+  uint64_t bits = 0;
+  for (Value value : values)
+    bits |= dependence(value);
+  return bits;
+}
+
+/// Whether a read finds the whole of its array, each axis at an index of its
+/// own.
+static bool isWhole(ReadOp read, ComputeOp op) {
+  if (!read.getAlternatives().empty() || read.getOtherwise())
+    return false;
+  uint64_t seen = 0;
+  for (auto [axis, value] : llvm::enumerate(read.getIndices())) {
+    AccessIndex index = classify(value, op);
+    if (index.kind != AccessIndex::Iterator || index.offset != 0 ||
+        (seen & bitOf(index.iterator)) ||
+        op.getExtents()[index.iterator] != read.getArrayType().getExtent(axis))
+      return false;
+    seen |= bitOf(index.iterator);
+  }
+  return true;
+}
+
+/// Whether runs of `read` lie along the index `run`: one axis is the index, and
+/// nothing else depends on it.
+static bool isRun(ReadOp read, ComputeOp op, unsigned run) {
+  std::optional<unsigned> found;
+  for (auto [axis, value] : llvm::enumerate(read.getIndices()))
+    if (value == op.getIndex(run) && !found)
+      found = axis;
+    else if (dependence(value) & bitOf(run))
+      return false;
+  auto length = numberOf(op.getExtents()[run]);
+  return found && length && *length >= leastRun &&
+         read.getArrayType().getExtent(*found) == op.getExtents()[run];
+}
+
+/// The indices among `bits`, in order.
+static SmallVector<unsigned> indicesIn(uint64_t bits, ComputeOp op) {
+  SmallVector<unsigned> indices;
+  for (unsigned index = 0; index < op.getNumIndices(); ++index)
+    if (bits & bitOf(index))
+      indices.push_back(index);
+  return indices;
+}
+
+/// The number of places of some indices; nothing where one is a length.
+static std::optional<int64_t> sizeOf(ArrayRef<unsigned> indices, ComputeOp op) {
+  int64_t size = 1;
+  for (unsigned index : indices) {
+    auto number = numberOf(op.getExtents()[index]);
+    if (!number)
+      return std::nullopt;
+    size *= *number;
+  }
+  return size;
+}
+
+/// Puts the longest run among `indices` last; false where there is none.
+static bool findRun(GatheredFactors &factors, SmallVector<unsigned> &indices,
+                    uint64_t ofCondition, ComputeOp op) {
+  int64_t longest = 0;
+  for (unsigned index : indices) {
+    if ((ofCondition & bitOf(index)) || !isRun(factors.gathered, op, index))
+      continue;
+    // The last of equals, which needs no turning.
+    int64_t length = *numberOf(op.getExtents()[index]);
+    if (length >= longest) {
+      longest = length;
+      factors.run = index;
+    }
+  }
+  if (longest == 0)
+    return false;
+  indices.erase(llvm::find(indices, factors.run));
+  indices.push_back(factors.run);
+  return true;
+}
+
+static std::optional<GatheredFactors> match(ComputeOp op, ReadOp gathered,
+                                            ReadOp plain) {
+  if (!gathered.getAlternatives().empty() ||
+      (gathered.getOtherwise() &&
+       !matchPattern(gathered.getOtherwise(), m_PosZeroFloat())) ||
+      !isWhole(plain, op) || !isPerExample(gathered.getArray()))
+    return std::nullopt;
+  GatheredFactors factors;
+  factors.gathered = gathered;
+  factors.plain = plain;
+  factors.isOverExamples = batchOf(op) == BatchKind::sum;
+  if (isPerExample(plain.getArray()) != factors.isOverExamples)
+    return std::nullopt;
+  uint64_t ofCondition =
+      op.hasCondition()
+          ? dependence(op.getCondition().front().getTerminator()->getOperand(0))
+          : 0;
+  uint64_t inGathered = dependenceOf(gathered.getIndices()) | ofCondition;
+  uint64_t inPlain = dependenceOf(plain.getIndices());
+  uint64_t parallel = bitOf(op.getNumParallel()) - 1;
+  uint64_t all = bitOf(op.getNumIndices()) - 1;
+  if ((inGathered | inPlain) != all ||
+      (inGathered & inPlain) != (all & ~parallel))
+    return std::nullopt;
+  // The weights, or the rows of the sum, have one index of their own.
+  SmallVector<unsigned> own = indicesIn(inPlain & parallel, op);
+  SmallVector<unsigned> other = indicesIn(inGathered & parallel, op);
+  factors.terms = indicesIn(all & ~parallel, op);
+  if (own.size() != 1 || sizeOf(own, op).value_or(0) < leastExtent)
+    return std::nullopt;
+  bool isOverExamples = factors.isOverExamples;
+  factors.rows = isOverExamples ? own : other;
+  factors.columns = isOverExamples ? other : own;
+  SmallVector<unsigned> &along =
+      isOverExamples ? factors.columns : factors.terms;
+  if (sizeOf(along, op).value_or(0) < leastExtent ||
+      !findRun(factors, along, ofCondition, op))
+    return std::nullopt;
+  return factors;
+}
+
+std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op) {
+  auto program = dyn_cast<ProgramOp>(op->getParentOp());
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (!program || !product || op.getReducer() != Reducer::sum ||
+      !op.getElementType().isF64() || batchOf(op) == BatchKind::once ||
+      op.getNumParallel() == 0 || op.getNumIndices() >= 64 || !startsAtZero(op))
+    return std::nullopt;
+  ReadOp reads[] = {product.getLhs().getDefiningOp<ReadOp>(),
+                    product.getRhs().getDefiningOp<ReadOp>()};
+  auto varies = [&](Attribute extent) { return variesInside(extent, program); };
+  for (ReadOp read : reads)
+    if (!read || read->getBlock() != &op.getBody().front() ||
+        llvm::any_of(read.getArrayType().getShape(), varies))
+      return std::nullopt;
+  if (llvm::any_of(op.getExtents(), varies))
+    return std::nullopt;
+  for (unsigned side : {0, 1}) {
+    std::optional<GatheredFactors> found =
+        match(op, reads[side], reads[1 - side]);
+    // One that stands at its own indices as well is no convolution.
+    if (!found || (isWhole(reads[side], op) && !op.hasCondition()))
+      continue;
+    found->left = found->isOverExamples ? 1 - side : side;
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// Whether the axes of a read are these indices, in order.
+static bool standsAt(ReadOp read, ArrayRef<unsigned> indices, ComputeOp op) {
+  return llvm::all_of(llvm::zip(read.getIndices(), indices), [&](auto pair) {
+    return std::get<0>(pair) == op.getIndex(std::get<1>(pair));
+  });
+}
+
+ProductAttr fovea::attn::gatheredProduct(ComputeOp op) {
+  std::optional<GatheredFactors> factors = gatheredFactors(op);
+  if (!factors)
+    return {};
+  SmallVector<unsigned> order = factors->rows;
+  llvm::append_range(order, factors->columns);
+  llvm::append_range(order, factors->terms);
+  SmallVector<unsigned> ahead = {factors->columns.front()},
+                        after = factors->terms;
+  llvm::append_range(ahead, factors->terms);
+  after.push_back(factors->isOverExamples ? factors->rows.front()
+                                          : factors->columns.front());
+  if (!llvm::equal(order, llvm::seq<unsigned>(0, op.getNumIndices())) ||
+      factors->gathered.getIndices().back() != op.getIndex(factors->run) ||
+      (!standsAt(factors->plain, after, op) &&
+       (factors->isOverExamples || !standsAt(factors->plain, ahead, op))))
+    return {};
+  auto kind =
+      factors->isOverExamples ? ProductKind::examples : ProductKind::weights;
+  return ProductAttr::get(op.getContext(), kind, factors->left, {},
+                          factors->rows, factors->columns, factors->terms,
+                          factors->run, {}, {}, {});
+}
