@@ -199,6 +199,14 @@ LogicalResult DropoutOp::verify() {
   return success();
 }
 
+LogicalResult RandomOp::verify() {
+  // (C1)
+  if (getWord() > 3)
+    return emitOpError() << "takes word " << getWord()
+                         << " of a place, which has four";
+  return success();
+}
+
 LogicalResult AppendOp::verify() {
   ArrayType type = getArray().getType();
   int64_t axis = getAxis();

@@ -61,7 +61,7 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     * (C3) a reducer other than `none` has a reduction index, `none` has none.
     * (C4) lower bounds of the result's axes are at least 0.
     * (C5) the regions hold scalars: ops of arith, math and scf, `attn.read`,
-      `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`.
+      `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`, `attn.random`.
     * (C6) `mean`, `logsumexp`, `softmax` and `log_softmax` give f64, `any` and
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
 
@@ -305,6 +305,37 @@ def Attn_StopOp : Attn_UnaryScalarOp<"stop"> {
     } : !attn.array<[2], f64>
     ```
   }];
+}
+
+def Attn_RandomOp : Attn_Op<"random", [Pure]> {
+  let summary = "a number drawn uniformly between 0 and 1";
+  let description = [{
+    One word of Philox4x32-10, keyed by (seed, `ordinal`) and counted by
+    (update, example, `sample`, `place`): the same for every batch, schedule,
+    thread and machine, and wherever the body is inlined. `sample` is the number
+    of the draw where an example has several, 0 without one. The number is
+    (2 * floor(word / 2^9) + 1) / 2^24: exact in f32, and neither 0 nor 1.
+    `word` says which of the four: two of one place are independent.
+
+    Whatever else is drawn is an equation of such numbers: a category is the
+    place up to which its probabilities add up to less than one. Evaluation
+    without a seed draws from a seed of its own. The derivative is 0.
+
+    * (C1) `word` is below 4.
+
+    ```mlir
+    %coins = attn.compute "coins" (%t: "T") {
+      %half = arith.constant 0.5 : f64
+      %0 = attn.random [%t] ordinal 3 word 0
+      %1 = arith.cmpf olt, %0, %half : f64
+      attn.yield %1 : i1
+    } : !attn.array<["T"], i1>
+    ```
+  }];
+  let arguments = (ins Index:$place, Optional<Index>:$sample, Attn_Count:$ordinal, Attn_Count:$word);
+  let results = (outs F64:$result);
+  let assemblyFormat = "`[` $place `]` (`sample` $sample^)? `ordinal` $ordinal `word` $word attr-dict";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

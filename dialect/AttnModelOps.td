@@ -196,10 +196,22 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     latent). `end` is the value that ends the sequence: a number, or the name of
     a length.
 
+    `treated` says what becomes of a latent: its `kind` is an estimator in
+    `@training` and a treatment in `@decoding`, and what else stands there are
+    the estimator's numbers. `attn-draw-latents` puts equations in its place. A
+    latent that is observed is one that was drawn, of which the objective takes
+    log p for its estimator. What an estimator wants to know besides are its
+    `reward` and its `baseline`.
+
+    Where an observed choice has a `weight`, one number or one for each element,
+    log p counts as often.
+
     * (C1) the choice has either an observed array or a result.
     * (C2) it names the parameters of its distribution, each once and in the
       order above, one array of f64 each.
     * (C3) a parameter has the axes of the choice, then its own.
+    * (C4) `weight`, `reward` and `baseline` are numbers of type f64, one or one
+      for each element.
 
     ```mlir
     %l = attn.data "l" : !attn.array<["T", 97], f64>
@@ -210,11 +222,15 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
   }];
   let arguments = (ins StrAttr:$target, Attn_Distribution:$distribution,
     StrArrayAttr:$parameterNames, Variadic<Attn_Array>:$parameters,
-    Optional<Attn_Array>:$observed, OptionalAttr<Attn_Extent>:$end, UnitAttr:$latent);
+    Optional<Attn_Array>:$observed, Optional<Attn_Array>:$weight, Optional<Attn_Array>:$reward, Optional<Attn_Array>:$baseline,
+    OptionalAttr<Attn_Extent>:$end, UnitAttr:$latent, OptionalAttr<DictionaryAttr>:$treatment);
   let results = (outs Optional<Attn_Array>:$result);
   let assemblyFormat = [{
     $target $distribution $parameterNames `(` $parameters `:` qualified(type($parameters)) `)`
-    (`observed` $observed^ `:` qualified(type($observed)))? (`end` $end^)? (`latent` $latent^)? attr-dict
+    (`observed` $observed^ `:` qualified(type($observed)))?
+    (`weight` $weight^ `:` qualified(type($weight)))?
+    (`reward` $reward^ `:` qualified(type($reward)))? (`baseline` $baseline^ `:` qualified(type($baseline)))?
+    (`end` $end^)? (`latent` $latent^)? (`treated` $treatment^)? attr-dict
     (`->` qualified(type($result))^)?
   }];
   let hasVerifier = 1;

@@ -256,7 +256,8 @@ LogicalResult ComputeOp::verify() {
 
 /// What may stand in a body: operations on scalars.
 static bool isScalar(Operation &op) {
-  return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, StopOp, YieldOp>(op) ||
+  return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, StopOp, RandomOp,
+             YieldOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect>(
              op.getDialect());
 }

@@ -145,5 +145,16 @@ LogicalResult ChoiceOp::verify() {
         << "'" << parameter.name << "' comes from here";
     return diag;
   }
+  // (C4)
+  for (auto [name, array] :
+       {std::pair("weight", getWeight()), std::pair("reward", getReward()),
+        std::pair("baseline", getBaseline())}) {
+    auto type = array ? cast<ArrayType>(array.getType()) : ArrayType();
+    if (array &&
+        (!type.getElementType().isF64() ||
+         type.getShape().getValue() != axes.take_front(type.getRank())))
+      return emitOpError() << "draws " << value << " but its '" << name
+                           << "' is " << type;
+  }
   return success();
 }

@@ -18,10 +18,14 @@ using namespace fovea::attn;
 /// The joint distribution of an example -> what is computed in training and
 /// in decoding.
 static void derive(OpPassManager &manager, const PipelineOptions &options) {
+  // Ahead of the objective, which takes log p of what is drawn.
+  manager.addPass(createDrawLatents());
   DeriveObjectiveOptions objective;
   llvm::append_range(objective.get, options.get);
   objective.each = options.each;
   manager.addPass(createDeriveObjective(objective));
+  // Behind the objective, of which the mean is taken.
+  manager.addPass(createRepeatSamples());
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);
   manager.addPass(createDeriveDecoder(decoder));

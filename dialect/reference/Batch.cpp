@@ -20,7 +20,8 @@ std::vector<runtime::DataSpec> reference::describeData(Operation *container) {
     StringRef name = data.getSource();
     bool known = llvm::any_of(
         specs, [&](const auto &spec) { return spec.name == name.str(); });
-    if (known || name.starts_with("seed."))
+    if (known || name.starts_with("seed.") ||
+        name.starts_with(runtime::statePrefix))
       continue;
     runtime::DataSpec &spec = specs.emplace_back();
     spec.name = name.str();

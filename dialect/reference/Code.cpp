@@ -30,6 +30,7 @@ private:
   Status condition(Block &block);
   Status read(attn::ReadOp op, std::vector<Instruction> &out);
   Status extent(attn::ExtentOp op, std::vector<Instruction> &out);
+  Status random(attn::RandomOp op, std::vector<Instruction> &out);
   Status outside(Value value);
   Status operand(Value value, unsigned &number);
   Status bound(Attribute extent, ArrayRef<Attribute> before,
@@ -253,6 +254,21 @@ Status Compiler::extent(attn::ExtentOp op, std::vector<Instruction> &out) {
   return Status::success();
 }
 
+Status Compiler::random(attn::RandomOp op, std::vector<Instruction> &out) {
+  Instruction instruction{Instruction::Random};
+  if (Status status = operand(op.getPlace(), instruction.a); status.failed())
+    return status;
+  // A register that nobody writes is 0.
+  instruction.b = fresh();
+  if (op.getSample())
+    if (Status status = operand(op.getSample(), instruction.b); status.failed())
+      return status;
+  instruction.dest = define(op.getResult());
+  instruction.op = op;
+  out.push_back(instruction);
+  return Status::success();
+}
+
 Status Compiler::branch(scf::IfOp op, std::vector<Instruction> &out) {
   unsigned condition;
   if (Status status = operand(op.getCondition(), condition); status.failed())
@@ -305,6 +321,8 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
     return read(readOp, out);
   if (auto extentOp = dyn_cast<attn::ExtentOp>(op))
     return extent(extentOp, out);
+  if (auto randomOp = dyn_cast<attn::RandomOp>(op))
+    return random(randomOp, out);
   if (auto ifOp = dyn_cast<scf::IfOp>(op))
     return branch(ifOp, out);
   ScalarFunction function = findScalar(op);
@@ -555,6 +573,16 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       registers[now.dest].whole =
           code.extents[now.a].value(registers.data(), *context.lengths);
       break;
+    case Instruction::Random: {
+      auto op = cast<attn::RandomOp>(now.op);
+      RandomPlace place = context.random;
+      place.ordinal = static_cast<uint32_t>(op.getOrdinal());
+      place.element = static_cast<uint64_t>(registers[now.a].whole);
+      place.sample = static_cast<uint64_t>(registers[now.b].whole);
+      registers[now.dest].real =
+          openUniformAt(place, static_cast<unsigned>(op.getWord()));
+      break;
+    }
     case Instruction::Jump:
       next = now.a;
       continue;

@@ -10,6 +10,7 @@
 #define FOVEA_DIALECT_REFERENCE_CODE_H
 
 #include "dialect/reference/Lengths.h"
+#include "dialect/reference/Philox.h"
 #include "dialect/reference/Rounding.h"
 #include "dialect/reference/Scalars.h"
 
@@ -63,6 +64,7 @@ struct Instruction {
     Copy,       // dest = a
     Read,       // dest = reads[a]
     Extent,     // dest = extents[a]
+    Random,     // dest = the number at place a, of sample b
     Jump,       // to `a`
     JumpUnless, // to `a` unless register b
     Require,    // ends the run as Excluded unless register a
@@ -105,6 +107,7 @@ enum class Outcome { Done, Excluded, Missing, Failed };
 /// What a run works with, and what it says about itself.
 struct RunContext {
   const LengthTable *lengths = nullptr;
+  RandomPlace random;           // but for the op and its place
   std::vector<View> views;      // one for each of code.arrays
   Rounding *rounding = nullptr; // null: exact
   // Of Missing: element `offset` of view `array`.

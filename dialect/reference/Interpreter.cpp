@@ -23,8 +23,7 @@ Operation *reference::findContainer(ModuleOp module, StringRef name) {
 namespace {
 /// Sums up what the choices and penalties of a container say.
 struct Objective {
-  double nll = 0, logp = 0, penalty = 0;
-  int64_t choices = 0;
+  double nll = 0, logp = 0, penalty = 0, choices = 0;
   double smooth = 0;
 
   explicit Objective(Operation *container) {
@@ -36,22 +35,25 @@ struct Objective {
         smooth = value.getValueAsDouble();
   }
 
-  Status add(const ChoiceDistribution &distribution, ArrayRef<double> value) {
+  /// `weight`: how often it counts.
+  Status add(const ChoiceDistribution &distribution, ArrayRef<double> value,
+             double weight) {
+    choices += weight;
     double one;
-    if (Status status = distribution.logp(value, one); status.failed())
+    if (Status status = distribution.logp(value, one);
+        status.failed() || weight == 0)
       return status;
-    logp += one;
-    ++choices;
+    logp += weight * one;
     // Smoothing gives every symbol a share of the target.
     ArrayRef<double> symbols = distribution.symbols();
     if (smooth == 0 || !distribution.isCategorical()) {
-      nll -= one;
+      nll -= weight * one;
       return Status::success();
     }
     double mean = 0;
     for (double symbol : symbols)
       mean += symbol / symbols.size();
-    nll -= (1 - smooth) * one + smooth * mean;
+    nll -= weight * ((1 - smooth) * one + smooth * mean);
     return Status::success();
   }
 
@@ -139,6 +141,11 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
     if (Status status = evaluator.demandAll(op.getObserved(), given);
         status.failed())
       return status;
+    Array weights = Array::scalar(1);
+    if (op.getWeight())
+      if (Status status = evaluator.demandAll(op.getWeight(), weights);
+          status.failed())
+        return status;
     int64_t size = numChoiceAxes(op) < given.shape.size() ? 2 : 1;
     for (size_t first = 0; first < given.values.size(); first += size) {
       if (!evaluator.lengths.isInside(type, indicesOf(first, given.shape),
@@ -150,7 +157,8 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
           status.failed())
         return status;
       if (Status status = objective.add(
-              distribution, ArrayRef(given.values).slice(first, size));
+              distribution, ArrayRef(given.values).slice(first, size),
+              weights.values[weights.rank() == 0 ? 0 : first / size]);
           status.failed())
         return status;
     }
@@ -198,13 +206,17 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
     if (!choice || !choice.getObserved())
       continue;
     array = machine.find(choice.getObserved(), environment);
+    ArrayPtr weights = choice.getWeight()
+                           ? machine.find(choice.getWeight(), environment)
+                           : std::make_shared<const Array>(Array::scalar(1));
     if (Status status = machine.eachChoice(
             choice, environment,
             [&](int64_t group, const ChoiceDistribution &distribution) {
               int64_t size = distribution.valueSize();
               return objective.add(
                   distribution,
-                  ArrayRef(array->values).slice(group * size, size));
+                  ArrayRef(array->values).slice(group * size, size),
+                  weights->values[weights->rank() == 0 ? 0 : group]);
             });
         status.failed())
       return status;

@@ -36,7 +36,8 @@ struct Inputs {
   /// By name. A free length that is not here is taken from the data that has
   /// it as an axis; a nested length has to be here.
   std::map<std::string, Length> lengths;
-  /// Without a seed dropout is the identity, and latents take their mode.
+  /// Without a seed dropout is the identity, and what is drawn is drawn from a
+  /// seed of its own.
   std::optional<uint64_t> seed;
   uint64_t update = 0;
   uint64_t example = 0;

@@ -71,6 +71,14 @@ double reference::dropoutFactor(attn::DropoutOp op, const Inputs &inputs,
   return uniform < rate ? 0 : 1 / (1 - rate);
 }
 
+RandomPlace reference::randomOf(const Inputs &inputs) {
+  RandomPlace place;
+  place.seed = inputs.seed.value_or(noSeed);
+  place.update = inputs.update;
+  place.example = inputs.example;
+  return place;
+}
+
 /// `[S = 5, 8]`.
 static std::string extentsText(attn::ArrayType type,
                                const LengthTable &lengths) {
@@ -95,6 +103,11 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
                         : inputs.parameters ? *inputs.parameters
                                             : none;
   auto found = given.find(name);
+  // What no update has left is 0.
+  if (found == given.end() && name.starts_with(runtime::statePrefix)) {
+    array = std::make_shared<const Array>(Array::scalar(0));
+    return Status::success();
+  }
   if (found == given.end())
     return Status::error(fmt::format("{} '{}' is not given", kind, name),
                          placeOf(op));
@@ -182,6 +195,7 @@ int64_t Machine::extentOf(Attribute extent,
 void Machine::prepare(const Code &code, const Environment &environment,
                       RunContext &context, std::vector<Slot> &registers) const {
   context.lengths = &environment.lengths;
+  context.random = randomOf(inputs);
   for (Value value : code.arrays)
     context.views.push_back({find(value, environment).get(), nullptr});
   registers = code.registers;

@@ -30,6 +30,9 @@ Status takeInput(mlir::Operation *op, const Inputs &inputs,
 /// place over the axes that the array has before scheduling.
 double dropoutFactor(attn::DropoutOp op, const Inputs &inputs, int64_t place);
 
+/// What the numbers of an evaluation have in common.
+RandomPlace randomOf(const Inputs &inputs);
+
 /// The row-major indices of element `offset`.
 llvm::SmallVector<int64_t> indicesOf(int64_t offset,
                                      llvm::ArrayRef<int64_t> shape);

@@ -53,6 +53,7 @@ Status SystemEvaluator::start(ArrayRef<Value> wanted) {
   }
   for (auto &node : nodes) {
     node->context.lengths = &lengths;
+    node->context.random = randomOf(inputs);
     for (Value array : node->code.arrays) {
       unsigned source = numbers.lookup(array);
       node->sources.push_back(source);

@@ -279,6 +279,8 @@ static std::string textOf(const Position &position) {
                 {"validated", position.validated},
                 {"log_lines", position.logLines},
                 {"identity", position.identity}};
+  for (const auto &[name, average] : position.states)
+    state["states"][name] = {average.sum, average.weight};
   if (position.best)
     state["best"] = {position.best->score, position.best->loss};
   return state.dump();
@@ -314,6 +316,17 @@ static bool parse(const std::string &text, Position &position) {
         !(*best)[1].is_number())
       return false;
     position.best = {(*best)[0].get<double>(), (*best)[1].get<double>()};
+  }
+  if (auto states = state.find("states"); states != state.end()) {
+    if (!states->is_object())
+      return false;
+    for (const auto &[name, average] : states->items()) {
+      if (!average.is_array() || average.size() != 2 ||
+          !average[0].is_number() || !average[1].is_number())
+        return false;
+      position.states[name] = {average[0].get<double>(),
+                               average[1].get<double>()};
+    }
   }
   auto sums = state.find("sums"), identity = state.find("identity");
   if (!good || sums == state.end() || !sums->is_array() || sums->size() != 5 ||

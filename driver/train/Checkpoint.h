@@ -34,6 +34,19 @@ struct Score {
 };
 
 /// Where a training is, besides its weights.
+/// A mean over the updates, of which the latest count most.
+struct MovingAverage {
+  double sum = 0, weight = 0;
+
+  /// `share` of what was before remains.
+  void add(double value, double share) {
+    sum = share * sum + (1 - share) * value;
+    weight = share * weight + (1 - share);
+  }
+  /// 0 before the first update.
+  double value() const { return weight == 0 ? 0 : sum / weight; }
+};
+
 struct Position {
   uint64_t seed = 0;
   int64_t update = 0; // that are made
@@ -49,6 +62,8 @@ struct Position {
   int64_t withoutBest = 0;
   int64_t validated = -1; // the update of the last one
   int64_t logLines = 0;
+  /// What one update leaves to the next, by the name of the program's data.
+  std::map<std::string, MovingAverage> states;
   /// What it was asked for, by what it is called: to be continued as if it had
   /// never ended, all of it has to be the same.
   std::map<std::string, std::string> identity;

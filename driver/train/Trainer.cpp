@@ -119,6 +119,11 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                                 : choices == 0            ? 0
                                                           : 1 / choices;
   binding.numbers["seed.penalty"] = 1 / examples;
+  binding.numbers[std::string(runtime::statePrefix) + "update"] =
+      double(position.update + 1);
+  std::map<std::string, double> left;
+  for (const auto &[name, share] : training.states)
+    binding.numbers[name] = position.states[name].value();
   learner.clearGradients();
   Sums sums;
   for (size_t number = begin; number < end; ++number) {
@@ -137,6 +142,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                               std::isnan(lossOf(own)) ? "nan" : "infinite"));
     }
     sums.add(own);
+    for (const auto &[name, share] : training.states)
+      left[name] += training.grad->workspace().totalOf(name);
     learner.addGradients(training.grad->workspace());
   }
   double norm = learner.learn(position.update + 1);
@@ -149,6 +156,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                             learner.firstNotFinite(), position.update + 1));
   }
   ++position.update;
+  for (const auto &[name, share] : training.states)
+    position.states[name].add(left[name] / examples, share);
   position.sums.add(sums);
   position.norm = norm;
   choicesSinceReport += sums.choices > 0 ? sums.choices : sums.examples;

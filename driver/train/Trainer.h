@@ -42,6 +42,8 @@ struct Training {
   runtime::OrderOptions order;
   TrainLimits limits;
   bool averagesExamples = false;
+  /// Of what one update leaves to the next, the share that remains.
+  std::map<std::string, double> states;
   TrainData data, valid;
   std::unique_ptr<CompiledProgram> grad, loss; // loss: with validation only
   std::unique_ptr<ValidMetrics> metrics;       // null: none

@@ -375,6 +375,21 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
   });
 }
 
+/// A latent that is drawn in its own way at a place among the others.
+static void refuseInside(Elaborated &model) {
+  for (const Choice &choice : model.choices)
+    for (auto [axis, place] : llvm::enumerate(choice.places)) {
+      std::optional<Extent> size = choice.target->axis(axis);
+      if (!choice.latent || place.var ||
+          (size && isOutside(place.constant, *size)))
+        continue;
+      model.refusals.push_back("'" + choice.target->name +
+                               "' is drawn in its own way at one of its "
+                               "places, which cannot be executed yet");
+      model.isLowered = false;
+    }
+}
+
 /// A search finds one length, and not one for each row of nested data: why
 /// those that are generated cannot be; empty when they can.
 static std::string whyNotGenerated(const Elaborated &model) {
@@ -454,7 +469,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     if (!llvm::StringRef(set.first).starts_with("train.") &&
         !llvm::StringRef(set.first).starts_with("decode."))
       overrides.push_back(set);
-  bool drawsLatents = false;
+  bool isLowered = true;
   std::unique_ptr<Elaborated> training;
   for (bool decoding : {false, true}) {
     Elaborator elaborator(diagnostics, prelude, overrides, decoding);
@@ -469,14 +484,13 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
       result->undecoded = whyNotGenerated(*model);
     if (decoding && (!generates || !result->undecoded.empty()))
       break;
-    bool draws = llvm::any_of(
-        model->choices, [](const Choice &choice) { return choice.latent; });
-    drawsLatents |= draws;
     bool isInferred = infer(*model, diagnostics);
     if (options.facts && !decoding)
       collectFacts(*model, *options.facts);
     if (!isInferred || !proveBounds(*model, diagnostics))
       return nullptr;
+    refuseInside(*model);
+    isLowered &= model->isLowered;
     dropUnused(*model, program->file->modelLoc,
                !elaborator.replacements.empty(), diagnostics);
     if (decoding)
@@ -491,7 +505,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
       for (const std::string &refusal : model->refusals)
         if (!llvm::is_contained(result->refusals, refusal))
           result->refusals.push_back(refusal);
-    if (!draws) {
+    if (isLowered) {
       builder.setInsertionPointToEnd(module.getBody());
       Lowering(*model, diagnostics, builder)
           .run(decoding ? "decoding" : "training");
@@ -512,7 +526,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
   auto init = train.getAs<mlir::StringAttr>("init");
   warnOfMistakes(*training, init ? init.getValue() : "", diagnostics);
   warnOfUnused(*program, diagnostics);
-  if (drawsLatents)
+  if (!isLowered)
     result->module = nullptr;
   return result;
 }

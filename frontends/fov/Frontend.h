@@ -125,7 +125,7 @@ struct Model {
 
 /// Reads, parses, checks and lowers the spec at `path`. Null when something is
 /// wrong with it (diagnosed). `module` is null when the spec has latent
-/// choices, which cannot be executed yet.
+/// choices of a kind that cannot be executed yet.
 std::unique_ptr<Model> compileSpec(llvm::StringRef path,
                                    const FrontendOptions &options,
                                    mlir::MLIRContext &context,

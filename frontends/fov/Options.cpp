@@ -26,9 +26,9 @@ ArrayRef<StringRef> fovea::fov::builtinNames() {
 
 ArrayRef<StringRef> fovea::fov::estimators() {
   static constexpr StringRef names[] = {
-      "reinforce",        "reparameterised", "enumerate",
-      "straight_through", "gumbel",          "expected",
-      "no_gradient",      "sampled",         "margin"};
+      "reinforce", "reparameterised", "enumerate",   "straight_through",
+      "gumbel",    "expected",        "no_gradient", "sampled",
+      "margin",    "weight"};
   return names;
 }
 

@@ -105,8 +105,9 @@ static bool dependsOnExample(Operation *op) {
   if (auto compute = dyn_cast<ComputeOp>(op);
       compute && hasLength(compute.getExtents()))
     return true;
+  // Every example draws numbers of its own.
   WalkResult walk = op->walk([](Operation *inner) {
-    if (isa<ExtentOp>(inner))
+    if (isa<ExtentOp, RandomOp>(inner))
       return WalkResult::interrupt();
     for (Value operand : inner->getOperands())
       if (isa<ArrayType>(operand.getType()) && isPerExample(operand))

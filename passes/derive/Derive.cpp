@@ -14,11 +14,25 @@ LogicalResult fovea::attn::refuseLatents(SystemOp system) {
     if (choice.getObserved() || isGenerated)
       continue;
     choice.emitError() << "'" << choice.getTarget()
-                       << "' is a latent choice, and models with latent "
-                          "choices cannot be executed yet";
+                       << "' is a latent choice, in the place of which "
+                          "attn-draw-latents puts equations";
     result = failure();
   }
   return result;
+}
+
+std::map<std::string, double> fovea::attn::statesOf(SystemOp training) {
+  std::map<std::string, double> states;
+  for (auto choice : training.getOps<ChoiceOp>()) {
+    DictionaryAttr treatment = choice.getTreatmentAttr();
+    auto share =
+        treatment ? treatment.getAs<FloatAttr>("baseline") : FloatAttr();
+    for (StringRef root : {"", ".penalty"})
+      if (share)
+        states[("state." + choice.getTarget() + root).str()] =
+            share.getValueAsDouble();
+  }
+  return states;
 }
 
 LogicalResult fovea::attn::resolveEquations(SystemOp system,

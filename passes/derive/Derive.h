@@ -5,11 +5,18 @@
 
 #include "dialect/AttnDialect.h"
 
+#include <map>
+
 namespace fovea::attn {
 
 /// Fails, with an error at each, when the system has latent choices: a choice
 /// with a result in `@training`, a choice marked `latent` in `@decoding`.
 llvm::LogicalResult refuseLatents(SystemOp system);
+
+/// What the estimators of `@training` leave from one update to the next, by the
+/// name of the data that takes it, and of the output that adds to it: the share
+/// of it that remains.
+std::map<std::string, double> statesOf(SystemOp training);
 
 /// The names of the equations that no other equation reads, in source order.
 /// Equations that read one another, and that nothing else reads, are all of

@@ -10,6 +10,8 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
+#include "passes/derive/EquationBuilder.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
 #include <limits>
@@ -25,116 +27,24 @@ using namespace fovea::attn;
 
 namespace {
 
-/// Builds the scalars of one body.
-class Scalars {
-public:
-  Scalars(OpBuilder &builder, Location loc, ValueRange indices)
-      : builder(builder), loc(loc), indices(indices.begin(), indices.end()) {}
-
-  Value constant(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF64FloatAttr(value));
-  }
-  Value place(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value a, Value b) {
-    return arith::AddFOp::create(builder, loc, a, b);
-  }
-  Value sub(Value a, Value b) {
-    return arith::SubFOp::create(builder, loc, a, b);
-  }
-  Value mul(Value a, Value b) {
-    return arith::MulFOp::create(builder, loc, a, b);
-  }
-  Value div(Value a, Value b) {
-    return arith::DivFOp::create(builder, loc, a, b);
-  }
-  Value negate(Value a) { return arith::NegFOp::create(builder, loc, a); }
-  Value log(Value a) { return math::LogOp::create(builder, loc, a); }
-  Value square(Value a) { return mul(a, a); }
-  Value softplus(Value a) { return SoftplusOp::create(builder, loc, a); }
-
-  /// `array` at the first indices of the body, then at `more`.
-  Value read(Value array, ArrayRef<Value> more = {}) {
-    auto type = cast<ArrayType>(array.getType());
-    SmallVector<Value> at(
-        ArrayRef<Value>(indices).take_front(type.getRank() - more.size()));
-    llvm::append_range(at, more);
-    return ReadOp::create(builder, loc, array, at);
-  }
-
-  /// A value of data as a place of an axis.
-  Value asPlace(Value value) {
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      value);
-  }
-  /// Whether a bit, however it is stored, is 1.
-  Value isSet(Value bit) {
-    if (bit.getType().isInteger(1))
-      return bit;
-    Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit,
-                                 zero);
-  }
-  /// Only the branch that is taken is evaluated, and differentiated: the other
-  /// may be the log of 0.
-  Value either(Value condition, llvm::function_ref<Value()> then,
-               llvm::function_ref<Value()> otherwise) {
-    auto choice = scf::IfOp::create(builder, loc, builder.getF64Type(),
-                                    condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    for (auto [block, value] : {std::pair(choice.thenBlock(), then),
-                                std::pair(choice.elseBlock(), otherwise)}) {
-      builder.setInsertionPointToEnd(block);
-      scf::YieldOp::create(builder, loc, value());
-    }
-    return choice.getResult(0);
-  }
-  Value select(Value condition, Value then, Value otherwise) {
-    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
-  }
-  Value within(Value low, Value value, Value high) {
-    auto atMost = [&](Value a, Value b) -> Value {
-      return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, a,
-                                   b);
-    };
-    return arith::AndIOp::create(builder, loc, atMost(low, value),
-                                 atMost(value, high));
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  SmallVector<Value> indices;
-};
-
-using Body = llvm::function_ref<Value(Scalars &)>;
-
 /// The equations of one objective, added to the end of a system.
-class Objective {
+class Objective : EquationBuilder {
 public:
   Objective(SystemOp system, double smooth, bool each)
-      : builder(OpBuilder::atBlockEnd(&system.getBody().front())),
+      : EquationBuilder(OpBuilder::atBlockEnd(&system.getBody().front())),
         smooth(smooth), each(each) {}
 
   void addChoice(ChoiceOp choice);
   void addPenalty(PenaltyOp penalty);
-  /// Adds the outputs `nll`, `logp`, `choices` and `penalty`.
+  /// Adds the outputs `nll`, `logp`, `choices` and `penalty`, and what is
+  /// differentiated in their place where latents were drawn.
   void finish(Location place);
 
 private:
-  /// An equation over `kept`, reduced over `reduced`.
-  Value compute(const Twine &label, ArrayRef<Attribute> kept, Reducer reducer,
-                ArrayRef<Attribute> reduced, Body body);
-  /// The sum over all of `over`, or the one value when there is no axis.
-  Value sum(const Twine &label, ArrayRef<Attribute> over, Body body) {
-    return over.empty() ? compute(label, {}, Reducer::none, {}, body)
-                        : compute(label, {}, Reducer::sum, over, body);
-  }
-  Value total(StringRef label, ArrayRef<Value> terms);
   /// log p of the present choice, given that of one element.
-  Value sumOfLogps(Body body);
+  Value sumOfLogps(Body one);
+  /// What one element gives, as often as the present choice counts.
+  Value weighted(Scalars &at, Body one);
 
   // log p, summed over all elements of the present choice.
   Value logOfCategorical(ChoiceOp choice);
@@ -143,57 +53,44 @@ private:
   Value logOfUniform(ChoiceOp choice);
   Value logOfMixture(ChoiceOp choice);
   Value logOf(ChoiceOp choice);
+  Value entropyOf(ChoiceOp choice);
 
-  OpBuilder builder;
+  // Estimators of latents.
+  void begin(ChoiceOp choice);
+  Value score(ChoiceOp choice, Value reward, StringRef suffix);
+  void addSurrogate(StringRef root, Value objective);
+
   double smooth;
   bool each; // log p of each element is an output, too
-  // The present choice: where, its name, and the axes over which it makes one
-  // choice per element.
-  Location loc = builder.getUnknownLoc();
+  // The present choice: its name, and the axes over which it makes one choice
+  // per element.
   StringRef name;
   SmallVector<Attribute> axes;
   /// log p after label smoothing, where that differs.
   Value smoothed;
-  SmallVector<Value> logps, trained, counts, penalties;
+  /// How often log p of the present choice counts: the product of these.
+  SmallVector<Value> weights;
+  SmallVector<ChoiceOp> latents, enumerated;
+  SmallVector<Value> logps, trained, counts, penalties, gaps;
 };
 
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Equations
-//===----------------------------------------------------------------------===//
-
-Value Objective::compute(const Twine &label, ArrayRef<Attribute> kept,
-                         Reducer reducer, ArrayRef<Attribute> reduced,
-                         Body body) {
-  SmallVector<Attribute> extents(kept), names;
-  llvm::append_range(extents, reduced);
-  for (unsigned i = 0; i < extents.size(); ++i)
-    names.push_back(builder.getStringAttr("i" + Twine(i)));
-  SmallString<32> text;
-  auto op = ComputeOp::create(builder, loc, label.toStringRef(text), names,
-                              extents, /*lower=*/ArrayRef<int64_t>(),
-                              kept.size(), reducer, builder.getF64Type());
-  OpBuilder::InsertionGuard guard(builder);
-  Block &block = op.getBody().front();
-  builder.setInsertionPointToEnd(&block);
-  Scalars scalars(builder, loc, block.getArguments());
-  YieldOp::create(builder, loc, body(scalars));
-  return op.getResult();
+/// What counts for nothing need not be possible.
+Value Objective::weighted(Scalars &at, Body one) {
+  if (weights.empty())
+    return one(at);
+  Value weight = at.read(weights.front());
+  for (Value more : ArrayRef<Value>(weights).drop_front())
+    weight = at.mul(weight, at.read(more));
+  Value zero = at.constant(0);
+  return at.either(
+      at.less(zero, at.square(weight)), [&] { return at.mul(weight, one(at)); },
+      [&] { return at.constant(0); });
 }
 
-Value Objective::total(StringRef label, ArrayRef<Value> terms) {
-  if (terms.size() == 1)
-    return terms.front();
-  return sum(label, {}, [&](Scalars &at) {
-    Value value = at.constant(0);
-    for (Value term : terms)
-      value = at.add(value, at.read(term));
-    return value;
-  });
-}
-
-Value Objective::sumOfLogps(Body body) {
+Value Objective::sumOfLogps(Body one) {
+  auto body = [&](Scalars &at) { return weighted(at, one); };
   if (!each)
     return sum("logp." + name, axes, body);
   Value array = compute("logps." + name, axes, Reducer::none, {}, body);
@@ -265,8 +162,9 @@ Value Objective::logOfCategorical(ChoiceOp choice) {
   // Label smoothing: (1 - s) * log p + s * mean over v of log p_v.
   Value mean = compute("mean_log_p." + name, axes, Reducer::mean, event,
                        [&](Scalars &at) { return asLog(at, at.read(table)); });
-  Value means =
-      sum("means." + name, axes, [&](Scalars &at) { return at.read(mean); });
+  Value means = sum("means." + name, axes, [&](Scalars &at) {
+    return weighted(at, [&](Scalars &) { return at.read(mean); });
+  });
   smoothed = sum("smoothed." + name, {}, [&](Scalars &at) {
     Value kept = at.mul(at.constant(1 - smooth), at.read(logp));
     Value spread = at.mul(at.constant(smooth), at.read(means));
@@ -386,7 +284,8 @@ Value Objective::logOf(ChoiceOp choice) {
 // The objective
 //===----------------------------------------------------------------------===//
 
-void Objective::addChoice(ChoiceOp choice) {
+/// Makes `choice` the present one.
+void Objective::begin(ChoiceOp choice) {
   loc = choice.getLoc();
   name = choice.getTarget();
   auto type = cast<ArrayType>(choice.getObserved().getType());
@@ -394,11 +293,24 @@ void Objective::addChoice(ChoiceOp choice) {
   // The last axis of pairs belongs to the value.
   axes.truncate(axes.size() - numValueAxes(choice));
   smoothed = nullptr;
+  weights.clear();
+  if (choice.getWeight())
+    weights.push_back(choice.getWeight());
+}
+
+void Objective::addChoice(ChoiceOp choice) {
+  if (choice.getLatent()) {
+    auto kind = choice.getTreatment()->getAs<StringAttr>("kind");
+    (kind.getValue() == "enumerate" ? enumerated : latents).push_back(choice);
+    return;
+  }
+  begin(choice);
   Value logp = logOf(choice);
   logps.push_back(logp);
   trained.push_back(smoothed ? smoothed : logp);
-  counts.push_back(
-      sum("choices." + name, axes, [](Scalars &at) { return at.constant(1); }));
+  counts.push_back(sum("choices." + name, axes, [&](Scalars &at) {
+    return weights.empty() ? at.constant(1) : at.read(weights.front());
+  }));
 }
 
 void Objective::addPenalty(PenaltyOp penalty) {
@@ -408,18 +320,158 @@ void Objective::addPenalty(PenaltyOp penalty) {
   if (type.getRank() > 0)
     value = sum("penalty", type.getShape().getValue(),
                 [&](Scalars &at) { return at.read(penalty.getValue()); });
-  penalties.push_back(value);
+  // What a bound on log p lacks is a part of -log p.
+  auto term = penalty->getAttrOfType<StringAttr>(termName);
+  (term && term.getValue() == "nll" ? gaps : penalties).push_back(value);
 }
 
 void Objective::finish(Location place) {
   loc = place;
-  Value likelihood = total("trained", trained);
+  Value gap = gaps.empty() ? Value() : total("gap", gaps);
+  auto lessGap = [&](StringRef label, Value likelihood) {
+    return !gap ? likelihood : sum(label, {}, [&](Scalars &at) {
+      Value whole = at.read(likelihood);
+      return at.sub(whole, at.read(gap));
+    });
+  };
+  Value likelihood = lessGap("bound", total("trained", trained));
   Value nll = sum("nll", {},
                   [&](Scalars &at) { return at.negate(at.read(likelihood)); });
   OutputOp::create(builder, loc, "nll", nll);
-  OutputOp::create(builder, loc, "logp", total("logp", logps));
+  // What the sum over all values weighs each with.
+  for (ChoiceOp choice : enumerated) {
+    llvm::SaveAndRestore noSmoothing(smooth, 0.0);
+    llvm::SaveAndRestore notEach(each, false);
+    begin(choice);
+    OutputOp::create(builder, loc, "surrogate.prior", logOf(choice));
+  }
+  OutputOp::create(builder, loc, "logp", lessGap("logp", total("logp", logps)));
   OutputOp::create(builder, loc, "choices", total("choices", counts));
-  OutputOp::create(builder, loc, "penalty", total("penalty", penalties));
+  Value penalty = total("penalty", penalties);
+  OutputOp::create(builder, loc, "penalty", penalty);
+  if (latents.empty())
+    return;
+  // What estimates is no part of what is reported.
+  smooth = 0;
+  each = false;
+  Value objective = nll;
+  for (ChoiceOp latent : latents) {
+    auto share = latent.getTreatment()->getAs<FloatAttr>("entropy");
+    if (!share || share.getValueAsDouble() == 0)
+      continue;
+    begin(latent);
+    Value entropy = entropyOf(latent);
+    Value before = objective;
+    objective = sum("objective", {}, [&](Scalars &at) {
+      Value weight = at.constant(share.getValueAsDouble());
+      Value bonus = at.mul(weight, at.read(entropy));
+      return at.sub(at.read(before), bonus);
+    });
+  }
+  addSurrogate("nll", objective);
+  if (!penalties.empty())
+    addSurrogate("penalty", penalty);
+}
+
+//===----------------------------------------------------------------------===//
+// Estimators
+//===----------------------------------------------------------------------===//
+
+/// The sum of the entropies of the present choice.
+Value Objective::entropyOf(ChoiceOp choice) {
+  Value first = choice.getParameters()[0];
+  bool isLogit = cast<StringAttr>(choice.getParameterNames()[0])
+                     .getValue()
+                     .starts_with("logit");
+  // -p log p, and 0 of what is impossible.
+  auto share = [](Scalars &at, Value p) {
+    Value zero = at.constant(0);
+    return at.either(
+        at.less(zero, p), [&] { return at.negate(at.mul(p, at.log(p))); },
+        [&] { return at.constant(0); });
+  };
+  switch (choice.getDistribution()) {
+  case Distribution::categorical: {
+    Attribute event = lastExtent(first);
+    Value probs = first;
+    if (isLogit)
+      probs = compute("probabilities." + name, axes, Reducer::softmax, event,
+                      [&](Scalars &at) { return at.read(first); });
+    SmallVector<Attribute> all(axes);
+    all.push_back(event);
+    return sum("entropy." + name, all,
+               [&](Scalars &at) { return share(at, at.read(probs)); });
+  }
+  case Distribution::bernoulli:
+    return sum("entropy." + name, axes, [&](Scalars &at) {
+      Value value = at.read(first);
+      if (isLogit) {
+        Value mean = at.mul(value, at.sigmoid(value));
+        return at.sub(at.softplus(value), mean);
+      }
+      Value yes = share(at, value);
+      return at.add(yes, share(at, at.sub(at.constant(1), value)));
+    });
+  case Distribution::normal:
+    return sum("entropy." + name, axes, [&](Scalars &at) {
+      Value spread = at.log(at.read(choice.getParameters()[1]));
+      double rest = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
+      return at.add(spread, at.constant(rest));
+    });
+  case Distribution::uniform:
+    return sum("entropy." + name, axes, [&](Scalars &at) {
+      Value low = at.read(first);
+      return at.log(at.sub(at.read(choice.getParameters()[1]), low));
+    });
+  case Distribution::mixture:
+    break;
+  }
+  llvm_unreachable("mixtures are not drawn");
+}
+
+/// What has the derivative that REINFORCE says: log p of what was drawn, times
+/// what it lacked of the reward that was expected (Williams 1992).
+Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
+  begin(choice);
+  Value baseline = suffix.empty() ? choice.getBaseline() : Value();
+  if (choice.getTreatment()->getAs<FloatAttr>("baseline")) {
+    auto state = builder.getStringAttr("state." + name + suffix);
+    baseline = DataOp::create(builder, loc,
+                              ArrayType::get({}, builder.getF64Type()), state);
+    OutputOp::create(builder, loc, state, reward);
+  }
+  // As many axes as the one of them that has more.
+  ArrayRef<Attribute> over(axes);
+  int64_t rank = 0;
+  for (Value array : {reward, baseline})
+    if (array)
+      rank =
+          std::max<int64_t>(rank, cast<ArrayType>(array.getType()).getRank());
+  over = over.take_front(rank);
+  Value lack =
+      compute("lack." + name, over, Reducer::none, {}, [&](Scalars &at) {
+        Value rest = at.negate(at.read(reward));
+        if (baseline)
+          rest = at.add(at.read(baseline), rest);
+        return at.stop(rest);
+      });
+  weights.push_back(lack);
+  return logOf(choice);
+}
+
+void Objective::addSurrogate(StringRef root, Value objective) {
+  SmallVector<Value> parts = {objective};
+  Value reward = sum(
+      "reward", {}, [&](Scalars &at) { return at.negate(at.read(objective)); });
+  for (ChoiceOp latent : latents) {
+    if (!latent.getReward())
+      parts.push_back(
+          score(latent, reward, root == "penalty" ? ".penalty" : ""));
+    else if (root == "nll")
+      parts.push_back(score(latent, latent.getReward(), ""));
+  }
+  OutputOp::create(builder, loc, ("surrogate." + root).str(),
+                   total("surrogate", parts));
 }
 
 //===----------------------------------------------------------------------===//
@@ -451,16 +503,18 @@ struct DeriveObjective
         failed(resolveEquations(system, equationsToGet(system, get))))
       return signalPassFailure();
     Objective objective(system, smoothingOf(getOperation()), each);
-    for (auto choice : llvm::make_early_inc_range(system.getOps<ChoiceOp>())) {
+    SmallVector<Operation *> replaced;
+    for (auto choice : system.getOps<ChoiceOp>()) {
       objective.addChoice(choice);
-      choice.erase();
+      replaced.push_back(choice);
     }
-    for (auto penalty :
-         llvm::make_early_inc_range(system.getOps<PenaltyOp>())) {
+    for (auto penalty : system.getOps<PenaltyOp>()) {
       objective.addPenalty(penalty);
-      penalty.erase();
+      replaced.push_back(penalty);
     }
     objective.finish(system.getLoc());
+    for (Operation *op : replaced)
+      op->erase();
     system.setSymName("loss");
     eraseDeadArrays(system);
   }

@@ -9,6 +9,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DrawLatents : Pass<"attn-draw-latents", "::mlir::ModuleOp"> {
+  let summary = "equations of random numbers in the place of latent choices";
+  let description = [{
+    * In: the systems `@training` and `@decoding`, in which every latent choice
+      says how it is treated.
+    * Out: the same systems, without latent choices that have a result. Of
+      `reinforce`, `straight_through`, `reparameterised`, `no_gradient` and
+      `sample` there are equations of `attn.random` that draw the value; of
+      `mode` that of the most probable one. Of `expected`, `gumbel` and
+      `straight_through` an array that is read at the place that is chosen is
+      read as a mean, with the probabilities, with the softmax of log p with
+      noise, or with 1 for what is drawn and the derivative of the
+      probabilities. A choice with `reinforce` stays, observed as it was drawn:
+      `attn-derive-objective` makes the score of it.
+    * After: the front end. Before: the objective.
+    * Not: gradients; how many samples there are.
+
+    Example: `place ~ categorical(probs = p)` with `place ~ reinforce`.
+
+    ```mlir
+    %place = attn.choice "place" categorical ["probs"] (%p : ..) latent treated {kind = "reinforce"} -> ..
+
+    // becomes
+
+    %sums = attn.compute "cumulated.place" (%t: "T") cumsum (%k: 9) { %p[%t, %k] }
+    %u = attn.compute "uniform.place" (%t: "T") { attn.random [%t] ordinal 0 word 0 }
+    %place = attn.compute "place" (%t: "T") max (%k: 9) where { %p[%t, %k] > 0 and %sums[%t, %k - 1] <= %u[%t] } { %k }
+    attn.choice "place" categorical ["probs"] (%p : ..) observed %place : .. latent treated {kind = "reinforce"}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
   let summary = "turn observed choices and penalties into the loss of one example";
   let description = [{
@@ -45,6 +81,38 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"
+  ];
+}
+
+def RepeatSamples : Pass<"attn-repeat-samples", "::mlir::ModuleOp"> {
+  let summary = "several draws of one example, of which the objective is the mean";
+  let description = [{
+    * In: the system `@loss`, in which `attn.samples` says how often an example
+      is drawn.
+    * Out: the same system. What depends on random numbers of `attn.random` has
+      the axis of the draws in front, each with numbers of its own. The terms of
+      the objective are means over it; of what else is an output the first draw
+      is given. Of a choice with `enumerate` the axis is that of its values: log
+      p is the log of the sum over them, a penalty the mean.
+    * After: `attn-derive-objective`.
+    * Not: dropout, which is no draw: what it drops is the same for all where it
+      stands before them.
+
+    Example: with three samples
+
+    ```mlir
+    %u = attn.compute "u" (%t: "T") { attn.random [%t] ordinal 0 word 0 }
+    attn.output "nll" %nll      // depends on %u
+
+    // becomes
+
+    %u = attn.compute "u" (%draw: 3, %t: "T") { attn.random [%t] sample %draw ordinal 0 word 0 }
+    %mean = attn.compute "nll" () mean (%draw: 3) { %nll[%draw] }
+    attn.output "nll" %mean
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"
   ];
 }
 

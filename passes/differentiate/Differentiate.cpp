@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/schedule/Graph.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -233,11 +234,18 @@ void SystemAdjoint::addUp() {
 }
 
 LogicalResult SystemAdjoint::run() {
+  llvm::StringSet<> given;
+  for (OutputOp output : system.getOps<OutputOp>())
+    given.insert(output.getTarget());
   for (OutputOp output : system.getOps<OutputOp>()) {
-    StringRef seed;
-    if (output.getTarget() == "nll")
+    StringRef term = output.getTarget(), seed;
+    // What stands for a term of the objective has its gradient.
+    if (given.contains(("surrogate." + term).str()))
+      continue;
+    term.consume_front("surrogate.");
+    if (term == "nll")
       seed = "seed.nll";
-    else if (output.getTarget() == "penalty")
+    else if (term == "penalty")
       seed = "seed.penalty";
     else
       continue;

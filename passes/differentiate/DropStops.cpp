@@ -20,6 +20,8 @@ using namespace fovea::attn;
 namespace {
 struct DropStops : fovea::attn::impl::DropStopsBase<DropStops> {
   void runOnOperation() override {
+    for (auto system : getOperation().getOps<SystemOp>())
+      dropSurrogates(system);
     llvm::SetVector<Operation *> changed;
     getOperation().walk([&](StopOp stop) {
       changed.insert(stop->getParentOfType<ComputeOp>());
@@ -34,6 +36,19 @@ struct DropStops : fovea::attn::impl::DropStopsBase<DropStops> {
       compute.getResult().replaceAllUsesWith(source);
       compute.erase();
     }
+  }
+
+  /// What only has a gradient is nobody's result.
+  void dropSurrogates(SystemOp system) {
+    bool isDropped = false;
+    for (auto output : llvm::make_early_inc_range(system.getOps<OutputOp>())) {
+      if (!output.getTarget().starts_with("surrogate."))
+        continue;
+      output.erase();
+      isDropped = true;
+    }
+    if (isDropped)
+      eraseDeadArrays(system);
   }
 };
 } // namespace

@@ -20,6 +20,10 @@
 
 namespace fovea::runtime {
 
+/// How numbers are called that one update leaves to the next: the baseline of
+/// an estimator. The caller gives them; without one they are 0.
+inline constexpr char statePrefix[] = "state.";
+
 /// One axis of data: a number, a length that comes with the data, or a length
 /// that each index of an earlier axis (`parent`) has of its own.
 struct DataAxis {

@@ -167,7 +167,9 @@ Status StepMemory::setRows(const StepRows &rows) {
   computeLengths(rows);
   computeLayouts(rows);
   tables.computeOrders(program);
-  ids.assign(count, 0);
+  ids.clear();
+  for (int64_t example : rows.examples)
+    ids.push_back(encoded->idOf(example));
   slots[Program::batchSlot] = count;
   slots[Program::examplesSlot] = addressOf(ids);
   tables.enter(program, slots);

@@ -251,6 +251,12 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
           return status;
         continue;
       }
+      // What no update has left is 0.
+      if (array.name.starts_with(statePrefix)) {
+        if (Status status = write(array, example, {0}); status.failed())
+          return status;
+        continue;
+      }
       if (found == examples[example]->data.end())
         return Status::error(fmt::format("data '{}' is not given", array.name));
       if (found->second.shape == shape) {

@@ -53,6 +53,9 @@ public:
   /// What `void entry(void *frame)` is called with; valid until the next bind.
   void *frame() { return slots.data(); }
 
+  /// What random numbers of an example of the present batch are counted by.
+  int64_t idOf(int64_t example) const { return ids[example]; }
+
   /// The bytes of all arrays of the present batch.
   int64_t arenaBytes() const { return numBytes; }
 

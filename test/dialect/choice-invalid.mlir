@@ -66,3 +66,13 @@ attn.system @c3_pairs {
   // expected-error @+1 {{draws pairs but gives '!attn.array<[3], f64>'}}
   %0 = attn.choice "stroke" mixture ["logit", "mean", "sd", "correlation"] (%w, %m, %m, %w : !attn.array<[20], f64>, !attn.array<[20, 2], f64>, !attn.array<[20, 2], f64>, !attn.array<[20], f64>) -> !attn.array<[3], f64>
 }
+
+// -----
+
+attn.system @c4_weight {
+  %p = attn.data "p" : !attn.array<["T"], f64>
+  %w = attn.data "w" : !attn.array<["S"], f64>
+  %y = attn.data "y" : !attn.array<["T"], i64>
+  // expected-error @+1 {{draws '!attn.array<["T"], i64>' but its 'weight' is '!attn.array<["S"], f64>'}}
+  attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) observed %y : !attn.array<["T"], i64> weight %w : !attn.array<["S"], f64>
+}

@@ -4,7 +4,9 @@
 // RUN: fovea-opt %s --attn-pipeline=gradients=false --dump-pass-pipeline 2>&1 >/dev/null | FileCheck %s --check-prefix=FORWARD
 // RUN: not fovea-opt %s --attn-pipeline=stop-after=drive 2>&1 | FileCheck %s --check-prefix=MISSPELT
 
-// CHECK:      attn-derive-objective
+// CHECK:      attn-draw-latents
+// CHECK-NEXT: attn-derive-objective
+// CHECK-NEXT: attn-repeat-samples
 // CHECK-NEXT: attn-derive-decoder
 // CHECK:      attn-check-phase{phase=derive}
 // CHECK-NEXT: attn-split-concat

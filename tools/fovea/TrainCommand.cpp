@@ -13,6 +13,7 @@
 #include "driver/train/Interrupts.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
+#include "passes/derive/Derive.h"
 
 #include <fmt/format.h>
 
@@ -332,6 +333,8 @@ bool TrainCommand::readAllData() {
   options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
+  if (auto system = model->module->lookupSymbol<attn::SystemOp>("training"))
+    training.states = attn::statesOf(system);
   programs = std::make_unique<Programs>(session, *model, request, options);
   std::vector<std::string> entries = {"grad", "choices"};
   if (!arguments.valid.empty())

@@ -506,6 +506,8 @@ void BodyEmitter::emitOp(Operation &op) {
         positive, builder.create<math::Log1pOp>(e));
     return;
   }
+  if (auto random = dyn_cast<RandomOp>(op))
+    return emitRandom(random);
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     // From an index to a number.
     values[op.getResult(0)] = valueOf(op.getOperand(0));

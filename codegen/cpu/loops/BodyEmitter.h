@@ -125,6 +125,7 @@ private:
   bool isAlwaysInside(attn::ReadOp op);
   bool emitIndexArithmetic(mlir::Operation &op);
   void emitScalar(mlir::Operation &op);
+  void emitRandom(attn::RandomOp op);
 
   Index indexOf(mlir::Value value);
   mlir::Value valueOf(mlir::Value value);

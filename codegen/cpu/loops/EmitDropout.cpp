@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/loops/PhiloxBuilder.h"
 #include "codegen/cpu/program/ProgramEmitter.h"
 
 #include <cmath>
@@ -18,51 +19,6 @@ using arith::CmpIPredicate;
 using runtime::Program;
 
 namespace {
-
-/// Words of 32 bits in lanes of 64: a product of two is whole.
-class PhiloxBuilder {
-public:
-  PhiloxBuilder(KernelBuilder &kernel, unsigned lanes)
-      : kernel(kernel), lanes(lanes) {}
-
-  /// The first word for `counter`; the key is (seed, ordinal).
-  Value first(std::array<Value, 4> counter, Value seed, uint32_t ordinal) {
-    for (Value &word : counter)
-      word = kernel.splat(word, lanes);
-    for (uint32_t round = 0; round < 10; ++round) {
-      Value key = low(kernel.add(
-          seed, kernel.number(uint32_t(round * uint32_t(0x9E3779B9)))));
-      uint32_t other = ordinal + round * uint32_t(0xBB67AE85);
-      Value a = times(counter[0], 0xD2511F53),
-            b = times(counter[2], 0xCD9E8D57);
-      counter = {either(either(high(b), counter[1]), key), low(b),
-                 either(either(high(a), counter[3]), kernel.number(other)),
-                 low(a)};
-    }
-    return counter[0];
-  }
-
-  Value low(Value value) {
-    return kernel.create<arith::AndIOp>(
-        value, kernel.splat(kernel.number(0xFFFFFFFF), lanesOf(value)));
-  }
-  Value high(Value value) {
-    return kernel.create<arith::ShRUIOp>(
-        value, kernel.splat(kernel.number(32), lanesOf(value)));
-  }
-
-private:
-  Value times(Value value, uint32_t factor) {
-    return kernel.create<arith::MulIOp>(
-        value, kernel.splat(kernel.number(factor), lanes));
-  }
-  Value either(Value a, Value b) {
-    return kernel.create<arith::XOrIOp>(a, kernel.splat(b, lanes));
-  }
-
-  KernelBuilder &kernel;
-  unsigned lanes;
-};
 
 /// One dropout at one place: the loops over the axes of the row.
 class DropoutEmitter {
@@ -157,9 +113,10 @@ void DropoutEmitter::emitAxis(unsigned axis, Value offset) {
         Value example = philox.low(
             kernel.entry(place.frame, Program::examplesSlot, place.example));
         Value word =
-            philox.first({philox.low(element), philox.high(element), example,
-                          kernel.slot(place.frame, Program::updateSlot)},
-                         seed, static_cast<uint32_t>(op.getOrdinal()));
+            philox.word(0,
+                        {philox.low(element), philox.high(element), example,
+                         kernel.slot(place.frame, Program::updateSlot)},
+                        seed, static_cast<uint32_t>(op.getOrdinal()));
         Value isDropped =
             kernel.compare(CmpIPredicate::slt, word,
                            kernel.splat(kernel.number(limit), lanes));

@@ -253,6 +253,28 @@ void Checker::checkMixture(const Choice &choice) {
   }
 }
 
+/// What is said of how a choice is treated is one number, or one for each.
+void Checker::checkTreatment(const Choice &choice) {
+  std::pair<const char *, const Term *> given[] = {
+      {"weight", choice.weight},
+      {"reward", choice.treatment ? choice.treatment->reward : nullptr},
+      {"baseline", choice.treatment ? choice.treatment->baseline : nullptr}};
+  for (auto &[name, term] : given) {
+    if (!term || bad.count(term) || !isNumbers(*term) || !term->shape ||
+        term->shape->empty())
+      continue;
+    std::optional<Shape> wanted = choice.target->shape();
+    if (!wanted)
+      continue;
+    Shape places(wanted->begin(), wanted->begin() + choice.target->numPlaces);
+    if (!sameShape(*term->shape, places))
+      error(term->loc, std::string("'") + name +
+                           "' is one number, or one for each place of '" +
+                           choice.target->text + "', but " + termText(*term) +
+                           " is " + shapeText(*term->shape));
+  }
+}
+
 void Checker::checkChoice(const Choice &choice) {
   const Array &target = *choice.target;
   StringRef distribution = choice.distribution;
@@ -313,6 +335,7 @@ void Checker::choices() {
   std::map<const Array *, const Term *> drawn; // the logits of what is latent
   for (const Choice &choice : model.choices) {
     checkChoice(choice);
+    checkTreatment(choice);
     if (choice.distribution == "categorical" && !choice.guide)
       drawn.try_emplace(choice.target, choice.parameters[0].second);
   }

@@ -43,6 +43,7 @@ private:
   bool memberShapes(Array &array, const Piece &piece);
   void choices();
   void checkChoice(const Choice &choice);
+  void checkTreatment(const Choice &choice);
   void checkMixture(const Choice &choice);
   void marks();
   void unknowns();

@@ -392,9 +392,20 @@ void Inference::lookAtChoice(const Choice &choice) {
       break;
     if (name == "size" && term->kind == TermKind::Number)
       target.valueShape = Shape{Extent(int64_t(term->number))};
-    else if (name == "mean")
+    else if (name == "mean" && choice.distribution != "mixture")
       target.valueShape = term->shape;
+    else if (name == "mean" && term->shape && !term->shape->empty())
+      // Of each component.
+      target.valueShape = Shape(term->shape->begin() + 1, term->shape->end());
   }
+  // Without a size, that of its bounds.
+  bool hasSize = llvm::any_of(choice.parameters, [](auto &parameter) {
+    return parameter.first == "size";
+  });
+  if (choice.distribution == "uniform" && !hasSize)
+    for (auto &[name, term] : choice.parameters)
+      if (term->shape && (!target.valueShape || target.valueShape->empty()))
+        target.valueShape = term->shape;
   if (target.valueShape)
     wake(&target);
 }

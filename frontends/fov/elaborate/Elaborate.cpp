@@ -313,50 +313,6 @@ void Elaborator::declareModel(const Program &program,
   elaborateAll(statements, scope);
 }
 
-void Elaborator::checkLatents() {
-  for (const Treatment &treatment : treatments) {
-    // In decoding, `set` may have taken the choice's place.
-    if (model->decoding)
-      break;
-    bool isChosen = llvm::any_of(model->choices, [&](const Choice &choice) {
-      const Family *family = treatment.symbol->family;
-      return family && llvm::any_of(family->members, [&](auto &member) {
-               return member.second.array == choice.target;
-             });
-    });
-    if (!isChosen)
-      error(treatment.loc,
-            "'" + treatment.name.str() +
-                "' is drawn by no '~', so nothing is to be said about how",
-            {{treatment.symbol->loc, "it is declared here"}});
-  }
-  for (const Choice &choice : model->choices) {
-    if (!choice.latent)
-      continue;
-    const std::string &name = choice.target->name;
-    bool isDrawn = llvm::any_of(model->choices, [&](const Choice &other) {
-      return !other.guide && other.target == choice.target;
-    });
-    if (!isDrawn && !model->decoding) {
-      error(choice.loc, "the guide of '" + name +
-                            "' guides nothing: no '~' without 'guide' draws "
-                            "it");
-      continue;
-    }
-    if (!treated.count(name) && !choice.guide && !model->decoding)
-      error(choice.loc,
-            "latent '" + name +
-                "' needs an estimator in train { }: reinforce, enumerate, "
-                "straight_through, gumbel, expected (for example: " +
-                name + " ~ reinforce(baseline = moving_average(0.9)))");
-    std::string refusal = "'" + name +
-                          "' is a latent choice, and drawing latents cannot "
-                          "be executed yet";
-    if (!llvm::is_contained(model->refusals, refusal))
-      model->refusals.push_back(refusal);
-  }
-}
-
 void Elaborator::checkOverrides() {
   std::vector<StringRef> known(keys.begin(), keys.end());
   for (const auto &[key, text] : overrides)
@@ -379,6 +335,7 @@ std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
   elaborateMarks(*top);
   for (const Choice &choice : model->choices)
     choice.target->generated = !choice.latent;
+  elaborateTreatments(*top);
   checkLatents();
   if (!model->decoding) {
     checkOverrides();

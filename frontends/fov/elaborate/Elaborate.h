@@ -253,6 +253,7 @@ private:
                    const Bindings *bindings);
   Terms tuple(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
   Term *nameTerm(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
+  Array *updateNumber();
   Term *indexTerm(const ast::Expr &expr, Scope &scope,
                   const Bindings *bindings);
   Term *memberTerm(const ast::Expr &expr, Scope &scope,
@@ -324,10 +325,28 @@ private:
   // train and decode (ElaborateBlocks.cpp).
   void readBlocks(const Statements &statements, Scope &scope);
   void readOption(const ast::Statement &block, const ast::Entry &entry);
-  void readTreatment(const ast::Statement &block, const ast::Entry &entry,
-                     Scope &scope);
   void readSet(const ast::Entry &entry, Scope &scope);
   void elaborateMarks(Scope &scope);
+
+  // How choices are treated (ElaborateTreatments.cpp).
+  struct Treatment {
+    Symbol *symbol;
+    StringRef name;
+    SMLoc loc;
+    bool isTraining;
+    StringRef kind;
+    const ast::Expr *value;
+  };
+  void readTreatment(const ast::Statement &block, const ast::Entry &entry,
+                     Scope &scope);
+  SmallVector<Choice *, 1> choicesOf(const Symbol &symbol);
+  void readBaseline(const ast::Expr &value, Scope &scope,
+                    LatentTreatment &result);
+  void readWeight(const ast::Expr &value, Scope &scope, Choice &choice);
+  void readArguments(const Treatment &treatment, Scope &scope,
+                     LatentTreatment &result);
+  void elaborateTreatments(Scope &scope);
+  void refuse(const std::string &refusal);
 
   // Construction of terms.
   Term *make(TermKind kind, SMLoc loc, ArrayRef<Term *> args = {});
@@ -381,11 +400,6 @@ private:
   std::set<std::pair<const Scope *, std::string>> freshSizes;
   std::map<StringRef, const ast::Entry *> pendingMarks;
   std::set<std::string> treated; // random names with an estimator
-  struct Treatment {
-    Symbol *symbol;
-    StringRef name;
-    SMLoc loc;
-  };
   std::vector<Treatment> treatments;
   // Keys of the equations of the present scope without static indices.
   std::set<std::string> constantPlaces;

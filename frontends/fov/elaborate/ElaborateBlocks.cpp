@@ -73,37 +73,6 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
   pendingMarks[name] = &entry;
 }
 
-void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
-                               Scope &scope) {
-  StringRef name = entry.left.name;
-  Symbol *symbol = lookup(scope, name);
-  if (!symbol)
-    return undefined(name, entry.left.loc, scope, nullptr);
-  if (symbol->kind == Symbol::Mistake)
-    return;
-  const Expr *callee =
-      entry.value->kind == ExprKind::Call ? entry.value->args[0] : entry.value;
-  StringRef treatment =
-      callee->kind == ExprKind::Name ? callee->name : StringRef();
-  auto known = block.name == "train" ? estimators() : decodeTreatments();
-  if (block.name == "train")
-    treated.insert(name.str());
-  if (!llvm::is_contained(known, treatment))
-    return error(callee->loc,
-                 "'" + treatment.str() + "' is no treatment of a choice in " +
-                     block.name.str() + suggestion(treatment, known));
-  treatments.push_back({symbol, name, entry.left.loc});
-  if (block.name == "train") {
-    if (treatment == "sampled" || treatment == "margin")
-      model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
-                                "(...)' trains by another objective than "
-                                "-log p, which cannot be executed yet");
-  } else if (treatment == "candidates" || treatment == "marginal") {
-    model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
-                              "' in decode { } cannot be executed yet");
-  }
-}
-
 /// `set X = 28` and `set x[t] = ..` in decoding.
 void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
   StringRef name = entry.left.name;

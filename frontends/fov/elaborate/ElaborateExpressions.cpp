@@ -288,6 +288,20 @@ static Fn fnOf(ast::Op op) {
   }
 }
 
+/// `train.step`: data that the training gives.
+Array *Elaborator::updateNumber() {
+  if (!model->updateNumber) {
+    Array *array = &model->storage.emplace_back();
+    array->source = Array::Data;
+    array->name = "state.update";
+    array->text = "train.step";
+    array->valueShape = Shape();
+    array->kind = Kind::Int;
+    model->updateNumber = array;
+  }
+  return model->updateNumber;
+}
+
 Term *Elaborator::expression(const Expr &expr, Scope &scope,
                              const Bindings *bindings) {
   llvm::SaveAndRestore level(depth, depth + 1);
@@ -321,12 +335,14 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     break;
   }
   case ExprKind::Train: {
-    std::string refusal = "'train." + expr.name.str() +
-                          "' is a value of the training loop, which does not "
-                          "exist yet";
-    if (!llvm::is_contained(model->refusals, refusal))
-      model->refusals.push_back(refusal);
-    result = number(0, expr.loc, true);
+    if (expr.name != "step") {
+      error(expr.loc, "'train." + expr.name.str() +
+                          "' is no value of the training; there is "
+                          "'train.step', the number of the update");
+      return nullptr;
+    }
+    result = make(TermKind::Read, expr.loc);
+    result->array = updateNumber();
     break;
   }
   case ExprKind::List:

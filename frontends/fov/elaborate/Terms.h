@@ -249,6 +249,14 @@ StringRef kindName(Kind kind);
 /// `sentence`, as the declaration of data says it.
 StringRef typeName(const Array &data);
 
+/// `reinforce(entropy = 0.1)` of train { }, `mode` of decode { }.
+struct LatentTreatment {
+  std::string kind;
+  /// Of its arguments those that are given; `baseline`: of a moving average.
+  std::map<std::string, double> numbers;
+  Term *reward = nullptr, *baseline = nullptr;
+};
+
 /// `name[..] ~ distribution(..)`.
 struct Choice {
   Array *target;
@@ -258,6 +266,8 @@ struct Choice {
   SMLoc loc;
   bool guide = false;
   bool latent = false;
+  std::optional<LatentTreatment> treatment; // of a latent
+  Term *weight = nullptr;                   // of one that is observed
 };
 
 /// `stop[t] = ..` and others of decode { }: equations that steer the search.
@@ -297,6 +307,7 @@ struct Elaborated {
   std::vector<Array *> arrays; // equations, in the order of the file
   std::vector<Array *> data;
   std::vector<Array *> params;
+  Array *updateNumber = nullptr; // null: no equation reads it
   std::vector<Choice> choices;
   std::vector<std::pair<Term *, SMLoc>> penalties;
   std::vector<IndexUse> uses;
@@ -309,6 +320,7 @@ struct Elaborated {
   /// Lengths fixed by `decode { set T = .. }`, and where.
   std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
   std::vector<std::string> refusals; // why it cannot be executed yet
+  bool isLowered = true;             // what is refused has a meaning in the IR
 };
 
 } // namespace fovea::fov

@@ -332,9 +332,14 @@ Value Lowering::visibleValue(Array &array) {
 //===----------------------------------------------------------------------===//
 
 void Lowering::emitChoice(const Choice &choice) {
-  if (choice.guide)
+  // A guide proposes in training alone.
+  if (choice.guide && model.decoding)
     return;
   Array &target = *choice.target;
+  const Piece *boundary = nullptr;
+  for (const Piece &piece : target.pieces)
+    if (!piece.value && !piece.isGeneral() && piece.loc == choice.loc)
+      boundary = &piece;
   SmallVector<IndexVar *, 2> order;
   for (const PiecePlace &place : choice.places)
     if (place.var)
@@ -363,16 +368,49 @@ void Lowering::emitChoice(const Choice &choice) {
     end = builder.getI64IntegerAttr(1);
   else if (canEnd && target.ends && target.positionOf)
     end = extent(*target.positionOf->axis(0));
+  // How a latent is treated.
+  DictionaryAttr treated;
+  Value reward, baseline;
+  if (choice.guide)
+    treated = builder.getDictionaryAttr(
+        builder.getNamedAttr("kind", builder.getStringAttr("guide")));
+  if (choice.treatment) {
+    NamedAttrList entries;
+    entries.set("kind", builder.getStringAttr(choice.treatment->kind));
+    // The baseline is that of the other places.
+    for (auto &[name, number] : choice.treatment->numbers)
+      if (!boundary || name != "baseline")
+        entries.set(name, builder.getF64FloatAttr(number));
+    treated = entries.getDictionary(builder.getContext());
+    auto arrayOf = [&](Term *term) {
+      return term ? materialiseOver(term, {}, Kind::Real, "", term->loc)
+                  : Value();
+    };
+    reward = arrayOf(choice.treatment->reward);
+    baseline = boundary ? Value() : arrayOf(choice.treatment->baseline);
+  }
+  Value weight;
+  if (choice.weight && observed)
+    weight = materialiseOver(choice.weight, {}, Kind::Real, "", choice.loc);
+  Value placeholder;
+  if (boundary)
+    placeholder = boundaryValue(target, *boundary);
+  Type type = observed   ? Type()
+              : boundary ? placeholder.getType()
+                         : Type(arrayType(target));
   auto op = attn::ChoiceOp::create(
-      builder, location(choice.loc),
-      observed ? Type() : Type(arrayType(target)),
-      builder.getStringAttr(target.name),
+      builder, location(choice.loc), type, builder.getStringAttr(target.name),
       attn::DistributionAttr::get(builder.getContext(), distribution),
       builder.getArrayAttr(names), parameters,
-      observed ? valueOf(&target) : Value(), end,
-      choice.latent ? builder.getUnitAttr() : UnitAttr());
-  if (!observed)
+      observed ? valueOf(&target) : Value(), weight, reward, baseline, end,
+      choice.latent ? builder.getUnitAttr() : UnitAttr(), treated);
+  if (boundary) {
+    placeholder.replaceAllUsesWith(op.getResult());
+    boundaries[{boundary, &target}] = op.getResult();
+    placeholder.getDefiningOp()->erase();
+  } else if (!observed && !choice.guide) {
     arrays[&target] = op.getResult();
+  }
 }
 
 void Lowering::emitMarks() {
@@ -414,6 +452,10 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
         attn::DataOp::create(builder, location(data->loc), arrayType(*data),
                              builder.getStringAttr(data->name));
   }
+  if (Array *number = model.updateNumber)
+    arrays[number] = attn::DataOp::create(builder, builder.getUnknownLoc(),
+                                          arrayType(*number),
+                                          builder.getStringAttr(number->name));
   for (Array *param : model.params)
     arrays[param] =
         attn::ParamOp::create(builder, location(param->loc), arrayType(*param),

@@ -275,7 +275,7 @@ static SmallVector<const Piece *> boundariesOf(const Array &array) {
   SmallVector<const Piece *> found;
   for (unsigned count = array.numPlaces; count > 0; --count)
     for (const Piece &piece : array.pieces)
-      if (piece.value && numFixed(piece) == count)
+      if ((piece.value || array.latent) && numFixed(piece) == count)
         found.push_back(&piece);
   return found;
 }
@@ -439,6 +439,9 @@ Value Lowering::boundaryValue(Array &array, const Piece &piece) {
       builder, location(piece.loc), TypeRange(typeOf(shape, *array.kind)),
       ValueRange());
   value = placeholder.getResult(0);
+  // What is drawn there stands behind all equations.
+  if (!piece.value)
+    return value;
   Value defined = pieceValue(array, piece, boundaryLabel(array, piece));
   placeholder.getResult(0).replaceAllUsesWith(defined);
   boundaries[{&piece, &array}] = defined;

@@ -1,0 +1,348 @@
+//===- ElaborateTreatments.cpp - how choices are treated ------------------===//
+//
+// `NAME ~ estimator` of train { } and `NAME ~ treatment` of decode { }: the
+// words, their arguments, and which choice can be treated so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/fov/Options.h"
+#include "frontends/fov/elaborate/Elaborate.h"
+
+#include <cmath>
+
+using namespace fovea;
+using namespace fovea::fov;
+using ast::Expr;
+using ast::ExprKind;
+using ast::Statement;
+
+namespace {
+
+/// An argument of an estimator that is a number.
+struct Number {
+  StringRef name;
+  double least, most;
+  bool isWhole;
+  StringRef wants;
+};
+
+} // namespace
+
+static constexpr double unlimited = INFINITY;
+
+/// The arguments of an estimator, in their order. Those that are no numbers
+/// have no range.
+static ArrayRef<Number> argumentsOf(StringRef estimator) {
+  static const Number reinforce[] = {
+      {"baseline", 0, 0, false, ""},
+      {"entropy", 0, unlimited, false, "a number of at least 0"},
+      {"expected", 0, 1, false, "a probability"},
+      {"samples", 1, 65536, true, "a whole number from 1 to 65536"},
+      {"reward", 0, 0, false, ""}};
+  static const Number drawn[] = {
+      {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
+  static const Number gumbel[] = {
+      {"temperature", 1e-6, unlimited, false, "a number above 0"},
+      {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
+  if (estimator == "reinforce")
+    return reinforce;
+  if (estimator == "gumbel")
+    return gumbel;
+  if (estimator == "straight_through" || estimator == "reparameterised" ||
+      estimator == "no_gradient")
+    return drawn;
+  return {};
+}
+
+/// The estimators and treatments that are executed.
+static bool isExecuted(StringRef treatment) {
+  return llvm::is_contained({"reinforce", "expected", "straight_through",
+                             "gumbel", "no_gradient", "reparameterised",
+                             "enumerate", "mode", "sample"},
+                            treatment);
+}
+
+/// What is wrong with `treatment` for what `distribution` draws; empty:
+/// nothing.
+static std::string mismatch(StringRef name, StringRef treatment,
+                            StringRef distribution) {
+  bool isFinite = distribution == "categorical" || distribution == "bernoulli";
+  std::string what = "'" + name.str() + "' is drawn from a " +
+                     distribution.str() + " distribution";
+  if (treatment == "enumerate" && !isFinite)
+    return what + ", whose values cannot be enumerated; 'reparameterised' and "
+                  "'reinforce' draw from it";
+  if ((treatment == "straight_through" || treatment == "gumbel" ||
+       treatment == "marginal") &&
+      !isFinite)
+    return what + ", but '" + treatment.str() +
+           "' is for categorical and bernoulli";
+  if (treatment == "reparameterised" && isFinite)
+    return what + ", but 'reparameterised' is for normal and uniform; "
+                  "'gumbel', 'straight_through' and 'reinforce' are for it";
+  return "";
+}
+
+void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
+                               Scope &scope) {
+  StringRef name = entry.left.name;
+  Symbol *symbol = lookup(scope, name);
+  if (!symbol)
+    return undefined(name, entry.left.loc, scope, nullptr);
+  if (symbol->kind == Symbol::Mistake)
+    return;
+  const Expr *callee =
+      entry.value->kind == ExprKind::Call ? entry.value->args[0] : entry.value;
+  StringRef treatment =
+      callee->kind == ExprKind::Name ? callee->name : StringRef();
+  bool isTraining = block.name == "train";
+  auto known = isTraining ? estimators() : decodeTreatments();
+  if (isTraining)
+    treated.insert(name.str());
+  if (!llvm::is_contained(known, treatment))
+    return error(callee->loc,
+                 "'" + treatment.str() + "' is no treatment of a choice in " +
+                     block.name.str() + suggestion(treatment, known));
+  treatments.push_back(
+      {symbol, name, entry.left.loc, isTraining, treatment, entry.value});
+  if (isTraining) {
+    if (treatment == "sampled" || treatment == "margin")
+      model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
+                                "(...)' trains by another objective than "
+                                "-log p, which cannot be executed yet");
+  } else if (treatment == "candidates") {
+    model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
+                              "' in decode { } cannot be executed yet");
+  }
+}
+
+/// The choices of a name, of all members of a family.
+SmallVector<Choice *, 1> Elaborator::choicesOf(const Symbol &symbol) {
+  SmallVector<Choice *, 1> result;
+  const Family *family = symbol.family;
+  for (Choice &choice : model->choices)
+    if (family && llvm::any_of(family->members, [&](auto &member) {
+          return member.second.array == choice.target;
+        }))
+      result.push_back(&choice);
+  return result;
+}
+
+/// `moving_average(0.9)`, or an equation.
+void Elaborator::readBaseline(const Expr &value, Scope &scope,
+                              LatentTreatment &result) {
+  bool isAverage = value.kind == ExprKind::Call &&
+                   value.args[0]->kind == ExprKind::Name &&
+                   value.args[0]->name == "moving_average";
+  if (!isAverage) {
+    result.baseline = expression(value, scope, nullptr);
+    return;
+  }
+  Term *decay = value.items.size() == 1
+                    ? expression(*value.items[0].value, scope, nullptr)
+                    : nullptr;
+  if (!decay || decay->kind != TermKind::Number || !(decay->number >= 0) ||
+      decay->number >= 1)
+    return error(value.loc, "'moving_average' takes one number of at least 0 "
+                            "and below 1: the share of what it was before");
+  result.numbers["baseline"] = decay->number;
+}
+
+/// `weight(a)`: a number, or one for each element.
+void Elaborator::readWeight(const Expr &value, Scope &scope, Choice &choice) {
+  if (value.kind != ExprKind::Call || value.items.size() != 1 ||
+      !value.items[0].name.empty())
+    return error(value.loc, "'weight' takes one value: how often log p of each "
+                            "element counts");
+  choice.weight = expression(*value.items[0].value, scope, nullptr);
+}
+
+/// The arguments of `reinforce(..)` and others.
+void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
+                               LatentTreatment &result) {
+  ArrayRef<Number> known = argumentsOf(treatment.kind);
+  std::vector<StringRef> names;
+  for (const Number &each : known)
+    names.push_back(each.name);
+  const Expr &call = *treatment.value;
+  if (call.kind != ExprKind::Call)
+    return;
+  std::set<StringRef> given;
+  for (auto [position, item] : llvm::enumerate(call.items)) {
+    const auto *argument = llvm::find_if(known, [&](const Number &each) {
+      return item.name.empty() ? position == size_t(&each - known.data())
+                               : each.name == item.name;
+    });
+    std::string what = "'" + treatment.kind.str() + "'";
+    if (argument == known.end()) {
+      error(item.loc, item.name.empty()
+                          ? what + " takes " +
+                                counted(known.size(), "argument") +
+                                " but gets more"
+                          : what + " has no argument '" + item.name.str() +
+                                "'" + suggestion(item.name, names));
+      continue;
+    }
+    if (!given.insert(argument->name).second) {
+      error(item.loc,
+            "'" + argument->name.str() + "' of " + what + " is given twice");
+      continue;
+    }
+    if (argument->name == "baseline") {
+      readBaseline(*item.value, scope, result);
+      continue;
+    }
+    Term *value = expression(*item.value, scope, nullptr);
+    if (!value)
+      continue;
+    if (argument->name == "reward") {
+      result.reward = value;
+      continue;
+    }
+    std::optional<double> number;
+    if (value->kind == TermKind::Number)
+      number = value->number;
+    else if (value->kind == TermKind::Size && value->extent.value())
+      number = static_cast<double>(*value->extent.value());
+    if (!number || !(*number >= argument->least && *number <= argument->most) ||
+        (argument->isWhole && *number != std::floor(*number))) {
+      error(item.value->loc, "'" + argument->name.str() + "' of " + what +
+                                 " is " + argument->wants.str());
+      continue;
+    }
+    result.numbers[argument->name.str()] = *number;
+  }
+}
+
+/// Gives each latent how it is treated in the present reading of the file.
+void Elaborator::elaborateTreatments(Scope &scope) {
+  for (const Treatment &treatment : treatments) {
+    if (treatment.isTraining == model->decoding)
+      continue;
+    bool isOfObserved = llvm::is_contained(
+        {"sampled", "margin", "candidates", "weight"}, treatment.kind);
+    LatentTreatment result;
+    result.kind = treatment.kind.str();
+    bool isRead = false;
+    for (Choice *choice : choicesOf(*treatment.symbol)) {
+      std::string name = treatment.name.str();
+      if (!choice->latent && treatment.isTraining && !isOfObserved) {
+        error(treatment.loc,
+              "'" + name + "' is data, so its choice is observed and '" +
+                  treatment.kind.str() +
+                  "' has nothing to estimate; leave the entry out",
+              {{choice->target->loc, "it is declared here"}});
+        break;
+      }
+      if (choice->latent && isOfObserved) {
+        error(treatment.loc,
+              "'" + name + "' is a latent choice, but '" +
+                  treatment.kind.str() + "' is for a choice of data",
+              {{choice->loc, "it is drawn here"}});
+        break;
+      }
+      if (treatment.kind == "weight")
+        readWeight(*treatment.value, scope, *choice);
+      if (!choice->latent)
+        continue;
+      if (std::string text =
+              mismatch(name, treatment.kind, choice->distribution);
+          !text.empty()) {
+        error(treatment.loc, text, {{choice->loc, "it is drawn here"}});
+        break;
+      }
+      if (!std::exchange(isRead, true))
+        readArguments(treatment, scope, result);
+      choice->treatment = result;
+    }
+  }
+}
+
+void Elaborator::refuse(const std::string &refusal) {
+  if (!llvm::is_contained(model->refusals, refusal))
+    model->refusals.push_back(refusal);
+  model->isLowered = false;
+}
+
+void Elaborator::checkLatents() {
+  for (const Treatment &treatment : treatments) {
+    // In decoding, `set` may have taken the choice's place.
+    if (model->decoding)
+      break;
+    if (choicesOf(*treatment.symbol).empty())
+      error(treatment.loc,
+            "'" + treatment.name.str() +
+                "' is drawn by no '~', so nothing is to be said about how",
+            {{treatment.symbol->loc, "it is declared here"}});
+  }
+  for (Choice &choice : model->choices) {
+    if (!choice.latent)
+      continue;
+    const std::string &name = choice.target->name;
+    unsigned numDrawn =
+        llvm::count_if(model->choices, [&](const Choice &other) {
+          return !other.guide && other.target == choice.target;
+        });
+    if (numDrawn == 0 && !model->decoding) {
+      error(choice.loc, "the guide of '" + name +
+                            "' guides nothing: no '~' without 'guide' draws "
+                            "it");
+      continue;
+    }
+    if (choice.guide)
+      continue;
+    if (!treated.count(name) && !choice.treatment && !model->decoding)
+      error(choice.loc,
+            "latent '" + name +
+                "' needs an estimator in train { }: reinforce, enumerate, "
+                "straight_through, gumbel, expected (for example: " +
+                name + " ~ reinforce(baseline = moving_average(0.9)))");
+    if (!choice.treatment)
+      choice.treatment = LatentTreatment{"mode", {}};
+    auto isAnywhere = [](const Choice &other) {
+      return llvm::all_of(other.places, [](const PiecePlace &p) {
+        return p.var && p.shift == 0;
+      });
+    };
+    auto isAny = [&](auto holds) {
+      return llvm::any_of(model->choices, [&](const Choice &other) {
+        return other.target == choice.target && holds(other);
+      });
+    };
+    bool hasGeneral = isAny(
+        [&](const Choice &other) { return !other.guide && isAnywhere(other); });
+    bool isShifted = llvm::any_of(
+        choice.places, [](const PiecePlace &p) { return p.shift != 0; });
+    if (isShifted || !hasGeneral)
+      refuse("'" + name +
+             "' is a latent choice at a place of its own, which cannot be "
+             "executed yet");
+    else if (isAny([](const Choice &other) { return other.guide; }) &&
+             !model->decoding && choice.treatment->kind != "reparameterised")
+      refuse("'" + name + "' has a guide, which cannot be executed yet with '" +
+             choice.treatment->kind + "'");
+    else if (choice.distribution == "mixture")
+      refuse("'" + name +
+             "' is a latent choice from a mixture, which cannot be executed "
+             "yet");
+    else if (choice.treatment->kind == "enumerate" &&
+             (!choice.places.empty() ||
+              isAny([&](const Choice &o) { return &o != &choice; })))
+      refuse("'" + name +
+             " ~ enumerate' of a choice for each place is a sum over all "
+             "ways to choose, which cannot be executed yet");
+    else if (choice.treatment->kind == "enumerate" &&
+             llvm::any_of(model->choices, [&](const Choice &other) {
+               return other.target != choice.target && other.treatment &&
+                      (other.treatment->kind == "enumerate" ||
+                       other.treatment->kind == "reinforce");
+             }))
+      refuse("'" + name +
+             " ~ enumerate' beside another choice with 'enumerate' or "
+             "'reinforce' cannot be executed yet");
+    else if (!isExecuted(choice.treatment->kind))
+      refuse("'" + name + " ~ " + choice.treatment->kind + "' in " +
+             (model->decoding ? "decode" : "train") +
+             " { } cannot be executed yet");
+  }
+}

@@ -1,0 +1,502 @@
+//===- DrawLatents.cpp - equations in the place of latent choices ---------===//
+//
+// Decides what stands for a choice that nobody observes: a value that is drawn
+// by equations of random numbers, its mode, or where equations read an array
+// at a place that is chosen, a weighted mean of what they may find. What an
+// estimator needs of log p stays, as a choice whose observed value is the one
+// that was drawn.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/derive/EquationBuilder.h"
+#include "passes/derive/ReadMeans.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_DRAWLATENTS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace {
+
+/// The equations of one latent choice.
+class Draw : EquationBuilder {
+public:
+  /// `guide`: what it is drawn from instead, or null. `ordinal`: the first of
+  /// the numbers of random numbers that are free.
+  Draw(ChoiceOp choice, ChoiceOp guide, int64_t &ordinal)
+      : EquationBuilder(OpBuilder(choice)), choice(choice), guide(guide),
+        ordinal(ordinal), name(choice.getTarget()),
+        type(cast<ArrayType>(choice.getResult().getType())),
+        axes(type.getShape().begin(), type.getShape().end()) {
+    loc = choice.getLoc();
+  }
+
+  LogicalResult run();
+
+  /// How often its estimator wants to draw.
+  int64_t samples() { return static_cast<int64_t>(number("samples", 1)); }
+
+private:
+  /// The estimator or the treatment; empty: nothing says.
+  StringRef kind() {
+    DictionaryAttr treatment = choice.getTreatmentAttr();
+    auto kind = treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
+    return kind ? kind.getValue() : "";
+  }
+  double number(StringRef key, double otherwise);
+  Value parameter(StringRef key);
+
+  /// A number of its own for each element; `word` as attn.random says.
+  Value random(Scalars &at, int64_t number, int64_t word = 0);
+  int64_t fresh() { return ordinal++; }
+
+  // Of categories and bits.
+  Value probabilities();
+  Value logProbabilities();
+  // What stands for the choice.
+  Value drawn();
+  Value drawnCategory();
+  Value drawnNumber();
+  void addDivergence(Value value);
+  Value mode();
+  Value enumerated();
+  /// Of each category 1 or 0; of a bit the bit.
+  Value indicator(Value value);
+  Value relaxed(double temperature);
+
+  /// Lets every read at the place that is chosen find the mean with `weights`;
+  /// where `coin` is given, only if it holds.
+  LogicalResult readMeans(Value weights, Value coin) {
+    return readMeansOf(choice, kind(), weights, coin);
+  }
+
+  ChoiceOp choice, guide;
+  int64_t &ordinal;
+  StringRef name;
+  ArrayType type;
+  SmallVector<Attribute> axes;
+};
+
+} // namespace
+
+double Draw::number(StringRef key, double otherwise) {
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  auto given = treatment ? treatment.getAs<FloatAttr>(key) : FloatAttr();
+  return given ? given.getValueAsDouble() : otherwise;
+}
+
+Value Draw::parameter(StringRef key) {
+  for (auto [known, array] :
+       llvm::zip_equal(choice.getParameterNames().getAsValueRange<StringAttr>(),
+                       choice.getParameters()))
+    if (known == key)
+      return array;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+Value Draw::random(Scalars &at, int64_t number, int64_t word) {
+  OpBuilder &b = at.builder;
+  Value place;
+  for (auto [axis, extent] : llvm::enumerate(axes)) {
+    if (!place) {
+      place = at.indices[axis];
+      continue;
+    }
+    Value size;
+    if (auto known = dyn_cast<IntegerAttr>(extent))
+      size = at.place(known.getInt());
+    else
+      // A row of a nested length has the room of the longest.
+      size = ExtentOp::create(b, loc, cast<StringAttr>(extent), Value(),
+                              b.getUnitAttr());
+    place = arith::MulIOp::create(b, loc, place, size);
+    place = arith::AddIOp::create(b, loc, place, at.indices[axis]);
+  }
+  if (!place)
+    place = at.place(0);
+  return RandomOp::create(b, loc, b.getF64Type(), place, Value(), number, word);
+}
+
+Value Draw::probabilities() {
+  if (choice.getDistribution() == Distribution::bernoulli) {
+    if (Value given = parameter("prob"))
+      return given;
+    Value logit = parameter("logit");
+    return compute("probability." + name, axes, Reducer::none, {},
+                   [&](Scalars &at) { return at.sigmoid(at.read(logit)); });
+  }
+  if (Value given = parameter("probs"))
+    return given;
+  Value logits = parameter("logits");
+  Attribute event = lastExtent(logits);
+  return compute("probabilities." + name, axes, Reducer::softmax, event,
+                 [&](Scalars &at) { return at.read(logits); });
+}
+
+/// The last category of which those before it have less than a number that is
+/// drawn between 0 and 1, of those that are possible.
+Value Draw::drawnCategory() {
+  Value probs = probabilities();
+  Attribute event = lastExtent(probs);
+  Value sums = compute("cumulated." + name, axes, Reducer::cumsum, event,
+                       [&](Scalars &at) { return at.read(probs); });
+  int64_t number = fresh();
+  Value uniform = compute("uniform." + name, axes, Reducer::none, {},
+                          [&](Scalars &at) { return random(at, number); });
+  unsigned last = axes.size();
+  return compute(
+      name, axes, Reducer::max, event,
+      [&](Scalars &at) { return at.asWhole(at.indices[last]); },
+      builder.getI64Type(),
+      [&](Scalars &at) {
+        Value zero = at.constant(0);
+        SmallVector<Value> before(ArrayRef<Value>(at.indices).take_front(last));
+        before.push_back(at.before(at.indices[last]));
+        Value below = at.readOr(sums, before, zero);
+        Value isReached = at.atMost(below, at.read(uniform));
+        Value isPossible = at.less(zero, at.read(probs));
+        return at.both(isPossible, isReached);
+      });
+}
+
+/// Of a normal by Box and Muller.
+Value Draw::drawnNumber() {
+  int64_t number = fresh();
+  ChoiceOp from = guide ? guide : choice;
+  Value low = from.getParameters()[0], high = from.getParameters()[1];
+  bool isNormal = from.getDistribution() == Distribution::normal;
+  Value noise =
+      compute("noise." + name, axes, Reducer::none, {}, [&](Scalars &at) {
+        Value first = random(at, number);
+        if (!isNormal)
+          return first;
+        Value minusTwo = at.constant(-2);
+        Value radius = at.sqrt(at.mul(minusTwo, at.log(first)));
+        Value turn = at.constant(2 * std::numbers::pi);
+        Value angle = at.mul(turn, random(at, number, 1));
+        return at.mul(radius, at.cos(angle));
+      });
+  return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
+    Value base = at.read(low), scale = at.read(high);
+    if (!isNormal)
+      scale = at.sub(scale, base);
+    Value value = at.add(base, at.mul(scale, at.read(noise)));
+    return kind() == "reparameterised" ? value : at.stop(value);
+  });
+}
+
+/// log of the density at a value.
+static Value logDensity(Scalars &at, ChoiceOp choice, Value x) {
+  Value first = at.read(choice.getParameters()[0]);
+  Value second = at.read(choice.getParameters()[1]);
+  if (choice.getDistribution() == Distribution::uniform)
+    return at.either(
+        at.within(first, x, second),
+        [&] { return at.negate(at.log(at.sub(second, first))); },
+        [&] { return at.constant(-std::numeric_limits<double>::infinity()); });
+  Value distance = at.square(at.div(at.sub(x, first), second));
+  Value exponent = at.mul(at.constant(-0.5), distance);
+  Value norm =
+      at.add(at.log(second), at.constant(0.5 * std::log(2 * std::numbers::pi)));
+  return at.sub(exponent, norm);
+}
+
+/// How much more is known from the guide than before: KL(guide || choice). In
+/// closed form of two normals (Kingma and Welling 2014), by what was drawn of
+/// others.
+void Draw::addDivergence(Value value) {
+  bool areNormal = choice.getDistribution() == Distribution::normal &&
+                   guide.getDistribution() == Distribution::normal;
+  Value gap = compute("kl." + name, axes, Reducer::none, {}, [&](Scalars &at) {
+    if (!areNormal) {
+      Value x = at.read(value), density = logDensity(at, guide, x);
+      return at.sub(density, logDensity(at, choice, x));
+    }
+    Value mean = at.read(guide.getParameters()[0]);
+    Value sd = at.read(guide.getParameters()[1]);
+    Value prior = at.read(choice.getParameters()[0]);
+    Value width = at.read(choice.getParameters()[1]);
+    Value spread = at.square(at.div(sd, width));
+    Value away = at.square(at.div(at.sub(mean, prior), width));
+    Value squares = at.mul(at.constant(0.5), at.add(spread, away));
+    Value logs = at.sub(at.log(width), at.log(sd));
+    return at.sub(at.add(logs, squares), at.constant(0.5));
+  });
+  auto penalty = PenaltyOp::create(builder, loc, gap);
+  penalty->setAttr(termName, builder.getStringAttr("nll"));
+}
+
+Value Draw::drawn() {
+  switch (choice.getDistribution()) {
+  case Distribution::categorical:
+    return drawnCategory();
+  case Distribution::bernoulli: {
+    Value probs = probabilities();
+    int64_t number = fresh();
+    return compute(
+        name, axes, Reducer::none, {},
+        [&](Scalars &at) {
+          Value uniform = random(at, number);
+          return at.less(uniform, at.read(probs));
+        },
+        type.getElementType());
+  }
+  default:
+    return drawnNumber();
+  }
+}
+
+Value Draw::mode() {
+  switch (choice.getDistribution()) {
+  case Distribution::categorical: {
+    Value scores = choice.getParameters()[0];
+    Attribute event = lastExtent(scores);
+    return compute(
+        name, axes, Reducer::argmax, event,
+        [&](Scalars &at) { return at.read(scores); }, builder.getI64Type());
+  }
+  case Distribution::bernoulli: {
+    Value score = choice.getParameters()[0];
+    double half = parameter("logit") ? 0 : 0.5;
+    return compute(
+        name, axes, Reducer::none, {},
+        [&](Scalars &at) {
+          Value bound = at.constant(half);
+          return at.less(bound, at.read(score));
+        },
+        type.getElementType());
+  }
+  case Distribution::uniform:
+    return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
+      Value low = at.read(choice.getParameters()[0]);
+      Value high = at.read(choice.getParameters()[1]);
+      return at.mul(at.constant(0.5), at.add(low, high));
+    });
+  default:
+    return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
+      return at.read(choice.getParameters()[0]);
+    });
+  }
+}
+
+/// Each value that there is, of which attn-repeat-samples makes an axis.
+Value Draw::enumerated() {
+  Attribute values = builder.getI64IntegerAttr(2);
+  if (choice.getDistribution() == Distribution::categorical)
+    values = lastExtent(choice.getParameters()[0]);
+  Value value = compute(
+      name, {}, Reducer::none, {},
+      [&](Scalars &at) -> Value {
+        return arith::ConstantOp::create(
+            at.builder, loc, builder.getZeroAttr(type.getElementType()));
+      },
+      type.getElementType());
+  value.getDefiningOp()->setAttr(enumeratedName, values);
+  return value;
+}
+
+Value Draw::indicator(Value value) {
+  if (choice.getDistribution() == Distribution::bernoulli)
+    return compute("bit." + name, axes, Reducer::none, {},
+                   [&](Scalars &at) { return at.asNumber(at.read(value)); });
+  Attribute event = lastExtent(choice.getParameters()[0]);
+  SmallVector<Attribute> all(axes);
+  all.push_back(event);
+  return compute("indicator." + name, all, Reducer::none, {}, [&](Scalars &at) {
+    Value chosen = at.asPlace(at.read(value));
+    Value isChosen =
+        arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq, chosen,
+                              at.indices[axes.size()]);
+    return at.asNumber(isChosen);
+  });
+}
+
+/// Jang et al. (2017), Maddison et al. (2017): the softmax of log p with noise,
+/// sharper the lower the temperature.
+Value Draw::relaxed(double temperature) {
+  Value probs = probabilities();
+  int64_t number = fresh();
+  if (choice.getDistribution() == Distribution::bernoulli)
+    return compute("relaxed." + name, axes, Reducer::none, {},
+                   [&](Scalars &at) {
+                     Value one = at.constant(1);
+                     Value p = at.read(probs), u = random(at, number);
+                     Value odds = at.sub(at.log(p), at.log(at.sub(one, p)));
+                     Value noise = at.sub(at.log(u), at.log(at.sub(one, u)));
+                     Value sum = at.add(odds, noise);
+                     return at.sigmoid(at.div(sum, at.constant(temperature)));
+                   });
+  Attribute event = lastExtent(probs);
+  SmallVector<Attribute> own(axes);
+  axes.push_back(event);
+  Value noise =
+      compute("noise." + name, axes, Reducer::none, {}, [&](Scalars &at) {
+        Value u = random(at, number);
+        return at.negate(at.log(at.negate(at.log(u))));
+      });
+  axes = own;
+  // What is impossible stays so.
+  return compute("relaxed." + name, axes, Reducer::softmax, event,
+                 [&](Scalars &at) {
+                   Value p = at.read(probs);
+                   Value sum = at.add(at.log(p), at.read(noise));
+                   return at.div(sum, at.constant(temperature));
+                 });
+}
+
+//===----------------------------------------------------------------------===//
+// Estimators and treatments
+//===----------------------------------------------------------------------===//
+
+LogicalResult Draw::run() {
+  if (kind().empty())
+    return choice.emitError() << "'" << name
+                              << "' is a latent choice that nothing says how "
+                                 "to treat";
+  StringRef how = kind();
+  if (how == "expected") {
+    bool isFinite = type.getElementType().isF64() == false;
+    Value means = isFinite ? probabilities() : mode();
+    if (failed(readMeans(means, {})))
+      return failure();
+    // Who asks for the choice itself is shown what is most probable.
+    choice.getResult().replaceAllUsesWith(mode());
+    choice.erase();
+    return success();
+  }
+  if (how == "gumbel") {
+    Value weights = relaxed(number("temperature", 1));
+    if (failed(readMeans(weights, {})))
+      return failure();
+    Attribute event;
+    if (choice.getDistribution() == Distribution::categorical)
+      event = lastExtent(weights);
+    choice.getResult().replaceAllUsesWith(
+        event ? compute(
+                    name, axes, Reducer::argmax, event,
+                    [&](Scalars &at) { return at.read(weights); },
+                    builder.getI64Type())
+              : compute(
+                    name, axes, Reducer::none, {},
+                    [&](Scalars &at) {
+                      Value half = at.constant(0.5);
+                      return at.less(half, at.read(weights));
+                    },
+                    type.getElementType()));
+    choice.erase();
+    return success();
+  }
+  if (how == "mode") {
+    choice.getResult().replaceAllUsesWith(mode());
+    choice.erase();
+    return success();
+  }
+  Value value = how == "enumerate" ? enumerated() : drawn();
+  if (guide) {
+    addDivergence(value);
+    guide.erase();
+  } else if (how == "straight_through") {
+    // What is drawn, with the derivative of the probabilities.
+    Value probs = probabilities(), chosen = indicator(value);
+    SmallVector<Attribute> all(
+        cast<ArrayType>(probs.getType()).getShape().begin(),
+        cast<ArrayType>(probs.getType()).getShape().end());
+    Value weights =
+        compute("through." + name, all, Reducer::none, {}, [&](Scalars &at) {
+          Value p = at.read(probs);
+          Value none = at.sub(p, at.stop(p));
+          return at.add(at.read(chosen), none);
+        });
+    if (failed(readMeans(weights, {})))
+      return failure();
+  } else if (how == "reinforce" || how == "enumerate") {
+    Value weight;
+    if (double share = number("expected", 0); share > 0) {
+      int64_t number = fresh();
+      Value coin = compute(
+          "coin." + name, {}, Reducer::none, {},
+          [&](Scalars &at) {
+            Value uniform =
+                RandomOp::create(at.builder, loc, builder.getF64Type(),
+                                 at.place(0), Value(), number, 0);
+            return at.less(uniform, at.constant(share));
+          },
+          builder.getI1Type());
+      bool isFinite = !type.getElementType().isF64();
+      if (failed(readMeans(isFinite ? probabilities() : mode(), coin)))
+        return failure();
+      // Where the mean is taken, nothing was chosen.
+      weight =
+          compute("chosen." + name, {}, Reducer::none, {}, [&](Scalars &at) {
+            Value one = at.constant(1), zero = at.constant(0);
+            return at.select(at.read(coin), zero, one);
+          });
+    }
+    ChoiceOp::create(builder, loc, Type(), choice.getTargetAttr(),
+                     choice.getDistributionAttr(),
+                     choice.getParameterNamesAttr(), choice.getParameters(),
+                     value, weight, choice.getReward(), choice.getBaseline(),
+                     Attribute(), builder.getUnitAttr(),
+                     choice.getTreatmentAttr());
+  }
+  choice.getResult().replaceAllUsesWith(value);
+  choice.erase();
+  return success();
+}
+
+namespace {
+
+struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
+  void runOnOperation() override {
+    bool isChanged = false;
+    for (StringRef name : {"training", "decoding"}) {
+      auto system = getOperation().lookupSymbol<SystemOp>(name);
+      if (!system)
+        continue;
+      int64_t ordinal = 0, samples = 1;
+      system.walk([&](Operation *op) {
+        if (auto dropout = dyn_cast<DropoutOp>(op))
+          ordinal = std::max<int64_t>(ordinal, dropout.getOrdinal() + 1);
+      });
+      SmallVector<ChoiceOp> latents;
+      llvm::StringMap<ChoiceOp> guides;
+      for (auto choice : system.getOps<ChoiceOp>()) {
+        DictionaryAttr treatment = choice.getTreatmentAttr();
+        auto kind =
+            treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
+        if (kind && kind.getValue() == "guide")
+          guides[choice.getTarget()] = choice;
+        else if (choice.getLatent() && choice.getResult())
+          latents.push_back(choice);
+      }
+      for (ChoiceOp choice : latents) {
+        isChanged = true;
+        Draw draw(choice, guides.lookup(choice.getTarget()), ordinal);
+        samples = std::max(samples, draw.samples());
+        if (failed(draw.run()))
+          return signalPassFailure();
+      }
+      if (samples > 1)
+        system->setAttr(
+            "attn.samples",
+            Builder(system.getContext()).getI64IntegerAttr(samples));
+    }
+    if (!isChanged)
+      markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

@@ -1,0 +1,20 @@
+//===- ReadMeans.h - the mean of what is read at a place that is drawn ----===//
+
+#ifndef FOVEA_PASSES_DERIVE_READMEANS_H
+#define FOVEA_PASSES_DERIVE_READMEANS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// Lets what reads an array of numbers at the category that `choice` draws find
+/// the mean with `weights`, which have its axes and that of the categories; of
+/// a bit or a number the weights are what is read in its place. With `coin`, a
+/// bit, only where that is set. Any other use is an error that names `kind`,
+/// the estimator or treatment that wants means.
+llvm::LogicalResult readMeansOf(ChoiceOp choice, llvm::StringRef kind,
+                                mlir::Value weights, mlir::Value coin);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_DERIVE_READMEANS_H

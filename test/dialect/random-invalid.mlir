@@ -1,0 +1,9 @@
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file
+
+attn.system @c1 {
+  %u = attn.compute (%t: 3) {
+    // expected-error @+1 {{takes word 4 of a place, which has four}}
+    %0 = attn.random [%t] ordinal 0 word 4
+    attn.yield %0 : f64
+  } : !attn.array<[3], f64>
+}
