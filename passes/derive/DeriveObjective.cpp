@@ -53,6 +53,7 @@ private:
   Value logOfUniform(ChoiceOp choice);
   Value logOfMixture(ChoiceOp choice);
   Value logOf(ChoiceOp choice);
+  Value ranking(ChoiceOp choice);
   Value entropyOf(ChoiceOp choice);
 
   // Estimators of latents.
@@ -306,11 +307,43 @@ void Objective::addChoice(ChoiceOp choice) {
   }
   begin(choice);
   Value logp = logOf(choice);
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  auto kind = treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
+  if (kind && kind.getValue() == "margin")
+    smoothed = ranking(choice);
   logps.push_back(logp);
   trained.push_back(smoothed ? smoothed : logp);
   counts.push_back(sum("choices." + name, axes, [&](Scalars &at) {
     return weights.empty() ? at.constant(1) : at.read(weights.front());
   }));
+}
+
+/// What the logits of the others lack to be below that of the right one by a
+/// margin, with a minus: trained in the place of log p (Weston et al. 2015).
+Value Objective::ranking(ChoiceOp choice) {
+  auto given = choice.getTreatment()->getAs<FloatAttr>("margin");
+  double margin = given ? given.getValueAsDouble() : 1;
+  Value logits = choice.getParameters()[0];
+  SmallVector<Attribute> all(axes);
+  all.push_back(lastExtent(logits));
+  return sum("ranking." + name, all, [&](Scalars &at) {
+    return weighted(at, [&](Scalars &) {
+      Value right = at.asPlace(at.read(choice.getObserved()));
+      Value isOther = arith::CmpIOp::create(
+          at.builder, loc, arith::CmpIPredicate::ne, right, at.indices.back());
+      return at.either(
+          isOther,
+          [&] {
+            Value rest = at.sub(at.constant(margin), at.read(logits, right));
+            Value lack = at.add(rest, at.read(logits));
+            Value zero = at.constant(0);
+            Value hinge =
+                arith::MaximumFOp::create(at.builder, loc, zero, lack);
+            return at.negate(hinge);
+          },
+          [&] { return at.constant(0); });
+    });
+  });
 }
 
 void Objective::addPenalty(PenaltyOp penalty) {

@@ -5,6 +5,7 @@
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
+#include "passes/memory/Rooms.h"
 
 #include <limits>
 

@@ -77,6 +77,11 @@ MODELS = {
         {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
     ),
+    "memory_hard": (
+        {"D": 3, "words.vocab": 7},
+        {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "support": ("position M", "T"),
+         "answer": ("token 7",)},
+    ),
     "ntm": (dict(N=4, W=3, H=4, B=2), {"input": ("bit", "S", 2), "output": ("bit", "S", 2)}),
     "graves": (
         {"L": 2, "H": 3, "K": 2, "M": 2, "text.vocab": 5},
@@ -109,6 +114,8 @@ def element(kind, draw, example, place, end):
         return draw.randrange(int(argument[0]))
     if name == "sentence":
         return 1 if place == end - 1 else draw.randrange(2, int(argument[0]))
+    if name == "position":
+        return draw.randrange(LENGTHS[argument[0]][example])
     assert name == "place"  # a place of an axis, or its end
     length = LENGTHS[argument[0]][example]
     return length if place == end - 1 else draw.randrange(length)

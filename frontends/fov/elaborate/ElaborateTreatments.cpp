@@ -44,6 +44,10 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
   static const Number gumbel[] = {
       {"temperature", 1e-6, unlimited, false, "a number above 0"},
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
+  static const Number margin[] = {
+      {"margin", 0, unlimited, false, "a number of at least 0"}};
+  if (estimator == "margin")
+    return margin;
   if (estimator == "reinforce")
     return reinforce;
   if (estimator == "gumbel")
@@ -106,7 +110,7 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
   treatments.push_back(
       {symbol, name, entry.left.loc, isTraining, treatment, entry.value});
   if (isTraining) {
-    if (treatment == "sampled" || treatment == "margin")
+    if (treatment == "sampled")
       model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
                                 "(...)' trains by another objective than "
                                 "-log p, which cannot be executed yet");
@@ -243,6 +247,18 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       }
       if (treatment.kind == "weight")
         readWeight(*treatment.value, scope, *choice);
+      if (treatment.kind == "margin") {
+        if (choice->parameters.empty() ||
+            choice->parameters.front().first != "logits") {
+          error(treatment.loc,
+                "'margin' compares logits, but '" + name + "' has none",
+                {{choice->loc, "it is drawn here"}});
+          break;
+        }
+        if (!std::exchange(isRead, true))
+          readArguments(treatment, scope, result);
+        choice->treatment = result;
+      }
       if (!choice->latent)
         continue;
       if (std::string text =
@@ -321,7 +337,7 @@ void Elaborator::checkLatents() {
              !model->decoding && choice.treatment->kind != "reparameterised")
       refuse("'" + name + "' has a guide, which cannot be executed yet with '" +
              choice.treatment->kind + "'");
-    else if (choice.distribution == "mixture")
+    else if (isAny([](const Choice &o) { return o.distribution == "mixture"; }))
       refuse("'" + name +
              "' is a latent choice from a mixture, which cannot be executed "
              "yet");
