@@ -120,11 +120,15 @@ static LogicalResult checkFuse(ModuleOp module) {
 static LogicalResult checkColumns(KernelOp kernel) {
   MachineAttr machine = MachineAttr::of(kernel);
   for (ComputeOp op : kernel.getMembers()) {
-    auto width = dyn_cast<IntegerAttr>(op.getExtents()[0]);
+    Attribute extent =
+        op.getNumIndices() == 0
+            ? Attribute(Builder(op.getContext()).getI64IntegerAttr(1))
+            : op.getExtents()[0];
+    auto width = dyn_cast<IntegerAttr>(extent);
     if (!width || width.getInt() % machine.getLanes() != 0)
-      return op.emitOpError() << "has " << extentText(op.getExtents()[0])
-                              << " columns, but a vector of "
-                              << machine.getName() << " " << machine.getLanes();
+      return op.emitOpError()
+             << "has " << extentText(extent) << " columns, but a vector of "
+             << machine.getName() << " " << machine.getLanes();
   }
   return success();
 }

@@ -579,8 +579,9 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       place.ordinal = static_cast<uint32_t>(op.getOrdinal());
       place.element = static_cast<uint64_t>(registers[now.a].whole);
       place.sample = static_cast<uint64_t>(registers[now.b].whole);
+      double drawn = openUniformAt(place, static_cast<unsigned>(op.getWord()));
       registers[now.dest].real =
-          openUniformAt(place, static_cast<unsigned>(op.getWord()));
+          context.rounding ? (*context.rounding)(drawn) : drawn;
       break;
     }
     case Instruction::Jump:

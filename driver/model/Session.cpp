@@ -240,7 +240,7 @@ bool Session::setMachine(Model &model) {
 }
 
 bool Session::lower(Model &model, const Request &request) {
-  if (request.stopAfter == attn::Phase::kernels && !setMachine(model))
+  if (request.stopAfter >= attn::Phase::kernels && !setMachine(model))
     return false;
   attn::PipelineOptions options;
   for (const std::string &name : request.gets)

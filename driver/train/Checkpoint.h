@@ -33,7 +33,6 @@ struct Score {
   auto operator<=>(const Score &) const = default;
 };
 
-/// Where a training is, besides its weights.
 /// A mean over the updates, of which the latest count most.
 struct MovingAverage {
   double sum = 0, weight = 0;
@@ -47,6 +46,7 @@ struct MovingAverage {
   double value() const { return weight == 0 ? 0 : sum / weight; }
 };
 
+/// Where a training is, besides its weights.
 struct Position {
   uint64_t seed = 0;
   int64_t update = 0; // that are made

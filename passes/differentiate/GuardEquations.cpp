@@ -63,9 +63,11 @@ static bool canBeInfinite(ComputeOp op) {
 
 using Operations = llvm::SetVector<Operation *>;
 
+/// Terms, what stands for them in gradients, and what an update leaves.
 static bool isOfObjective(OutputOp output) {
-  return llvm::is_contained({"nll", "logp", "choices", "penalty"},
-                            output.getTarget());
+  StringRef target = output.getTarget();
+  return llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
+         target.starts_with("surrogate.") || target.starts_with("state.");
 }
 
 /// The outputs of the objective, or all others, and what they depend on.

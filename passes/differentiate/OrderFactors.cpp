@@ -144,9 +144,10 @@ Bits Network::allOf(Bits set) const {
 Bits Network::openOf(Bits set) const {
   Bits all = allOf(set), open = all & ~reduced;
   open |= all & allOf(last() & ~set);
-  // A condition holds an index back until all of its indices have met.
+  // A condition holds an index back until all of its indices have met; in the
+  // result are those that no factor has.
   for (const Part &condition : sum.conditions)
-    if (condition.indices & ~all)
+    if (!isWhole(set) && (condition.indices & ~all))
       open |= condition.indices & all;
   return open;
 }

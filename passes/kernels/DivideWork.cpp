@@ -58,9 +58,13 @@ namespace {
 struct DivideWork : fovea::attn::impl::DivideWorkBase<DivideWork> {
   Units unitsFor(Operation &op, bool isInLoop) {
     auto compute = dyn_cast<ComputeOp>(op);
-    if (auto kernel = dyn_cast<KernelOp>(op))
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      SmallVector<ComputeOp> members = kernel.getMembers();
+      if (members.empty())
+        return Units::once;
       // Sums of one loop have the same indices.
-      compute = kernel.getMembers().front();
+      compute = members.front();
+    }
     BatchKind kind = batchOf(compute ? compute : &op);
     if (kind != BatchKind::each)
       return compute ? unitsOfBatch(compute) : Units::once;

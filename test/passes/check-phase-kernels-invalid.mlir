@@ -96,6 +96,23 @@ attn.program @columns {
 
 // -----
 
+module attributes {attn.machine = #attn.machine<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
+attn.program @no_columns {
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<[], f64>
+  %h = attn.kernel columns {
+    // expected-error @+1 {{has 1 columns, but a vector of "none" 12}}
+    %own = attn.compute "h" () {
+      %0 = attn.read %x[] : !attn.array<[], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<[], f64>
+    attn.yield %own : !attn.array<[], f64>
+  } : !attn.array<[], f64>
+  attn.output "h" %h : !attn.array<[], f64>
+}
+}
+
+// -----
+
 attn.program @units {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
   // expected-error @+1 {{does not say what its units are after the phase 'kernels'}}

@@ -151,3 +151,14 @@ attn.program @loop {
   } : !attn.array<["T", "S", 64], f64>
   attn.output "later" %later : !attn.array<["T", "S", 64], f64>
 }
+
+// A kernel of nothing is one piece of work.
+
+// CHECK-LABEL: attn.program @empty
+// CHECK: attn.kernel rows {
+// CHECK: } {attn.units = #attn.units<once>}
+attn.program @empty {
+  attn.kernel rows {
+    attn.yield
+  }
+}

@@ -224,3 +224,46 @@ module @readers {
     attn.output "once" %once : !attn.array<["T"], f64>
   }
 }
+
+// -----
+
+// What stands for a term of the objective in gradients is looked at as it is: it
+// reads what has the guard, and no copy.
+
+// CHECK-LABEL: module @surrogate
+// CHECK:       %[[Q:.*]] = attn.compute "q" (%{{.*}}: "T") where {
+// CHECK:         math.log
+// CHECK-NOT:   math.log
+// CHECK:       attn.compute "surrogate"
+// CHECK:         attn.read %[[Q]]
+// CHECK-NOT:   math.log
+// CHECK:       attn.output "surrogate.nll"
+module @surrogate {
+  attn.system @loss {
+    attn.length "T"
+    %m = attn.data "m" : !attn.array<["T"], i1>
+    %w = attn.param "w" : !attn.array<["T"], f64>
+    %q = attn.compute "q" (%t: "T") {
+      %0 = attn.read %w[%t] : !attn.array<["T"], f64>
+      %1 = math.log %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %nll = attn.compute "nll" () sum (%t: "T") where {
+      %0 = attn.read %m[%t] : !attn.array<["T"], i1>
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %q[%t] : !attn.array<["T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    %surrogate = attn.compute "surrogate" () sum (%t: "T") where {
+      %0 = attn.read %m[%t] : !attn.array<["T"], i1>
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %q[%t] : !attn.array<["T"], f64>
+      %1 = arith.mulf %0, %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
+    attn.output "surrogate.nll" %surrogate : !attn.array<[], f64>
+  }
+}

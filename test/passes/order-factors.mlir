@@ -194,6 +194,38 @@ attn.system @guarded {
 
 // -----
 
+// A condition on an index of the result that no factor has: it holds in the last
+// step, which has that index and sums over the places that it leaves.
+
+// CHECK-LABEL: attn.system @outside
+attn.system @outside {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 16], f64>
+  %y = attn.data "y" : !attn.array<[16], f64>
+  %z = attn.data "z" : !attn.array<["T", 64], f64>
+  // CHECK:     %[[XY:.*]] = attn.compute "s" (%{{.*}}: "T") sum (%{{.*}}: 16) {
+  // CHECK:     attn.compute "s" (%[[I:.*]]: "T", %{{.*}}: 64) sum (%[[T:.*]]: "T") where {
+  // CHECK:       arith.cmpi slt, %[[T]], %[[I]]
+  // CHECK:     } {
+  // CHECK-DAG:   attn.read %[[XY]][%[[T]]]
+  // CHECK-DAG:   attn.read %z[%[[T]],
+  // CHECK:     attn.output
+  %s = attn.compute "s" (%i: "T", %o: 64) sum (%t: "T", %k: 16) where {
+    %earlier = arith.cmpi slt, %t, %i : index
+    attn.yield %earlier : i1
+  } {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 16], f64>
+    %1 = attn.read %y[%k] : !attn.array<[16], f64>
+    %2 = arith.mulf %0, %1 : f64
+    %3 = attn.read %z[%t, %o] : !attn.array<["T", 64], f64>
+    %4 = arith.mulf %2, %3 : f64
+    attn.yield %4 : f64
+  } : !attn.array<["T", 64], f64>
+  attn.output "s" %s : !attn.array<["T", 64], f64>
+}
+
+// -----
+
 // A bilinear form: all pairs of elements times the weights of each output, whose
 // pairs are consecutive.
 

@@ -256,8 +256,7 @@ int fovea::cli::runCompile(const Arguments &arguments) {
       session.fail(status);
   } else {
     if (arguments.emit == "mlir") {
-      if (!setMachine(session, arguments, *model->module, request.stopAfter) ||
-          !session.lower(*model, request))
+      if (!session.lower(*model, request))
         return session.finish();
       if (!wanted->loss && wanted->gradients)
         dropSystem(*model, "loss");

@@ -23,10 +23,10 @@ struct fovea::codegen::RowsOfProduct {
   int64_t stride;
 };
 
-static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
-                                          const StorageMap &storage, Type real,
-                                          Value frame,
-                                          const Epilogue &epilogue) {
+static SmallVector<RowsOfProduct, 2> roomsOf(KernelBuilder &b,
+                                             const StorageMap &storage,
+                                             Type real, Value frame,
+                                             const Epilogue &epilogue) {
   SmallVector<RoomAttr> rooms = roomsOf(epilogue.kernel);
   SmallVector<Value> begins;
   Value at = threadMemory(b, real, frame, storage.memoryOf(epilogue.kernel));
@@ -34,7 +34,7 @@ static SmallVector<RowsOfProduct> roomsOf(KernelBuilder &b,
     begins.push_back(at);
     at = b.at(real, at, countIn(room, real));
   }
-  SmallVector<RowsOfProduct> result;
+  SmallVector<RowsOfProduct, 2> result;
   for (const Epilogue::Product &product : epilogue.products) {
     ComputeOp op = product.op;
     unsigned sums = locationOf(op.getResult()).getNumber();

@@ -108,6 +108,8 @@ LogicalResult ProgramEmitter::emitBlock(Block &block) {
 
 void ProgramEmitter::emitKernel(KernelOp kernel) {
   SmallVector<ComputeOp> members = kernel.getMembers();
+  if (members.empty())
+    return;
   main.setLoc(members.front().getLoc());
   switch (kernel.getSchedule()) {
   case Schedule::strips:
@@ -136,6 +138,8 @@ void ProgramEmitter::emitRows(ArrayRef<ComputeOp> members) {
 
 LogicalResult ProgramEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
+  if (hasUnits(op) && !unitsOf(&op))
+    return op.emitOpError() << "does not say what its units are";
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (auto product = rowsProductOf(compute))
       emitProduct(compute, *product);

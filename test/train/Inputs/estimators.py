@@ -146,7 +146,7 @@ def marginal(v):
 class Model:
     def __init__(self, folder, text):
         self.folder = folder
-        self.spec = os.path.join(folder, "tiny.fov")
+        self.text, self.spec = text, os.path.join(folder, "tiny.fov")
         with open(self.spec, "w") as file:
             file.write(text)
 
@@ -154,11 +154,12 @@ class Model:
         """Loss and gradient of as many examples, which differ in what is drawn."""
         path = [os.path.join(self.folder, n) for n in ("w.safetensors", "b.safetensors", "r.safetensors")]
         write(path[0], {"v": Tensor("F64", [len(v)], list(v))})
-        write(path[1], {
+        data = {
             "x": Tensor("F64", [examples, len(X)], X * examples),
             "x.length": Tensor("I64", [examples], [len(X)] * examples),
             "y": Tensor("I64", [examples, len(Y)], Y * examples),
-            "y.length": Tensor("I64", [examples], [len(Y)] * examples)})
+            "y.length": Tensor("I64", [examples], [len(Y)] * examples)}
+        write(path[1], {name: t for name, t in data.items() if f"data {name[0]}[" in self.text})
         subprocess.run(["fovea", "run", self.spec, "--weights", path[0], "--data", path[1], "--seed", str(seed),
                         *how, "--get", "loss", "grads", "-o", path[2]], check=True)
         result = read(path[2])
