@@ -2,6 +2,7 @@
 
 // expected-error @+1 {{a length is given as 'S=100', not 'T'}}
 attn.program @text {
+  attn.length "T"
 }
 
 // -----

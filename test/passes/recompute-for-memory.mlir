@@ -5,7 +5,7 @@
 // computed again there under a limit of 60 KB, and where there is room for all
 // they are not. An array takes 32,000 bytes as f32.
 
-// LESS: attn.program @far attributes {attn.bytes = {{[0-9]{5}}} : i64
+// LESS: attn.program @far attributes {attn.bytes = {{[1-5][0-9][0-9][0-9][0-9]}} : i64
 // ROOM: attn.program @far attributes {attn.bytes = {{[0-9]+}} : i64
 // CHECK: attn.compute "h"
 // CHECK: attn.compute "a8"

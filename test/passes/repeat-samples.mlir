@@ -10,11 +10,11 @@
 // CHECK: %[[STATE:.+]] = attn.compute "state" (%[[S2:.+]]: 3, %[[T2:.+]]: "T")
 // CHECK: attn.read %[[STATE]][%[[S2]], %{{.+}}] cases {{\[}}{{\[}}[1, -1]]](%[[SPREAD:.+]] : !attn.array<[3], f64>)
 // CHECK: %[[NLL:.+]] = attn.compute "nll" (%{{.+}}: 3) sum (%{{.+}}: "T")
+// CHECK: attn.output "nll" %[[MEAN:.+]] :
 // CHECK: %[[SPREAD]] = attn.compute (%{{.+}}: 3) {
 // CHECK-NEXT: attn.read %start[]
-// CHECK: %[[MEAN:.+]] = attn.compute "nll" () mean (%[[S3:.+]]: 3)
+// CHECK: %[[MEAN]] = attn.compute "nll" () mean (%[[S3:.+]]: 3)
 // CHECK-NEXT: attn.read %[[NLL]][%[[S3]]]
-// CHECK: attn.output "nll" %[[MEAN]]
 attn.system @loss attributes {attn.samples = 3 : i64} {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T"], f64>

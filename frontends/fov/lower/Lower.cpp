@@ -371,10 +371,10 @@ void Lowering::emitChoice(const Choice &choice) {
   // How a latent is treated.
   DictionaryAttr treated;
   Value reward, baseline;
-  if (choice.guide)
+  if (choice.guide) {
     treated = builder.getDictionaryAttr(
         builder.getNamedAttr("kind", builder.getStringAttr("guide")));
-  if (choice.treatment) {
+  } else if (choice.treatment) {
     NamedAttrList entries;
     entries.set("kind", builder.getStringAttr(choice.treatment->kind));
     // The baseline is that of the other places.
