@@ -1,6 +1,7 @@
 //===- StoredSpec.cpp - a spec that its weights carry ---------------------===//
 
 #include "driver/model/StoredSpec.h"
+#include "driver/data/JsonDepth.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,31 +53,10 @@ static bool takeTexts(const json::Object *object,
   return true;
 }
 
-/// The entry is an object of objects of texts: whatever opens more is none.
-static bool isFlat(StringRef text) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      i += c == '\\';
-      inString = c != '"';
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > 3)
-        return false;
-    } else if (c == ']' || c == '}') {
-      depth -= depth > 0;
-    }
-  }
-  return true;
-}
-
 bool StoredSpec::take(const std::map<std::string, std::string> &metadata) {
   auto entry = metadata.find(specKey);
-  // LLVM reads JSON by recursion.
-  if (entry == metadata.end() || !isFlat(entry->second))
+  // An object of objects and lists of texts: whatever opens more is none.
+  if (entry == metadata.end() || nestsDeeper(entry->second, 3))
     return false;
   llvm::Expected<json::Value> value = json::parse(entry->second);
   if (!value) {

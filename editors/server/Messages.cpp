@@ -1,6 +1,7 @@
 //===- Messages.cpp - reads the messages of an editor ---------------------===//
 
 #include "editors/server/Messages.h"
+#include "driver/data/JsonDepth.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -76,28 +77,8 @@ bool Messages::readBody(size_t length, std::string &body) {
   }
 }
 
-static bool isTooDeep(StringRef json) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    char c = json[i];
-    if (inString) {
-      i += c == '\\';
-      inString = c != '"';
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > deepest)
-        return true;
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 bool Messages::isMessage(StringRef json) {
-  if (isTooDeep(json)) {
+  if (fovea::cli::nestsDeeper(json, deepest)) {
     onMistake(NoJson, "the message is nested more than " +
                           std::to_string(deepest) + " deep");
     return false;
