@@ -4,7 +4,7 @@
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/products/Peak.h"
 #include "codegen/cpu/program/EmitProgram.h"
-#include "codegen/cpu/program/ShareKernels.h"
+#include "codegen/program/ShareKernels.h"
 
 using namespace mlir;
 using namespace fovea;

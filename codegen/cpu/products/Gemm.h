@@ -18,10 +18,10 @@
 #ifndef FOVEA_CODEGEN_CPU_PRODUCTS_GEMM_H
 #define FOVEA_CODEGEN_CPU_PRODUCTS_GEMM_H
 
+#include "codegen/kernel/Runs.h"
 #include "codegen/native/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 
-#include <limits>
 #include <string>
 
 namespace fovea::codegen {
@@ -97,9 +97,6 @@ void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;
-
-/// Where a run of zeros lies.
-constexpr int64_t nowhere = std::numeric_limits<int64_t>::min();
 
 /// Panels of a product that gathers B and has to pack it: fewer would read A
 /// too often, more leave threads without work.

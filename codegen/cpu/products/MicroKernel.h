@@ -8,8 +8,8 @@
 #ifndef FOVEA_CODEGEN_CPU_PRODUCTS_MICROKERNEL_H
 #define FOVEA_CODEGEN_CPU_PRODUCTS_MICROKERNEL_H
 
-#include "codegen/cpu/loops/KernelBuilder.h"
 #include "codegen/cpu/products/Gemm.h"
+#include "codegen/kernel/KernelBuilder.h"
 
 namespace fovea::codegen {
 

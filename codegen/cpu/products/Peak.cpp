@@ -1,7 +1,7 @@
 //===- Peak.cpp - what a thread could compute at most ---------------------===//
 
 #include "codegen/cpu/products/Peak.h"
-#include "codegen/cpu/loops/KernelBuilder.h"
+#include "codegen/kernel/KernelBuilder.h"
 
 using namespace mlir;
 using namespace fovea::codegen;

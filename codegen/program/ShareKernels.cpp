@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/program/ShareKernels.h"
-#include "codegen/cpu/loops/KernelBuilder.h"
-#include "codegen/cpu/program/EmitProgram.h"
+#include "codegen/program/ShareKernels.h"
+#include "codegen/Backend.h"
+#include "codegen/kernel/KernelBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringMap.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/BodyEmitter.h"
+#include "codegen/kernel/BodyEmitter.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/PhiloxBuilder.h"
-#include "codegen/cpu/program/ProgramEmitter.h"
+#include "codegen/kernel/PhiloxBuilder.h"
+#include "codegen/program/LaunchEmitter.h"
 
 #include <cmath>
 
@@ -130,7 +130,7 @@ void DropoutEmitter::emitAxis(unsigned axis, Value offset) {
       });
 }
 
-void ProgramEmitter::emitDropout(DropoutOp op) {
+void LaunchEmitter::emitDropout(DropoutOp op) {
   launchRows(op, "dropout", [&](KernelBuilder &kernel, const Place &place) {
     Value isRandom = kernel.compare(CmpIPredicate::sge,
                                     kernel.slot(place.frame, Program::seedSlot),

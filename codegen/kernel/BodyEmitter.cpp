@@ -1,6 +1,6 @@
 //===- BodyEmitter.cpp - the scalars of a body as scalars or vectors ------===//
 
-#include "codegen/cpu/loops/BodyEmitter.h"
+#include "codegen/kernel/BodyEmitter.h"
 #include "passes/batch/Batch.h"
 
 using namespace mlir;

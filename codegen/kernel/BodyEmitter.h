@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_CPU_LOOPS_BODYEMITTER_H
-#define FOVEA_CODEGEN_CPU_LOOPS_BODYEMITTER_H
+#ifndef FOVEA_CODEGEN_KERNEL_BODYEMITTER_H
+#define FOVEA_CODEGEN_KERNEL_BODYEMITTER_H
 
-#include "codegen/cpu/loops/KernelBuilder.h"
+#include "codegen/kernel/KernelBuilder.h"
 #include "passes/memory/Storage.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -146,4 +146,4 @@ private:
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_CPU_LOOPS_BODYEMITTER_H
+#endif // FOVEA_CODEGEN_KERNEL_BODYEMITTER_H

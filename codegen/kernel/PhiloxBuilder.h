@@ -1,15 +1,14 @@
-//===- PhiloxBuilder.h - random words in lanes
-//------------------------------===//
+//===- PhiloxBuilder.h - random words in lanes -----------------*- C++ -*-===//
 //
 // Emits Philox4x32-10 (runtime/Philox.h): dialect/reference/Philox.h says what
 // the counters mean to a model.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_CPU_LOOPS_PHILOXBUILDER_H
-#define FOVEA_CODEGEN_CPU_LOOPS_PHILOXBUILDER_H
+#ifndef FOVEA_CODEGEN_KERNEL_PHILOXBUILDER_H
+#define FOVEA_CODEGEN_KERNEL_PHILOXBUILDER_H
 
-#include "codegen/cpu/loops/KernelBuilder.h"
+#include "codegen/kernel/KernelBuilder.h"
 
 namespace fovea::codegen {
 
@@ -63,4 +62,4 @@ private:
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_CPU_LOOPS_PHILOXBUILDER_H
+#endif // FOVEA_CODEGEN_KERNEL_PHILOXBUILDER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H
-#define FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H
+#ifndef FOVEA_CODEGEN_KERNEL_KERNELBUILDER_H
+#define FOVEA_CODEGEN_KERNEL_KERNELBUILDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -131,4 +131,4 @@ mlir::Type withLanes(mlir::Type scalar, unsigned lanes);
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_CPU_LOOPS_KERNELBUILDER_H
+#endif // FOVEA_CODEGEN_KERNEL_KERNELBUILDER_H

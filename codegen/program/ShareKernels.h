@@ -1,7 +1,7 @@
 //===- ShareKernels.h - kernels that differ in their places ---*- C++ -*-===//
 
-#ifndef FOVEA_CODEGEN_CPU_PROGRAM_SHAREKERNELS_H
-#define FOVEA_CODEGEN_CPU_PROGRAM_SHAREKERNELS_H
+#ifndef FOVEA_CODEGEN_PROGRAM_SHAREKERNELS_H
+#define FOVEA_CODEGEN_PROGRAM_SHAREKERNELS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -21,4 +21,4 @@ void registerShareKernelsPass();
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_CPU_PROGRAM_SHAREKERNELS_H
+#endif // FOVEA_CODEGEN_PROGRAM_SHAREKERNELS_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/program/ProgramEmitter.h"
+#include "codegen/program/LaunchEmitter.h"
 #include "passes/batch/Batch.h"
 
 using namespace mlir;
@@ -16,7 +16,7 @@ using namespace fovea::codegen;
 using runtime::Program;
 
 /// carry := init, for every example.
-void ProgramEmitter::emitStart(ScanOp op) {
+void LaunchEmitter::emitStart(ScanOp op) {
   Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
   auto isCopied = [&](unsigned i) {
@@ -57,7 +57,7 @@ void ProgramEmitter::emitStart(ScanOp op) {
 
 /// The next values of the carries and the rows of this step, where they do not
 /// lie there already.
-void ProgramEmitter::emitCommit(ScanOp op) {
+void LaunchEmitter::emitCommit(ScanOp op) {
   Block &body = op.getBody().front();
   Operation *yield = body.getTerminator();
   SmallVector<unsigned> stacked, carries;
@@ -95,7 +95,7 @@ void ProgramEmitter::emitCommit(ScanOp op) {
 }
 
 /// The last values of the carries, by example again.
-void ProgramEmitter::emitEnd(ScanOp op) {
+void LaunchEmitter::emitEnd(ScanOp op) {
   const Loop &loop = storage.loopOf(op);
   auto copyCarries = [&](KernelBuilder &kernel, const Place &to, Place from) {
     // Where a carry is the row of the step before, that is now the last row.
@@ -134,7 +134,7 @@ void ProgramEmitter::emitEnd(ScanOp op) {
   });
 }
 
-LogicalResult ProgramEmitter::emitScan(ScanOp op) {
+LogicalResult LaunchEmitter::emitScan(ScanOp op) {
   const Loop &loop = storage.loopOf(op);
   emitStart(op);
   Value steps;

@@ -1,6 +1,6 @@
 //===- ComputeEmitter.cpp - one equation as loops -------------------------===//
 
-#include "codegen/cpu/loops/ComputeEmitter.h"
+#include "codegen/kernel/ComputeEmitter.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/CommonFunctions.h"
 #include "passes/batch/Batch.h"

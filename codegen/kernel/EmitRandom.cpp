@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/BodyEmitter.h"
-#include "codegen/cpu/loops/PhiloxBuilder.h"
+#include "codegen/kernel/BodyEmitter.h"
+#include "codegen/kernel/PhiloxBuilder.h"
 
 using namespace mlir;
 using namespace fovea;

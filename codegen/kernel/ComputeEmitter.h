@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H
-#define FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H
+#ifndef FOVEA_CODEGEN_KERNEL_COMPUTEEMITTER_H
+#define FOVEA_CODEGEN_KERNEL_COMPUTEEMITTER_H
 
-#include "codegen/cpu/loops/BodyEmitter.h"
+#include "codegen/kernel/BodyEmitter.h"
 #include "passes/kernels/VectorIndex.h"
 
 namespace fovea::codegen {
@@ -111,4 +111,4 @@ private:
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_CPU_LOOPS_COMPUTEEMITTER_H
+#endif // FOVEA_CODEGEN_KERNEL_COMPUTEEMITTER_H

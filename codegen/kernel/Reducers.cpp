@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/ComputeEmitter.h"
+#include "codegen/kernel/ComputeEmitter.h"
 
 #include <limits>
 

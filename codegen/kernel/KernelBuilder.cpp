@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/loops/KernelBuilder.h"
+#include "codegen/kernel/KernelBuilder.h"
 
 using namespace mlir;
 using namespace fovea::codegen;

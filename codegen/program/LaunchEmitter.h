@@ -1,0 +1,147 @@
+//===- LaunchEmitter.h - the steps of a program and their kernels ---------===//
+//
+// Private to the emitters of back ends. The function of the program runs its
+// ops in order: loops as loops, everything else as a kernel over independent
+// work units. Here is what all machines do alike; how a kernel is launched,
+// and what a matrix product is, each says itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_PROGRAM_LAUNCHEMITTER_H
+#define FOVEA_CODEGEN_PROGRAM_LAUNCHEMITTER_H
+
+#include "codegen/Backend.h"
+#include "codegen/kernel/ComputeEmitter.h"
+#include "codegen/kernel/Runs.h"
+#include "passes/analysis/Product.h"
+
+namespace fovea::codegen {
+
+class LaunchEmitter {
+public:
+  virtual ~LaunchEmitter() = default;
+  const runtime::Program &description() const { return storage.description(); }
+
+protected:
+  /// `lanes`: of a vector along the result of an equation.
+  LaunchEmitter(attn::ProgramOp program, mlir::ModuleOp module,
+                const EmitOptions &options, unsigned lanes);
+
+  /// What a kernel does with the work units `first` .. `last`-1.
+  using KernelBody = llvm::function_ref<void(
+      KernelBuilder &, mlir::Value frame, mlir::Value first, mlir::Value last)>;
+  /// How many units there are; a thread of a CPU takes `atOnce` at least (null:
+  /// 1). A unit that is large is work for more threads of a GPU.
+  struct Work {
+    mlir::Value units;
+    mlir::Value atOnce = nullptr;
+    bool isLarge = false;
+  };
+
+  //===--------------------------------------------------------------------===//
+  // What each machine says itself
+  //===--------------------------------------------------------------------===//
+
+  virtual void emitLaunch(mlir::Operation *op, llvm::StringRef name,
+                          const Work &work, KernelBody body) = 0;
+  virtual void emitProduct(attn::ComputeOp op, attn::RowsProduct product) = 0;
+  virtual void emitBatchedProduct(attn::ComputeOp op,
+                                  attn::ExampleProduct product) = 0;
+  virtual void emitStrips(attn::KernelOp kernel) = 0;
+  virtual void emitColumns(attn::KernelOp kernel) = 0;
+  /// Packs the weights of the products in `op`, which stands in no loop: those
+  /// that are kept from run to run, or the others.
+  virtual void emitPacking(mlir::Operation &op, bool ofParameters) {}
+
+  //===--------------------------------------------------------------------===//
+  // Programs and their ops
+  //===--------------------------------------------------------------------===//
+
+  /// The function `@<entry>`.
+  mlir::LogicalResult emitProgram();
+  void beginFunction(llvm::StringRef name);
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  void emitKernel(attn::KernelOp kernel);
+  /// One equation, or several sums that one loop computes.
+  void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
+  void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
+  /// The equations of each example, one after the other.
+  void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
+  void emitConcat(attn::ConcatOp op);
+  void emitAppend(attn::AppendOp op);
+  void emitDropout(attn::DropoutOp op);
+  mlir::LogicalResult emitScan(attn::ScanOp op);
+  void emitStart(attn::ScanOp op);
+  void emitCommit(attn::ScanOp op);
+  void emitEnd(attn::ScanOp op);
+
+  //===--------------------------------------------------------------------===//
+  // Rows of products
+  //===--------------------------------------------------------------------===//
+
+  void emitRowList(attn::ComputeOp op, const Storage &list);
+  void emitRunList(attn::ComputeOp op, attn::RowsProduct product);
+  mlir::Value rowOfLeft(KernelBuilder &kernel, const Place &place,
+                        attn::ComputeOp op, mlir::Value row);
+  mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,
+                         attn::ComputeOp op);
+  void emitRowCondition(attn::ComputeOp op);
+  void emitZeros(attn::ComputeOp op, mlir::Value rows,
+                 attn::RowsProduct product);
+  mlir::Value termsOf(attn::RowsProduct product);
+
+  //===--------------------------------------------------------------------===//
+  // Launches
+  //===--------------------------------------------------------------------===//
+
+  /// The names of equations that are one kernel.
+  static std::string joinedLabels(llvm::ArrayRef<mlir::Operation *> ops);
+  /// The last kernel computes all of these.
+  void noteOthers(llvm::ArrayRef<mlir::Operation *> ops);
+  /// The function of a kernel, whose body `kernel` builds next.
+  mlir::func::FuncOp beginKernel(KernelBuilder &kernel, mlir::Operation *op,
+                                 llvm::StringRef name,
+                                 llvm::ArrayRef<mlir::Type> arguments);
+  /// A kernel of its own: `body` gets the builder, the frame and the range, of
+  /// at least `atOnce` units.
+  void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
+              KernelBody body, mlir::Value atOnce = nullptr) {
+    emitLaunch(op, name, {.units = units, .atOnce = atOnce}, body);
+  }
+  /// A kernel whose work units are the examples that take part, the rows of
+  /// the loops around `op`.
+  void
+  launchRows(mlir::Operation *op, llvm::StringRef name,
+             llvm::function_ref<void(KernelBuilder &, const Place &)> body);
+  /// The place of row `row` in the loops around `op`; calls `body`, or `ended`
+  /// where the example has ended in an inner one.
+  void forRow(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame,
+              mlir::Value row, llvm::function_ref<void(const Place &)> body,
+              llvm::function_ref<void(const Place &)> ended = nullptr);
+  /// The place of what a batch has once.
+  Place placeOf(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame);
+  mlir::Value rowsAround(mlir::Operation *op);
+
+  void copyAll(KernelBuilder &kernel, const Place &to, const Storage &target,
+               const Place &from, const Storage &source);
+  void copyRow(KernelBuilder &kernel, const Place &place, const Storage &target,
+               int64_t axis, mlir::Value at, const Storage &source);
+  void copyBytes(KernelBuilder &kernel, mlir::Type element, mlir::Value to,
+                 mlir::Value from, mlir::Value count);
+
+  attn::ProgramOp program;
+  mlir::ModuleOp module;
+  mlir::Type real;
+  StorageMap storage;
+  std::vector<KernelNote> *notes;
+  unsigned lanes;
+  KernelBuilder main;
+  mlir::Value frame; // of the function of the program
+  llvm::SmallVector<mlir::Value> steps;
+  unsigned numKernels = 0;
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_PROGRAM_LAUNCHEMITTER_H

@@ -1,0 +1,156 @@
+//===- ProductRows.cpp - the rows of a matrix product ---------------------===//
+//
+// What every machine needs beside the multiplication itself: how many terms
+// there are, where rows lie that are not consecutive, and which are zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/program/LaunchEmitter.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+/// How many terms each sum of a product has.
+Value LaunchEmitter::termsOf(RowsProduct product) {
+  if (product.isByRows())
+    return main.number(product.count);
+  // Both sides have these rows, unless the right one is gathered.
+  bool isGathered = product.gathered == product.right;
+  const Storage &rows =
+      storage.of((isGathered ? product.left : product.right).getArray());
+  int64_t numbers = numbersIn(rows.type) /
+                    (isGathered ? product.leftWidth : product.rowStride);
+  Value places = main.slot(frame, Program::batchSlot);
+  if (rows.layout != 0)
+    places = main.entry(frame, storage.slotOfLayout(rows.layout), places);
+  return main.mul(places, main.number(numbers));
+}
+
+/// A row for examples of which the left side has none and which the condition
+/// of the op sets to zero: the weights, since memory must be there.
+static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
+                         const Storage &left, const Storage &packed,
+                         int64_t leftFirst) {
+  auto addressOf = [&](const Storage &array) {
+    return kernel.create<LLVM::PtrToIntOp>(
+        kernel.i64(), kernel.pointerSlot(frame, array.slot));
+  };
+  Value distance = kernel.sub(addressOf(packed), addressOf(left));
+  Value bytes = kernel.number(real.getIntOrFloatBitWidth() / 8);
+  return kernel.sub(kernel.create<arith::DivSIOp>(distance, bytes),
+                    kernel.number(leftFirst));
+}
+
+/// Where a row of the left side of a product lies in the example at hand, in
+/// elements of the array that it is a row of.
+Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
+                               ComputeOp op, Value row) {
+  RowsProduct product = *rowsProductOf(op);
+  const Storage &left = storage.of(product.left.getArray());
+  BodyEmitter values(kernel, storage, place, 0);
+  Value start = values.start(left);
+  Value ahead = kernel.number(0), inside;
+  for (auto [axis, index] : llvm::enumerate(product.places)) {
+    Value at = kernel.number(index.offset);
+    if (index.kind == AccessIndex::Outer)
+      at = kernel.add(place.steps.lookup(index.value), at);
+    Value extent = values.extent(left.type.getExtent(axis));
+    inside = kernel.both(inside, kernel.atMost(kernel.number(0), at));
+    inside = kernel.both(inside, kernel.less(at, extent));
+    ahead = kernel.add(kernel.mul(ahead, extent), at);
+  }
+  Value size = kernel.number(product.leftWidth);
+  ArrayRef<Attribute> result = op.getResult().getType().getShape().getValue();
+  for (Attribute extent : result.drop_back())
+    size = kernel.mul(size, values.extent(extent));
+  start = kernel.add(start, kernel.mul(ahead, size));
+  Value at =
+      kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
+  if (!inside || !product.hasRowCondition)
+    return at;
+  return kernel.select(inside, at,
+                       readableRow(kernel, place.frame, real, left,
+                                   *storage.packedOf(op), product.leftFirst));
+}
+
+/// Where the rows of the left side lie, of every example that takes part. One
+/// that has ended in an inner loop has none; the first of all is there.
+void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
+  auto fill = [&](KernelBuilder &kernel, const Place &place,
+                  llvm::function_ref<Value(Value)> entry) {
+    BodyEmitter values(kernel, storage, place, 0);
+    Value out = values.base(list);
+    Value count = kernel.number(1);
+    for (Attribute extent : list.type.getShape())
+      count = kernel.mul(count, values.extent(extent));
+    kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
+      kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
+    });
+  };
+  launch(op, "rows", rowsAround(op),
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           kernel.loop(first, last, kernel.number(1), [&](Value row) {
+             forRow(
+                 kernel, op, frame, row,
+                 [&](const Place &place) {
+                   fill(kernel, place, [&](Value row) {
+                     return rowOfLeft(kernel, place, op, row);
+                   });
+                 },
+                 [&](const Place &place) {
+                   fill(kernel, place, [&](Value) { return kernel.number(0); });
+                 });
+           });
+         });
+}
+
+/// The columns of the result that the product does not give.
+void LaunchEmitter::emitZeros(ComputeOp op, Value rows, RowsProduct product) {
+  if (product.columns() == product.width)
+    return;
+  const Storage &result = storage.of(op.getResult());
+  launch(op, "zeros", rows,
+         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+           Value base = kernel.pointerSlot(frame, result.slot);
+           auto clear = [&](Value row, int64_t begin, int64_t end) {
+             if (begin == end)
+               return;
+             Value at = kernel.at(
+                 real, base,
+                 kernel.add(kernel.mul(row, kernel.number(product.width)),
+                            kernel.number(begin)));
+             kernel.clear(real, at, kernel.number(end - begin));
+           };
+           kernel.loop(first, last, kernel.number(1), [&](Value row) {
+             clear(row, 0, product.first);
+             clear(row, product.last, product.width);
+           });
+         });
+}
+
+/// Whether the condition of a product says that the rows at hand are zero.
+Value LaunchEmitter::isExcluded(KernelBuilder &kernel, const Place &place,
+                                ComputeOp op) {
+  BodyEmitter values(kernel, storage, place, 0);
+  Value zero = kernel.number(0);
+  SmallVector<Index> indices(op.getNumIndices(), Index{zero});
+  Value holds = values.emit(op.getCondition(), indices, nullptr, nullptr);
+  return kernel.create<arith::XOrIOp>(holds, kernel.truth(true));
+}
+
+/// Zeros in the rows that the condition excludes.
+void LaunchEmitter::emitRowCondition(ComputeOp op) {
+  launchRows(op, "where", [&](KernelBuilder &kernel, const Place &place) {
+    kernel.branch(isExcluded(kernel, place, op), [&] {
+      BodyEmitter values(kernel, storage, place, 0);
+      const Storage &result = storage.of(op.getResult());
+      Value count = kernel.number(1);
+      for (Attribute extent : result.type.getShape())
+        count = kernel.mul(count, values.extent(extent));
+      kernel.clear(real, values.base(result), count);
+    });
+  });
+}
