@@ -96,7 +96,11 @@ struct Arguments {
 
   // check
   bool syntaxOnly = false;
-  bool asJson = false;
+  bool asJson = false; // also of others that a program may read
+
+  // help, completion
+  bool asManual = false;
+  std::string helpFor, shell;
 
   // fmt
   bool inPlace = false;
@@ -116,6 +120,7 @@ int runBench(const Arguments &arguments);
 int runCheck(const Arguments &arguments);
 int runCompile(const Arguments &arguments);
 int runDecode(const Arguments &arguments);
+int runDoctor(const Arguments &arguments);
 int runEval(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
 int runInit(const Arguments &arguments);

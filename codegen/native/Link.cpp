@@ -53,6 +53,14 @@ findDriver(const std::string &triple) {
       "linking needs 'clang' with 'lld', or 'cc', and neither is installed");
 }
 
+llvm::Expected<std::string>
+fovea::codegen::findLinker(const std::string &triple) {
+  auto driver = findDriver(triple);
+  if (!driver)
+    return driver.takeError();
+  return driver->front();
+}
+
 /// Whether a file of so many bytes finds space beside `path`. A linker that
 /// finds none ends by a signal, because it writes into memory.
 static std::error_code checkSpace(llvm::StringRef path, uint64_t bytes) {

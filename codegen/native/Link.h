@@ -28,6 +28,10 @@ struct LinkOptions {
   std::string triple;
 };
 
+/// The program that links for this machine, or for that of `triple`. An error
+/// where none is installed.
+llvm::Expected<std::string> findLinker(const std::string &triple);
+
 /// Where an output of this name goes: the file that a symbolic link leads to.
 /// An error where the name is that of something else than a file, as a device,
 /// or its folder is not there.

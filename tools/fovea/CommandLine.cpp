@@ -10,7 +10,9 @@
 #include "runtime/model/Model.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Advice.h"
+#include "tools/fovea/Manual.h"
 #include "tools/fovea/Options.h"
+#include "tools/fovea/Version.h"
 
 #include <cstdio>
 
@@ -94,17 +96,30 @@ static std::string missingOption(const Arguments &arguments) {
   return isTraining && arguments.folder.empty() ? "--out" : "";
 }
 
+static int printHelp(CLI::App &app, const Arguments &arguments) {
+  CLI::App *about = nullptr;
+  app.clear();
+  if (!arguments.helpFor.empty() &&
+      !(about = findCommand(app, arguments.helpFor)))
+    return explainCommand(app, arguments.helpFor);
+  std::string text = arguments.asManual ? manualPage(app, about)
+                     : about            ? about->help("fovea")
+                                        : app.help();
+  std::fputs(text.c_str(), stdout);
+  return done;
+}
+
 std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
                                                       int &exitCode) {
   Arguments arguments;
-  std::string helpFor;
   CLI::App app{"Fovea: a compiler for attention models", "fovea"};
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", "fovea " FOVEA_VERSION);
+  app.set_version_flag("--version", versionText(),
+                       "print version, commit and targets");
   app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
              "3 the machine is, 130 interrupted");
-  addCommands(app, arguments, helpFor);
+  addCommands(app, arguments);
   auto end = [&](int code) {
     exitCode = code;
     return std::nullopt;
@@ -128,25 +143,19 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   if (app.get_subcommands().empty())
     return end(explain("a command is missing; 'fovea help' lists them"));
   arguments.command = app.get_subcommands().front()->get_name();
-  if (arguments.command != "help") {
-    findStored(arguments);
-    if (std::string missing = missingOption(arguments); !missing.empty())
-      return end(explain(missing + " is required; see '" + commandOf(app) +
-                         " --help'"));
-    explainIdle(*app.get_subcommands().front(), arguments);
-    std::string said = fovea::runtime::limitThreads(arguments.threads);
-    if (!said.empty() && !arguments.quiet)
-      std::fprintf(stderr, "note: %s\n", said.c_str());
-    return arguments;
-  }
-  app.clear();
-  if (helpFor.empty()) {
-    std::fputs(app.help().c_str(), stdout);
+  if (arguments.command == "help")
+    return end(printHelp(app, arguments));
+  if (arguments.command == "completion") {
+    std::fputs(completionFor(app, arguments.shell).c_str(), stdout);
     return end(done);
   }
-  CLI::App *about = findCommand(app, helpFor);
-  if (!about)
-    return end(explainCommand(app, helpFor));
-  std::fputs(about->help("fovea").c_str(), stdout);
-  return end(done);
+  findStored(arguments);
+  if (std::string missing = missingOption(arguments); !missing.empty())
+    return end(
+        explain(missing + " is required; see '" + commandOf(app) + " --help'"));
+  explainIdle(*app.get_subcommands().front(), arguments);
+  std::string said = fovea::runtime::limitThreads(arguments.threads);
+  if (!said.empty() && !arguments.quiet)
+    std::fprintf(stderr, "note: %s\n", said.c_str());
+  return arguments;
 }

@@ -7,6 +7,8 @@
 
 #include "driver/data/TextData.h"
 #include "driver/show/Metrics.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 #include <fmt/format.h>
 
@@ -73,6 +75,18 @@ int fovea::cli::runEval(const Arguments &arguments) {
       references[i - 1] = files[i][line];
     metric->add(files[0][line], references);
   }
-  llvm::outs() << metric->text(static_cast<int>(arguments.digits)) << '\n';
+  std::string text = metric->text(static_cast<int>(arguments.digits));
+  if (arguments.asJson)
+    llvm::outs() << llvm::formatv(
+                        "{0:2}",
+                        llvm::json::Value(llvm::json::Object{
+                            {"metric", arguments.metric},
+                            {"signature", StringRef(text).split(" = ").first},
+                            {"value", metric->value()},
+                            {"higher_is_better", metric->isHigherBetter()},
+                            {"lines", int64_t(files[0].size())}}))
+                 << '\n';
+  else
+    llvm::outs() << text << '\n';
   return session.finish();
 }

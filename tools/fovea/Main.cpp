@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
       {"run", runRun},     {"decode", runDecode},   {"score", runScore},
       {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt},
       {"lsp", runLsp},     {"train", runTrain},     {"eval", runEval},
-      {"plot", runPlot}};
+      {"plot", runPlot},   {"doctor", runDoctor}};
   for (auto [name, command] : commands)
     if (arguments->command == name)
       return flushOutput(command(*arguments));

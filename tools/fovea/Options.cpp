@@ -52,7 +52,7 @@ public:
   Commands(CLI::App &app, Arguments &arguments)
       : app(app), arguments(arguments) {}
 
-  void add(std::string &helpFor) {
+  void add() {
     addCheck();
     addParams();
     addInit();
@@ -66,8 +66,11 @@ public:
     addBench();
     addFmt();
     addLsp();
-    addCommand("help", "explain the commands, or one of them")
-        ->add_option("COMMAND", helpFor, "a command");
+    addJson(addCommand("doctor", "say what this machine can do, and what it "
+                                 "lacks"),
+            "the same for a program to read");
+    addCompletion();
+    addHelp();
   }
 
 private:
@@ -216,18 +219,23 @@ private:
         ->type_name("PHASE");
   }
 
+  void addJson(CLI::App *command, const std::string &what) {
+    command->add_flag("--json", arguments.asJson, what);
+  }
+
   void addCheck() {
     CLI::App *command = addSpecCommand(
         "check", "parse and check a spec, and say what is in it");
     command->add_flag("--syntax-only", arguments.syntaxOnly,
                       "only parse: names, shapes and ranges are not checked");
-    command->add_flag("--json", arguments.asJson,
-                      "what is in it for a program to read: parameters, data, "
-                      "equations");
+    addJson(command, "what is in it for a program to read: parameters, data, "
+                     "equations");
   }
 
   void addParams() {
-    addSpecCommand("params", "list the parameters: name, type, extents");
+    addJson(
+        addSpecCommand("params", "list the parameters: name, type, extents"),
+        "a list of objects for a program to read");
   }
 
   void addInit() {
@@ -362,6 +370,7 @@ private:
         "score", "print log p of given outputs, one line per example");
     addMembers(command);
     addData(command, /*asText=*/true)->required(false);
+    addJson(command, "an object per line for a program to read");
     addExecution(command);
   }
 
@@ -400,6 +409,7 @@ private:
         ->check(positive());
     command->add_option("--digits", arguments.digits, "behind the point (1)")
         ->check(CLI::Range(0, 15));
+    addJson(command, "an object for a program to read: metric, value, lines");
   }
 
   void addPlot() {
@@ -436,13 +446,15 @@ private:
                    "way through the compiler");
     addWeights(command);
     addVocabularies(command);
-    command->add_option("--emit", arguments.emit,
-                        "ast: the parsed file; attn: what the front end "
-                        "gives; mlir (default): behind the phases; plan: the "
-                        "arrays of one entry; kernels, llvm, asm: its code; "
-                        "so: a shared library with a C header beside it; obj: "
-                        "the same as one object; exe: a program that reads "
-                        "lines and prints lines");
+    command
+        ->add_option("--emit", arguments.emit,
+                     "ast: the parsed file; attn: what the front end "
+                     "gives; mlir (default): behind the phases; plan: the "
+                     "arrays of one entry; kernels, llvm, asm: its code; "
+                     "so: a shared library with a C header beside it; obj: "
+                     "the same as one object; exe: a program that reads "
+                     "lines and prints lines")
+        ->type_name("WHAT:{ast,attn,mlir,plan,kernels,llvm,asm,so,obj,exe}");
     addCpu(command);
     addTarget(command);
     addDtype(command);
@@ -532,13 +544,28 @@ private:
                       "input and output");
   }
 
+  void addCompletion() {
+    addCommand("completion", "print what makes a shell complete this command "
+                             "line")
+        ->add_option("SHELL", arguments.shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  }
+
+  void addHelp() {
+    CLI::App *command =
+        addCommand("help", "explain the commands, or one of them");
+    command->add_option("COMMAND", arguments.helpFor, "a command");
+    command->add_flag("--man", arguments.asManual,
+                      "as a manual page: 'fovea help run --man | man -l -'");
+  }
+
   CLI::App &app;
   Arguments &arguments;
 };
 
 } // namespace
 
-void fovea::cli::addCommands(CLI::App &app, Arguments &arguments,
-                             std::string &helpFor) {
-  Commands(app, arguments).add(helpFor);
+void fovea::cli::addCommands(CLI::App &app, Arguments &arguments) {
+  Commands(app, arguments).add();
 }

@@ -12,8 +12,8 @@ class App;
 namespace fovea::cli {
 
 /// Adds every command with its options to `app`. What is given goes into
-/// `arguments`, and what `fovea help` is asked for into `helpFor`.
-void addCommands(CLI::App &app, Arguments &arguments, std::string &helpFor);
+/// `arguments`.
+void addCommands(CLI::App &app, Arguments &arguments);
 
 } // namespace fovea::cli
 

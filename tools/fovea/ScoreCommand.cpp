@@ -5,6 +5,7 @@
 #include "driver/model/Execution.h"
 #include "runtime/search/Distribution.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -74,6 +75,12 @@ static runtime::Status scoreEnsemble(const Arguments &arguments,
   return runtime::Status::success();
 }
 
+/// A number that is none is null in JSON: log 0 is.
+static std::string lineOfJson(double logp) {
+  return std::isfinite(logp) ? fmt::format("{{\"logp\": {:.17g}}}", logp)
+                             : "{\"logp\": null}";
+}
+
 int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
   bool isReference;
@@ -102,6 +109,8 @@ int fovea::cli::runScore(const Arguments &arguments) {
     return session.finish();
   }
   for (double logp : logps)
-    llvm::outs() << fmt::format("{:.10g}\n", logp);
+    llvm::outs() << (arguments.asJson ? lineOfJson(logp)
+                                      : fmt::format("{:.10g}", logp))
+                 << '\n';
   return session.finish();
 }

@@ -1,0 +1,185 @@
+//===- DoctorCommand.cpp - fovea doctor -----------------------------------===//
+//
+// What this machine can do, and what it lacks: looked up and measured, with
+// nothing changed. The exit code is 3 where no model can run here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Backend.h"
+#include "codegen/native/Link.h"
+#include "codegen/native/ObjectCache.h"
+#include "driver/Arguments.h"
+#include "driver/model/KernelProfile.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tools/fovea/Version.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Program.h"
+
+#include <fmt/format.h>
+#include <thread>
+
+using namespace fovea;
+using namespace fovea::cli;
+namespace fs = llvm::sys::fs;
+namespace json = llvm::json;
+
+namespace {
+
+/// The findings, as lines for people and as values for programs.
+class Findings {
+public:
+  explicit Findings(bool asJson) : asJson(asJson) {}
+
+  void add(llvm::StringRef name, const std::string &text, json::Value value) {
+    if (asJson)
+      values[name.str()] = std::move(value);
+    else
+      llvm::outs() << fmt::format("{:<9} {}\n", name.str(), text);
+  }
+  void finish() {
+    if (asJson)
+      llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(values)))
+                   << '\n';
+  }
+
+private:
+  bool asJson;
+  json::Object values;
+};
+
+} // namespace
+
+/// The name of the CPU, as the kernel says it.
+static std::string cpuName() {
+  auto file = llvm::MemoryBuffer::getFileAsStream("/proc/cpuinfo");
+  if (!file)
+    return "unknown";
+  llvm::SmallVector<llvm::StringRef> lines;
+  (*file)->getBuffer().split(lines, '\n');
+  for (llvm::StringRef line : lines)
+    if (line.starts_with("model name"))
+      return line.split(':').second.trim().str();
+  return "unknown";
+}
+
+static bool findCpu(Findings &findings) {
+  unsigned count = std::thread::hardware_concurrency();
+  auto target = codegen::Target::parse("native");
+  if (!target) {
+    std::string why = llvm::toString(target.takeError());
+    findings.add("cpu", cpuName() + ": no model runs here: " + why,
+                 json::Object{{"name", cpuName()}, {"problem", why}});
+    return false;
+  }
+  findings.add("cpu",
+               fmt::format("{}, {} CPUs, vectors of {} bits", cpuName(), count,
+                           target->vectorBits),
+               json::Object{{"name", cpuName()},
+                            {"count", count},
+                            {"bits", target->vectorBits}});
+  mlir::MLIRContext context;
+  double single = measurePeak(context, /*isDouble=*/false) * 1e-9;
+  double twice = measurePeak(context, /*isDouble=*/true) * 1e-9;
+  findings.add("peak",
+               fmt::format("{:.1f} GFLOP/s in f32 and {:.1f} in f64 for each "
+                           "thread, measured",
+                           single, twice),
+               json::Object{{"f32", single}, {"f64", twice}});
+  return true;
+}
+
+static void findTargets(Findings &findings) {
+  std::vector<std::string> here, elsewhere;
+  for (const std::string &name : versionTargets()) {
+    auto target = codegen::targetNamed(name);
+    bool runs = target && !target->checkRunsHere();
+    if (!target)
+      llvm::consumeError(target.takeError());
+    (runs ? here : elsewhere).push_back(name);
+  }
+  std::string text = llvm::join(here, ", ");
+  if (!elsewhere.empty())
+    text += "; not run here: " + llvm::join(elsewhere, ", ");
+  findings.add("targets", text,
+               json::Object{{"run", json::Array(here)},
+                            {"compile_only", json::Array(elsewhere)}});
+}
+
+static void findCache(Findings &findings) {
+  std::string folder = codegen::ObjectCache::defaultFolder();
+  if (folder.empty()) {
+    findings.add("cache", "none: every command compiles anew", nullptr);
+    return;
+  }
+  uint64_t bytes = 0, files = 0;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; at != end && !error;
+       at.increment(error))
+    if (auto status = at->status();
+        status && status->type() == fs::file_type::regular_file) {
+      bytes += status->getSize();
+      ++files;
+    }
+  findings.add("cache",
+               fmt::format("{}, {} MB of {} MB in {} files", folder,
+                           bytes >> 20,
+                           codegen::ObjectCache::defaultLimit >> 20, files),
+               json::Object{{"folder", folder},
+                            {"bytes", bytes},
+                            {"limit", codegen::ObjectCache::defaultLimit},
+                            {"files", files}});
+}
+
+/// What makes programs and libraries, for this machine and for another.
+static void findLinker(Findings &findings) {
+  auto linker = codegen::findLinker("");
+  std::string text = linker ? *linker + " makes programs and libraries"
+                            : "no programs and libraries: " +
+                                  llvm::toString(linker.takeError());
+  findings.add("linker", text, text);
+}
+
+/// A driver of NVIDIA or AMD; models do not run there yet.
+static void findGpu(Findings &findings) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator at("/proc/driver/nvidia/gpus", error), end;
+       at != end && !error; at.increment(error)) {
+    auto file =
+        llvm::MemoryBuffer::getFileAsStream(at->path() + "/information");
+    llvm::StringRef text = file ? (*file)->getBuffer() : "";
+    llvm::StringRef name = text.split("Model:").second.split('\n').first.trim();
+    found.push_back(name.empty() ? "a GPU of NVIDIA" : name.str());
+  }
+  if (fs::exists("/dev/kfd"))
+    found.emplace_back("a GPU of AMD");
+  findings.add("gpu", found.empty() ? "none" : llvm::join(found, ", "),
+               json::Array(found));
+}
+
+static void findMpi(Findings &findings) {
+  auto launcher = llvm::sys::findProgramByName("mpirun");
+  if (!launcher)
+    launcher = llvm::sys::findProgramByName("mpiexec");
+  findings.add("mpi",
+               launcher ? *launcher
+                        : "none: neither mpirun nor mpiexec is on the PATH",
+               launcher ? json::Value(*launcher) : json::Value(nullptr));
+}
+
+int fovea::cli::runDoctor(const Arguments &arguments) {
+  Findings findings(arguments.asJson);
+  findings.add(
+      "fovea", fmt::format("{}, commit {}", versionNumber(), versionCommit()),
+      json::Object{{"version", versionNumber()}, {"commit", versionCommit()}});
+  bool runs = findCpu(findings);
+  findTargets(findings);
+  findCache(findings);
+  findLinker(findings);
+  findGpu(findings);
+  findMpi(findings);
+  findings.finish();
+  return runs ? done : badMachine;
+}

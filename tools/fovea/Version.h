@@ -1,0 +1,23 @@
+//===- Version.h - which fovea this is ------------------------*- C++ -*-===//
+
+#ifndef FOVEA_TOOLS_FOVEA_VERSION_H
+#define FOVEA_TOOLS_FOVEA_VERSION_H
+
+#include <string>
+#include <vector>
+
+namespace fovea::cli {
+
+/// `0.1.0`
+std::string versionNumber();
+/// The commit that it was built from, with a `+` where files were changed;
+/// `unknown` where that was no clone.
+std::string versionCommit();
+/// What code can be generated for.
+std::vector<std::string> versionTargets();
+/// All of it, and the LLVM that it uses, on two lines.
+std::string versionText();
+
+} // namespace fovea::cli
+
+#endif // FOVEA_TOOLS_FOVEA_VERSION_H
