@@ -204,6 +204,9 @@ LogicalResult RandomOp::verify() {
   if (getWord() > 3)
     return emitOpError() << "takes word " << getWord()
                          << " of a place, which has four";
+  // (C2)
+  if (getShared() && getSample())
+    return emitOpError() << "is shared by all samples but names one";
   return success();
 }
 

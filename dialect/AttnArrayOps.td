@@ -315,13 +315,15 @@ def Attn_RandomOp : Attn_Op<"random", [Pure]> {
     thread and machine, and wherever the body is inlined. `sample` is the number
     of the draw where an example has several, 0 without one. The number is
     (2 * floor(word / 2^9) + 1) / 2^24: exact in f32, and neither 0 nor 1.
-    `word` says which of the four: two of one place are independent.
+    `word` says which of the four: two of one place are independent. A `shared`
+    number is counted without the example and the sample: a whole batch has it.
 
     Whatever else is drawn is an equation of such numbers: a category is the
     place up to which its probabilities add up to less than one. Evaluation
     without a seed draws from a seed of its own. The derivative is 0.
 
     * (C1) `word` is below 4.
+    * (C2) What is `shared` has no `sample`.
 
     ```mlir
     %coins = attn.compute "coins" (%t: "T") {
@@ -332,9 +334,10 @@ def Attn_RandomOp : Attn_Op<"random", [Pure]> {
     } : !attn.array<["T"], i1>
     ```
   }];
-  let arguments = (ins Index:$place, Optional<Index>:$sample, Attn_Count:$ordinal, Attn_Count:$word);
+  let arguments = (ins Index:$place, Optional<Index>:$sample, Attn_Count:$ordinal, Attn_Count:$word,
+                       UnitAttr:$shared);
   let results = (outs F64:$result);
-  let assemblyFormat = "`[` $place `]` (`sample` $sample^)? `ordinal` $ordinal `word` $word attr-dict";
+  let assemblyFormat = "`[` $place `]` (`sample` $sample^)? (`shared` $shared^)? `ordinal` $ordinal `word` $word attr-dict";
   let hasVerifier = 1;
 }
 

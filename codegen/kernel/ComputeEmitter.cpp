@@ -32,7 +32,9 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                                  !hasNested(op, number, storage);
                         })),
       scattered(scatteredBy(op)) {
-  if (scattered && along != static_cast<int>(op.getNumParallel()) - 1)
+  unsigned last = op.getNumParallel() - 1;
+  if (scattered &&
+      (along != static_cast<int>(last) || scattered->index == last))
     along = -1;
   if (along < 0)
     this->lanes = 0;
@@ -532,6 +534,8 @@ void ComputeEmitter::emitScatter() {
   auto overRest = [&](llvm::function_ref<void(unsigned, Value)> emitAt) {
     // The other parallel indices, the last one along vectors.
     std::function<void(unsigned)> rest = [&](unsigned number) {
+      if (number == numParallel)
+        return emitAt(0, nullptr);
       if (number == scattered->index && indices[number].base)
         return rest(number + 1);
       auto [first, last] = boundsOf(number);
@@ -560,8 +564,9 @@ void ComputeEmitter::emitScatter() {
   auto element = [&](unsigned, Value, Values) {
     BodyEmitter values(builder, storage, place, 0);
     Value at = values.emitValue(op.getCondition(), scattered->value, indices);
-    Value bound = values.extent(op.getExtents()[scattered->index]);
-    Value inside = builder.compare(CmpIPredicate::ult, at, bound);
+    auto [first, last] = boundsOf(scattered->index);
+    Value inside = builder.compare(CmpIPredicate::ult, builder.sub(at, first),
+                                   builder.sub(last, first));
     builder.branch(inside, [&] {
       indices[scattered->index] = {at};
       overRest([&](unsigned width, Value tail) {

@@ -26,8 +26,11 @@ void BodyEmitter::emitRandom(RandomOp op) {
   }
   unsigned width = lanesOf(element);
   PhiloxBuilder philox(builder, width);
-  Value example = philox.low(
-      builder.entry(place.frame, Program::examplesSlot, place.example));
+  Value example =
+      op.getShared()
+          ? builder.number(int64_t(0))
+          : builder.entry(place.frame, Program::examplesSlot, place.example);
+  example = philox.low(example);
   Value word = philox.word(static_cast<unsigned>(op.getWord()),
                            {philox.low(element), philox.high(element), example,
                             builder.slot(place.frame, Program::updateSlot)},

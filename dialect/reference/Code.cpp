@@ -576,6 +576,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
     case Instruction::Random: {
       auto op = cast<attn::RandomOp>(now.op);
       RandomPlace place = context.random;
+      if (op.getShared())
+        place.example = 0;
       place.ordinal = static_cast<uint32_t>(op.getOrdinal());
       place.element = static_cast<uint64_t>(registers[now.a].whole);
       place.sample = static_cast<uint64_t>(registers[now.b].whole);

@@ -205,9 +205,15 @@ SmallVector<Equality> fovea::attn::equalitiesOf(ComputeOp op) {
 std::optional<Equality> fovea::attn::scatteredBy(ComputeOp op) {
   if (op.getReducer() != Reducer::sum)
     return std::nullopt;
+  // Rows, or the elements of an array that a batch has once, as the gradient of
+  // a vector.
+  auto batch = op->getAttrOfType<StringAttr>("attn.batch");
+  bool isOfBatch = op.getNumParallel() == 1 && batch &&
+                   batch.getValue() != "each" &&
+                   isa<IntegerAttr>(op.getExtents()[0]);
   for (const Equality &equality : equalitiesOf(op))
     if (equality.index < op.getNumParallel() &&
-        equality.index + 1 < op.getNumParallel() &&
+        (isOfBatch || equality.index + 1 < op.getNumParallel()) &&
         (dependence(equality.value) &
          ((uint64_t(1) << op.getNumParallel()) - 1)) == 0)
       return equality;

@@ -112,8 +112,8 @@ llvm::SmallVector<Equality> equalitiesOf(ComputeOp op);
 
 /// The parallel index that the condition of a sum finds by those of the sum, if
 /// there is one: `sum[t where token[t] == w](d[t])`. The sum is computed term
-/// by term, each added where it belongs; never for the last index, along which
-/// elements are neighbours.
+/// by term, each added where it belongs; for the last index, along which
+/// elements are neighbours, only of a vector that a batch has once.
 std::optional<Equality> scatteredBy(ComputeOp op);
 
 } // namespace fovea::attn

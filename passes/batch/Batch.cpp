@@ -105,9 +105,10 @@ static bool dependsOnExample(Operation *op) {
   if (auto compute = dyn_cast<ComputeOp>(op);
       compute && hasLength(compute.getExtents()))
     return true;
-  // Every example draws numbers of its own.
+  // Every example draws numbers of its own, where they are not shared.
   WalkResult walk = op->walk([](Operation *inner) {
-    if (isa<ExtentOp, RandomOp>(inner))
+    auto random = dyn_cast<RandomOp>(inner);
+    if (isa<ExtentOp>(inner) || (random && !random.getShared()))
       return WalkResult::interrupt();
     for (Value operand : inner->getOperands())
       if (isa<ArrayType>(operand.getType()) && isPerExample(operand))

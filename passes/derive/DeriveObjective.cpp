@@ -11,6 +11,7 @@
 #include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
 #include "passes/derive/EquationBuilder.h"
+#include "passes/derive/SampledSoftmax.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
@@ -73,6 +74,9 @@ private:
   SmallVector<Value> weights;
   SmallVector<ChoiceOp> latents, enumerated;
   SmallVector<Value> logps, trained, counts, penalties, gaps;
+  /// What an update takes for `trained` and `logps`, where one is sampled.
+  SmallVector<Value> estimates;
+  bool isEstimated = false;
 };
 
 } // namespace
@@ -313,6 +317,14 @@ void Objective::addChoice(ChoiceOp choice) {
     smoothed = ranking(choice);
   logps.push_back(logp);
   trained.push_back(smoothed ? smoothed : logp);
+  estimates.push_back(trained.back());
+  if (isSampled(choice)) {
+    llvm::SaveAndRestore notEach(each, false);
+    Value estimate = sampledLogp(builder, choice);
+    isEstimated = true;
+    estimates.back() =
+        sumOfLogps([&](Scalars &at) { return at.read(estimate); });
+  }
   counts.push_back(sum("choices." + name, axes, [&](Scalars &at) {
     return weights.empty() ? at.constant(1) : at.read(weights.front());
   }));
@@ -379,6 +391,14 @@ void Objective::finish(Location place) {
     OutputOp::create(builder, loc, "surrogate.prior", logOf(choice));
   }
   OutputOp::create(builder, loc, "logp", lessGap("logp", total("logp", logps)));
+  // Where log p is estimated, it is for an update alone.
+  if (isEstimated) {
+    Value estimate = lessGap("estimate", total("estimate", estimates));
+    nll = sum("estimate.nll", {},
+              [&](Scalars &at) { return at.negate(at.read(estimate)); });
+    OutputOp::create(builder, loc, "estimate.nll", nll);
+    OutputOp::create(builder, loc, "estimate.logp", estimate);
+  }
   OutputOp::create(builder, loc, "choices", total("choices", counts));
   Value penalty = total("penalty", penalties);
   OutputOp::create(builder, loc, "penalty", penalty);
@@ -535,9 +555,12 @@ struct DeriveObjective
     if (failed(refuseLatents(system)) ||
         failed(resolveEquations(system, equationsToGet(system, get))))
       return signalPassFailure();
-    Objective objective(system, smoothingOf(getOperation()), each);
+    double smooth = smoothingOf(getOperation());
+    Objective objective(system, smooth, each);
     SmallVector<Operation *> replaced;
     for (auto choice : system.getOps<ChoiceOp>()) {
+      if (failed(checkSampled(choice, smooth != 0)))
+        return signalPassFailure();
       objective.addChoice(choice);
       replaced.push_back(choice);
     }

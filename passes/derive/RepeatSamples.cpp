@@ -59,7 +59,10 @@ void Repeat::findRepeated() {
   if (enumerated)
     add(enumerated);
   else
-    system.walk([&](RandomOp op) { add(op); });
+    system.walk([&](RandomOp op) {
+      if (!op.getShared())
+        add(op);
+    });
   for (unsigned i = 0; i < repeated.size(); ++i)
     for (Operation *user : repeated[i].getUsers())
       add(user);
@@ -138,7 +141,8 @@ void Repeat::repeat(ComputeOp op) {
     region->walk([&](Operation *inner) {
       if (auto read = dyn_cast<ReadOp>(inner))
         repeat(read, sample);
-      else if (auto random = dyn_cast<RandomOp>(inner); random && !enumerated)
+      else if (auto random = dyn_cast<RandomOp>(inner);
+               random && !enumerated && !random.getShared())
         random.getSampleMutable().assign(sample);
     });
     if (op != enumerated)
@@ -182,6 +186,7 @@ void Repeat::repeat(OutputOp output) {
   StringRef name = output.getTarget();
   bool isObjective = llvm::is_contained({"nll", "logp", "penalty"}, name) ||
                      name.starts_with("surrogate.") ||
+                     name.starts_with("estimate.") ||
                      name.starts_with("state.") || name.starts_with("logp/");
   loc = output.getLoc();
   auto readAt = [&](Scalars &at, Value sample, ArrayRef<Value> rest) {

@@ -266,6 +266,24 @@ LogicalResult SystemAdjoint::run() {
   return success();
 }
 
+/// What is estimated for an update is what an update reports.
+static void useEstimates(SystemOp grad) {
+  bool isChanged = false;
+  llvm::StringMap<OutputOp> outputs;
+  for (OutputOp output : grad.getOps<OutputOp>())
+    outputs[output.getTarget()] = output;
+  for (StringRef term : {"nll", "logp"}) {
+    OutputOp estimate = outputs.lookup(("estimate." + term).str());
+    if (!estimate)
+      continue;
+    outputs[term].getValueMutable().assign(estimate.getValue());
+    estimate.erase();
+    isChanged = true;
+  }
+  if (isChanged)
+    eraseDeadArrays(grad);
+}
+
 namespace {
 struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
@@ -277,6 +295,7 @@ struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
     builder.setInsertionPointAfter(loss);
     auto grad = cast<SystemOp>(builder.clone(*loss));
     grad.setSymName("grad");
+    useEstimates(grad);
     SystemAdjoint adjoint(grad);
     if (failed(adjoint.run())) {
       grad.erase();

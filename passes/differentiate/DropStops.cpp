@@ -38,11 +38,12 @@ struct DropStops : fovea::attn::impl::DropStopsBase<DropStops> {
     }
   }
 
-  /// What only has a gradient is nobody's result.
+  /// What only has a gradient, or is an update's, is nobody's result.
   void dropSurrogates(SystemOp system) {
     bool isDropped = false;
     for (auto output : llvm::make_early_inc_range(system.getOps<OutputOp>())) {
-      if (!output.getTarget().starts_with("surrogate."))
+      if (!output.getTarget().starts_with("surrogate.") &&
+          !output.getTarget().starts_with("estimate."))
         continue;
       output.erase();
       isDropped = true;

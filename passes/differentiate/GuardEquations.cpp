@@ -67,7 +67,8 @@ using Operations = llvm::SetVector<Operation *>;
 static bool isOfObjective(OutputOp output) {
   StringRef target = output.getTarget();
   return llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
-         target.starts_with("surrogate.") || target.starts_with("state.");
+         target.starts_with("surrogate.") || target.starts_with("estimate.") ||
+         target.starts_with("state.");
 }
 
 /// The outputs of the objective, or all others, and what they depend on.

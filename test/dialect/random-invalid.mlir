@@ -7,3 +7,13 @@ attn.system @c1 {
     attn.yield %0 : f64
   } : !attn.array<[3], f64>
 }
+
+// -----
+
+attn.system @c2 {
+  %u = attn.compute (%t: 3) {
+    // expected-error @+1 {{is shared by all samples but names one}}
+    %0 = attn.random [%t] sample %t shared ordinal 0 word 0
+    attn.yield %0 : f64
+  } : !attn.array<[3], f64>
+}

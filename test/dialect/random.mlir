@@ -6,6 +6,8 @@ attn.system @random {
   %coins = attn.compute "coins" (%t: "T", %k: 4) {
     // CHECK: attn.random[%t] sample %k ordinal 3 word 1
     %0 = attn.random [%t] sample %k ordinal 3 word 1
+    // CHECK: attn.random[%t] shared ordinal 4 word 0
+    %5 = attn.random [%t] shared ordinal 4 word 0
     // CHECK: attn.random[%t] ordinal 2 word 0
     %1 = attn.random [%t] ordinal 2 word 0
     %2 = arith.addf %0, %1 : f64

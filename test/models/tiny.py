@@ -38,6 +38,7 @@ MODELS = {
     "luong_dot": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_concat": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "sampled_softmax": (dict(E=3, H=4, A=3, M=2, N=4, **VOCABULARIES), SOURCE),
     "scheduled_sampling": (dict(E=3, H=4, **VOCABULARIES), SOURCE),
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "seq2seq_start": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
@@ -96,7 +97,7 @@ MODELS = {
 }
 # Estimates of a gradient, which are no derivatives of the loss
 # (test/train/estimators.test).
-ESTIMATED = ("caption_hard", "ram")
+ESTIMATED = ("caption_hard", "ram", "sampled_softmax")
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
 BATCH = 2
 TOLERANCES = {"f64": 1e-10, "f32": 1e-4}

@@ -115,6 +115,19 @@ attn.program @batch {
     %0 = attn.read %x[%t, %k] : !attn.array<["T", 64], f64>
     attn.yield %0 : f64
   } : !attn.array<[8, 64], f64>
+  // The elements of a vector, too.
+  // CHECK: attn.compute "elements"
+  // CHECK: attn.units = #attn.units<ranges>
+  %elements = attn.compute "elements" (%n: 8) sum (%t: "T") where {
+    %0 = attn.read %token[%t] : !attn.array<["T"], i64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = arith.cmpi eq, %1, %n : index
+    attn.yield %2 : i1
+  } {
+    %0 = attn.read %x[%t, %n] : !attn.array<["T", 64], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[8], f64>
+  attn.output "grad/elements" %elements : !attn.array<[8], f64>
   attn.output "places" %places : !attn.array<[8, 64], f64>
   attn.output "grad/range" %range : !attn.array<[64], f64>
   attn.output "once" %once : !attn.array<[], f64>

@@ -340,6 +340,7 @@ private:
   void readTreatment(const ast::Statement &block, const ast::Entry &entry,
                      Scope &scope);
   SmallVector<Choice *, 1> choicesOf(const Symbol &symbol);
+  void readProposal(const ast::Expr &value, LatentTreatment &result);
   void readBaseline(const ast::Expr &value, Scope &scope,
                     LatentTreatment &result);
   void readWeight(const ast::Expr &value, Scope &scope, Choice &choice);

@@ -46,6 +46,11 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
   static const Number margin[] = {
       {"margin", 0, unlimited, false, "a number of at least 0"}};
+  static const Number sampled[] = {
+      {"candidates", 1, 1 << 24, true, "a whole number from 1 to 16777216"},
+      {"proposal", 0, 0, false, ""}};
+  if (estimator == "sampled")
+    return sampled;
   if (estimator == "margin")
     return margin;
   if (estimator == "reinforce")
@@ -109,12 +114,7 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
                      block.name.str() + suggestion(treatment, known));
   treatments.push_back(
       {symbol, name, entry.left.loc, isTraining, treatment, entry.value});
-  if (isTraining) {
-    if (treatment == "sampled")
-      model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
-                                "(...)' trains by another objective than "
-                                "-log p, which cannot be executed yet");
-  } else if (treatment == "candidates") {
+  if (treatment == "candidates") {
     model->refusals.push_back("'" + name.str() + " ~ " + treatment.str() +
                               "' in decode { } cannot be executed yet");
   }
@@ -161,6 +161,18 @@ void Elaborator::readWeight(const Expr &value, Scope &scope, Choice &choice) {
   choice.weight = expression(*value.items[0].value, scope, nullptr);
 }
 
+/// `proposal = uniform`: what candidates are drawn from.
+void Elaborator::readProposal(const Expr &value, LatentTreatment &result) {
+  StringRef name = value.kind == ExprKind::Name ? value.name : StringRef();
+  if (name != "uniform" && name != "log_uniform")
+    return error(value.loc,
+                 "a proposal is 'log_uniform', for symbols by falling "
+                 "frequency, or 'uniform'" +
+                     suggestion(name, {"uniform", "log_uniform"}));
+  if (name == "uniform")
+    result.numbers["uniform"] = 1;
+}
+
 /// The arguments of `reinforce(..)` and others.
 void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
                                LatentTreatment &result) {
@@ -194,6 +206,10 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
     }
     if (argument->name == "baseline") {
       readBaseline(*item.value, scope, result);
+      continue;
+    }
+    if (argument->name == "proposal") {
+      readProposal(*item.value, result);
       continue;
     }
     Term *value = expression(*item.value, scope, nullptr);
@@ -247,16 +263,27 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       }
       if (treatment.kind == "weight")
         readWeight(*treatment.value, scope, *choice);
-      if (treatment.kind == "margin") {
+      if (treatment.kind == "margin" || treatment.kind == "sampled") {
         if (choice->parameters.empty() ||
             choice->parameters.front().first != "logits") {
           error(treatment.loc,
-                "'margin' compares logits, but '" + name + "' has none",
+                "'" + treatment.kind.str() + "' compares logits, but '" + name +
+                    "' has none",
                 {{choice->loc, "it is drawn here"}});
           break;
         }
         if (!std::exchange(isRead, true))
           readArguments(treatment, scope, result);
+        bool isSaid = treatment.value->kind == ExprKind::Call &&
+                      llvm::any_of(treatment.value->items, [](auto &item) {
+                        return item.name != "proposal";
+                      });
+        if (treatment.kind == "sampled" && !isSaid) {
+          error(treatment.loc, "'sampled' wants the number of candidates, for "
+                               "example " +
+                                   name + " ~ sampled(2000)");
+          break;
+        }
         choice->treatment = result;
       }
       if (!choice->latent)
