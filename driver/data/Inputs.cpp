@@ -2,8 +2,10 @@
 
 #include "driver/data/Inputs.h"
 #include "dialect/reference/Batch.h"
+#include "driver/data/FileData.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/train/Initialise.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
@@ -313,9 +315,10 @@ private:
     return false;
   }
   bool readTensors(const std::string &path, const std::string &only);
-  bool addText(const std::string &name, const std::string &path);
+  bool readArrays(const std::string &path, const std::string &name);
+  bool addNamed(const GivenData &data);
   bool addValues(const std::string &path, const runtime::DataSpec &spec,
-                 std::vector<runtime::DataValues> values);
+                 std::vector<LoadedValues> values);
   bool checkNeeded();
   bool checkLimits();
 
@@ -390,7 +393,29 @@ bool ExampleReader::readTensors(const std::string &path,
   return true;
 }
 
-bool ExampleReader::addText(const std::string &name, const std::string &path) {
+/// Takes the arrays of a file of numpy: all of them, or those of one data name.
+bool ExampleReader::readArrays(const std::string &path,
+                               const std::string &name) {
+  const DataInfo *info = name.empty() ? nullptr : infoOf(name);
+  if (!name.empty() && !info)
+    return fail("no data is called '" + name + "'" +
+                existing(name, dataNames()));
+  runtime::Status status = runtime::Status::success();
+  if (info) {
+    if (const runtime::DataSpec *spec = specOf(name))
+      status = loadArrays(path, *info, *spec, tensors);
+  } else {
+    status = loadAllArrays(path, model, wanted.known, tensors);
+  }
+  if (status.failed())
+    return fail(status.text());
+  firstPath = path;
+  return true;
+}
+
+/// Adds one data name that comes as text, or as files.
+bool ExampleReader::addNamed(const GivenData &data) {
+  const auto &[name, path] = data;
   const DataInfo *info = infoOf(name);
   if (!info)
     return fail("no data is called '" + name + "'" +
@@ -399,11 +424,21 @@ bool ExampleReader::addText(const std::string &name, const std::string &path) {
   // What is generated or not read may be given, and changes nothing.
   if (!spec)
     return true;
-  std::vector<runtime::DataValues> values;
+  std::vector<LoadedValues> values;
   std::vector<std::vector<std::string>> words;
-  if (!readText(session, sourceOf(path), *info, *spec, vocabularies, values,
-                name == wanted.words ? &words : nullptr) ||
-      !addValues(path, *spec, std::move(values)))
+  if (data.form() == GivenData::Files) {
+    std::vector<std::string> files;
+    runtime::Status status = listFiles(path, files);
+    for (const std::string &file : files)
+      if (status.succeeded())
+        status = loadFile(file, *info, *spec, values.emplace_back());
+    if (status.failed())
+      return fail(status.text());
+  } else if (!readText(session, sourceOf(path), *info, *spec, vocabularies,
+                       values, name == wanted.words ? &words : nullptr)) {
+    return false;
+  }
+  if (!addValues(path, *spec, std::move(values)))
     return false;
   for (size_t i = 0; i < words.size(); ++i)
     examples[i].words = std::move(words[i]);
@@ -412,7 +447,7 @@ bool ExampleReader::addText(const std::string &name, const std::string &path) {
 
 bool ExampleReader::addValues(const std::string &path,
                               const runtime::DataSpec &spec,
-                              std::vector<runtime::DataValues> values) {
+                              std::vector<LoadedValues> values) {
   if (examples.empty() && firstPath.empty()) {
     examples.resize(values.size());
     for (auto [id, example] : llvm::enumerate(examples))
@@ -424,17 +459,11 @@ bool ExampleReader::addValues(const std::string &path,
                             examples.size(), path, values.size()));
   bool good = true;
   for (auto [number, example, value] : llvm::enumerate(examples, values)) {
-    if (!spec.axes.empty() && !spec.axes[0].length.empty()) {
-      const std::string &length = spec.axes[0].length;
-      runtime::LengthValues given{false, {value.shape[0]}};
-      auto [found, isNew] = example.lengths.try_emplace(length, given);
-      if (!isNew && found->second.values != given.values)
-        good = fail(fmt::format(
-            "example {} of '{}': '{}' has length {} = {} but other data has {}",
-            number + 1, path, spec.name, length, given.values.front(),
-            found->second.values.front()));
-    }
-    example.data[spec.name] = std::move(value);
+    if (std::string mistake = addLengths(spec.name, value.lengths, example);
+        !mistake.empty())
+      good = fail(
+          fmt::format("example {} of '{}': {}", number + 1, path, mistake));
+    example.data[spec.name] = std::move(value.values);
   }
   return good;
 }
@@ -455,10 +484,16 @@ bool ExampleReader::run() {
   std::vector<GivenData> texts;
   bool good = true;
   for (const GivenData &data : given)
-    if (data.isTensors())
+    switch (data.form()) {
+    case GivenData::Tensors:
       good &= readTensors(data.path, data.name);
-    else
+      break;
+    case GivenData::Arrays:
+      good &= readArrays(data.path, data.name);
+      break;
+    default:
       texts.push_back(data);
+    }
   if (!good)
     return false;
   if (!firstPath.empty()) {
@@ -477,8 +512,8 @@ bool ExampleReader::run() {
     if (status.failed())
       return fail(firstPath + ": " + status.text());
   }
-  for (const auto &[name, path] : texts)
-    good &= addText(name, path);
+  for (const GivenData &data : texts)
+    good &= addNamed(data);
   return good && checkNeeded() && (texts.empty() || checkLimits());
 }
 
@@ -506,6 +541,17 @@ fovea::cli::givenData(const Arguments &arguments, const Model &model,
   for (size_t i = 0; result.size() > 1 && i < result.size(); ++i)
     result[i].path += fmt::format(":{}", i + 1);
   return result;
+}
+
+GivenData::Form GivenData::form() const {
+  StringRef file = path;
+  if (file.ends_with(".safetensors"))
+    return Tensors;
+  if (isArrayFile(file))
+    return Arrays;
+  if (name.empty())
+    return Tensors;
+  return isDataFile(file) || llvm::sys::fs::is_directory(file) ? Files : Text;
 }
 
 std::vector<GivenData>

@@ -49,9 +49,10 @@ std::vector<runtime::DataSpec> describeData(const Model &model,
 /// One `--data`: NAME=FILE, or a batch file without a name.
 struct GivenData {
   std::string name, path;
-  bool isTensors() const {
-    return name.empty() || llvm::StringRef(path).ends_with(".safetensors");
-  }
+  /// What a path is: lines of text; a batch file; arrays of numpy; pictures,
+  /// sounds or arrays, one for each example, as a file or a folder of them.
+  enum Form { Text, Tensors, Arrays, Files };
+  Form form() const;
 };
 
 /// Splits what `--data` or `--valid` gives, `src=a.tsv:1,tgt=a.tsv:2` too.

@@ -1,12 +1,14 @@
 //===- TextData.cpp - files of examples and of symbols --------------------===//
 
 #include "driver/data/TextData.h"
+#include "driver/data/FileData.h"
 #include "driver/data/Inputs.h"
 #include "driver/data/SentencePieces.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
 
 #include <cerrno>
 #include <cstring>
@@ -262,9 +264,14 @@ bool Vocabularies::build(Session &session, const Model &model,
       continue;
     users[data.vocabulary] = &data;
     llvm::StringMap<int64_t> &own = counts[data.vocabulary];
+    std::vector<std::string> separators = fieldOf(data).separators;
     good &= ColumnReader(session, text->second).run([&](StringRef line) {
-      runtime::forSymbols(line, data.vocabularyKind == "chars",
-                          [&](std::string_view symbol) { ++own[symbol]; });
+      runtime::forLists(
+          line, separators,
+          [&](std::string_view list, const std::vector<int64_t> &) {
+            runtime::forSymbols(list, data.vocabularyKind == "chars",
+                                [&](std::string_view word) { ++own[word]; });
+          });
       return true;
     });
   }
@@ -309,6 +316,13 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
   field.vocabulary = data.vocabulary;
   field.size = data.vocabularySize;
   field.labels = data.labels;
+  field.numIndices = data.numIndices;
+  field.separators = data.loader.separators;
+  // `|` between the lists of the last outer axis, `||` outside of that, ..
+  if (size_t outer = std::max(data.numIndices, 1u) - 1;
+      field.separators.empty())
+    for (; outer > 0; --outer)
+      field.separators.push_back(std::string(outer, '|'));
   field.hint = "; words need '--vocab " + data.name + "=FILE'";
   return field;
 }
@@ -317,27 +331,47 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
 // Reading and writing
 //===----------------------------------------------------------------------===//
 
+/// The file that a line names, where it names one: those of a list lie beside
+/// the list.
+static std::string fileIn(StringRef line, const DataInfo &data,
+                          const TextSource &source) {
+  line = line.trim();
+  if ((data.kind != DataInfo::Real && data.kind != DataInfo::Bit) ||
+      !isDataFile(line))
+    return "";
+  if (source.path == "-" || llvm::sys::path::is_absolute(line))
+    return line.str();
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(source.path);
+  llvm::sys::path::append(path, line);
+  return path.str().str();
+}
+
 bool fovea::cli::readText(Session &session, const TextSource &source,
                           const DataInfo &data, const runtime::DataSpec &spec,
                           const Vocabularies &vocabularies,
-                          std::vector<runtime::DataValues> &values,
+                          std::vector<LoadedValues> &values,
                           std::vector<std::vector<std::string>> *words) {
-  if (spec.axes.size() > 1) {
-    session.error(fmt::format("'{}' has {} axes, which a line of text cannot "
-                              "have; give it as NAME=FILE.safetensors",
-                              data.name, spec.axes.size()));
-    return false;
-  }
   runtime::TextField field = fieldOf(data);
+  bool isText = data.loader.kind.empty() || data.loader.kind == "text";
   auto report = [&](std::string_view place, const std::string &text) {
     session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()),
                                 text);
+    return false;
   };
   return ColumnReader(session, source).run([&](StringRef line) {
     if (words)
       words->push_back(runtime::wordsOf(line, field, vocabularies.words()));
+    LoadedValues &own = values.emplace_back();
+    if (std::string file = fileIn(line, data, source); !file.empty()) {
+      runtime::Status status = loadFile(file, data, spec, own);
+      return status.succeeded() || report(line, status.text());
+    }
+    if (!isText)
+      return report(line, fmt::format("'{}' comes from {}, but this line names "
+                                      "no such file",
+                                      data.name, data.loader.kind));
     return runtime::readLine(line, field, spec, vocabularies.words(),
-                             values.emplace_back(), report);
+                             own.values, own.lengths, report);
   });
 }
 

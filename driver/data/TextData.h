@@ -74,6 +74,12 @@ private:
 /// What of `data` its text depends on.
 runtime::TextField fieldOf(const DataInfo &data);
 
+/// What one example has of a data name.
+struct LoadedValues {
+  runtime::DataValues values;
+  runtime::Lengths lengths;
+};
+
 /// Calls `take` for each line of a file, or for its column; it returns whether
 /// the line is good. False when anything is wrong (reported): a file that is
 /// empty, a line that is too long or no UTF-8. The lines live as long as the
@@ -82,10 +88,11 @@ bool forLines(Session &session, const TextSource &source,
               llvm::function_ref<bool(llvm::StringRef)> take);
 
 /// Reads one data name from a text file, one value of `values` per line; and,
-/// where it is not null, the words of each line.
+/// where it is not null, the words of each line. Of data that are numbers a
+/// line may name a file that holds them (FileData.h).
 bool readText(Session &session, const TextSource &source, const DataInfo &data,
               const runtime::DataSpec &spec, const Vocabularies &vocabularies,
-              std::vector<runtime::DataValues> &values,
+              std::vector<LoadedValues> &values,
               std::vector<std::vector<std::string>> *words = nullptr);
 
 /// A generated array as a line of text, without the symbol that ends it;

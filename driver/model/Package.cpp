@@ -190,6 +190,7 @@ void Package::describe() {
               return other.name == spec.name;
             }))
           specs.push_back(std::move(spec));
+  addLimits(*model, specs);
   for (const DataInfo &data : model->data)
     for (const runtime::DataSpec &spec : specs) {
       if (spec.name != data.name)
@@ -199,8 +200,7 @@ void Package::describe() {
       own.text = fieldOf(data);
       own.text.hint.clear();
       own.isChosen = data.isChosen;
-      if (spec.kind == runtime::DataKind::Whole && own.text.size > 0)
-        own.spec.limit = own.text.size;
+      own.isText = data.loader.kind.empty() || data.loader.kind == "text";
     }
   vocabularies.store(description.vocabularies);
 }

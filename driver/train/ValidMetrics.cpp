@@ -38,7 +38,7 @@ bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
                                   const std::vector<runtime::Example> &valid,
                                   Wanted &metric) const {
   for (const GivenData &given : splitData(arguments.valid))
-    if (given.name == metric.data->name && !given.isTensors())
+    if (given.name == metric.data->name && given.form() == GivenData::Text)
       return forLines(session, sourceOf(given.path), [&](StringRef line) {
         metric.references.push_back(line.str());
         return true;

@@ -282,6 +282,7 @@ static void describe(const Elaborated &model, Model &result) {
     info.isSentence = data->isSentence;
     info.ends = data->ends;
     info.isChosen = data->generated;
+    info.loader = data->loader;
     result.data.push_back(std::move(info));
   }
   for (const Array *array : model.arrays)

@@ -9,6 +9,7 @@
 #define FOVEA_FRONTENDS_FOV_FRONTEND_H
 
 #include "frontends/fov/Diagnostics.h"
+#include "frontends/fov/FileLoader.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -86,6 +87,7 @@ struct DataInfo {
   int64_t vocabularyLimit = 0;     // the most symbols; 0: any number
   std::string vocabularyFile;      // of sentencepiece, as the spec names it
   std::vector<std::string> labels; // of class("a", "b")
+  FileLoader loader;               // what stands behind `from`
 };
 
 /// One `use` with trained weights, or with parameters that training leaves.

@@ -312,6 +312,19 @@ Status Splitter::split() {
   return Status::success();
 }
 
+std::string fovea::runtime::addLengths(const std::string &name,
+                                       const Lengths &lengths,
+                                       Example &example) {
+  for (const auto &[length, given] : lengths) {
+    auto [known, isNew] = example.lengths.try_emplace(length, given);
+    if (!isNew && known->second.values != given.values)
+      return fmt::format("'{}' has length {} = {} but other data has {}", name,
+                         length, fmt::join(given.values, " "),
+                         fmt::join(known->second.values, " "));
+  }
+  return "";
+}
+
 std::optional<int64_t> fovea::runtime::limitOf(const DataSpec &spec,
                                                const Example &example) {
   if (spec.kind == DataKind::Bit)

@@ -62,16 +62,24 @@ struct LengthValues {
   }
 };
 
+/// By the name of the length.
+using Lengths = std::map<std::string, LengthValues>;
+
 struct Example {
   int64_t id = 0;
   std::map<std::string, DataValues> data;
-  std::map<std::string, LengthValues> lengths;
+  Lengths lengths;
   /// The symbols that a search has to begin with, by what it generates.
   std::map<std::string, std::vector<double>> prefix;
   /// The given words that stand for unknown ones (UnknownWords.h), where they
   /// are wanted.
   std::vector<std::string> words;
 };
+
+/// Gives an example the lengths that its data `name` has. Where other data have
+/// others, the difference as a sentence; empty: there is none.
+std::string addLengths(const std::string &name, const Lengths &lengths,
+                       Example &example);
 
 /// What the values of `spec` stay below in an example; none: of anything.
 std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);

@@ -197,38 +197,194 @@ class LineReader {
 public:
   LineReader(const TextField &field, const DataSpec &spec,
              const Vocabularies &vocabularies, const Report &report)
-      : field(field), spec(spec), vocabularies(vocabularies), report(report) {}
-
-  bool read(std::string_view line, DataValues &result) {
-    bool good = true;
-    if (const Pieces *pieces = vocabularies.piecesOf(field))
-      for (const Pieces::Piece &piece : pieces->cut(line))
-        good &= addId(line, piece.id, result.values);
-    else
-      forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
-        good &= readWord(word, result.values);
-      });
-    if (field.isSentence)
-      result.values.push_back(Symbol::end);
-    return good && shape(line, result);
+      : field(field), spec(spec), vocabularies(vocabularies), report(report) {
+    for (size_t axis = field.numIndices; axis < spec.axes.size(); ++axis)
+      width *= spec.axes[axis].size;
   }
 
+  bool read(std::string_view line, DataValues &result, Lengths &lengths);
+
 private:
+  /// An innermost list: where it stands, and its values.
+  struct List {
+    std::vector<int64_t> at;
+    std::string_view text;
+    std::vector<double> values;
+  };
+
   bool explain(std::string_view place, const std::string &text) {
     report(place, text);
     return false;
   }
+  bool readList(List &list);
+  bool readPlace(std::string_view word, std::vector<double> &values);
   bool readWord(std::string_view word, std::vector<double> &values);
   bool addId(std::string_view place, int64_t id, std::vector<double> &values);
-  bool shape(std::string_view line, DataValues &result);
+  bool measure(std::string_view line, size_t axis, Lengths &lengths);
+  void place(DataValues &result) const;
 
   const TextField &field;
   const DataSpec &spec;
   const Vocabularies &vocabularies;
   const Report &report;
+  std::vector<List> lists;
+  std::vector<int64_t> extents; // of the axes with places
+  int64_t width = 1;            // numbers of one place
 };
 
 } // namespace
+
+void fovea::runtime::forLists(
+    std::string_view line, const std::vector<std::string> &separators,
+    const std::function<void(std::string_view, const std::vector<int64_t> &)>
+        &take) {
+  using Part = std::pair<std::string_view, std::vector<int64_t>>;
+  std::vector<Part> parts = {{line, {}}};
+  for (const std::string &separator : separators) {
+    std::vector<Part> inner;
+    for (const auto &[text, at] : parts) {
+      std::vector<int64_t> own = at;
+      own.push_back(0);
+      for (size_t begin = 0; begin <= text.size(); ++own.back()) {
+        size_t end = std::min(text.find(separator, begin), text.size());
+        std::string_view list = text.substr(begin, end - begin);
+        // Spaces beside a separator belong to it.
+        while (!list.empty() && list.front() == ' ')
+          list.remove_prefix(1);
+        while (!list.empty() && list.back() == ' ')
+          list.remove_suffix(1);
+        inner.push_back({list, own});
+        begin = end + separator.size();
+      }
+    }
+    parts = std::move(inner);
+  }
+  for (const auto &[text, at] : parts)
+    take(text, at);
+}
+
+/// Reads one innermost list.
+bool LineReader::readList(List &list) {
+  bool good = true;
+  if (const Pieces *pieces = vocabularies.piecesOf(field))
+    for (const Pieces::Piece &piece : pieces->cut(list.text))
+      good &= addId(list.text, piece.id, list.values);
+  else
+    forSymbols(list.text, vocabularies.isChars(field),
+               [&](std::string_view word) {
+                 good &= width == 1 ? readWord(word, list.values)
+                                    : readPlace(word, list.values);
+               });
+  if (field.isSentence)
+    list.values.push_back(Symbol::end);
+  return good;
+}
+
+/// The numbers of one place, `0.5,1.5`; of data without places spaces will do.
+bool LineReader::readPlace(std::string_view word, std::vector<double> &values) {
+  size_t before = values.size();
+  for (size_t begin = 0; begin <= word.size();) {
+    size_t end = std::min(word.find(',', begin), word.size());
+    if (!readWord(word.substr(begin, end - begin), values))
+      return false;
+    begin = end + 1;
+  }
+  auto count = static_cast<int64_t>(values.size() - before);
+  if (field.numIndices == 0 || count == width)
+    return true;
+  return explain(word, fmt::format("'{}' has {} numbers per place, with commas "
+                                   "between them, but this one has {}",
+                                   field.name, width, count));
+}
+
+/// Finds how long an axis is, in all lists.
+bool LineReader::measure(std::string_view line, size_t axis, Lengths &lengths) {
+  const DataAxis &what = spec.axes[axis];
+  bool isInner = axis + 1 == extents.size();
+  // Of each list that the axis has: its outer places, and how many it holds.
+  std::map<std::vector<int64_t>, std::pair<int64_t, std::string_view>> counts;
+  for (const List &list : lists) {
+    std::vector<int64_t> outer(list.at.begin(),
+                               list.at.begin() + static_cast<ptrdiff_t>(axis));
+    auto &[count, text] = counts[outer];
+    text = list.text;
+    count = std::max(count, isInner ? int64_t(list.values.size()) / width
+                                    : list.at[axis] + 1);
+  }
+  int64_t &extent = extents[axis];
+  std::vector<int64_t> all;
+  for (const auto &[outer, given] : counts) {
+    all.push_back(given.first);
+    extent = std::max(extent, given.first);
+  }
+  if (!what.parent.empty()) {
+    lengths[what.length] = LengthValues::perParent(std::move(all));
+    return true;
+  }
+  int64_t wanted = what.length.empty() ? what.size : extent;
+  for (const auto &[outer, given] : counts)
+    if (given.first != wanted)
+      return explain(
+          axis == 0 ? line : given.second,
+          what.length.empty()
+              ? fmt::format("'{}' has {} values per {} but this line has {}",
+                            field.name, wanted,
+                            extents.size() == 1 ? "example" : "list",
+                            given.first)
+              : fmt::format("the lists of '{}' have one length {}, but this "
+                            "one has {} values and another {}",
+                            field.name, what.length, given.first, wanted));
+  if (extent == 0)
+    return explain(line, "'" + field.name + "' has no value here");
+  if (!what.length.empty())
+    lengths[what.length] = LengthValues::of(extent);
+  return true;
+}
+
+/// Puts every list where it belongs; zeros stand behind the shorter ones.
+void LineReader::place(DataValues &result) const {
+  result.shape = extents;
+  int64_t size = width;
+  for (int64_t extent : extents)
+    size *= extent;
+  for (size_t axis = extents.size(); axis < spec.axes.size(); ++axis)
+    result.shape.push_back(spec.axes[axis].size);
+  result.values.assign(size, 0);
+  for (const List &list : lists) {
+    int64_t row = 0;
+    for (size_t axis = 0; axis < list.at.size(); ++axis)
+      row = row * extents[axis] + list.at[axis];
+    int64_t length = extents.empty() ? size : extents.back() * width;
+    std::copy(list.values.begin(), list.values.end(),
+              result.values.begin() + row * length);
+  }
+}
+
+bool LineReader::read(std::string_view line, DataValues &result,
+                      Lengths &lengths) {
+  forLists(line, field.separators,
+           [&](std::string_view text, const std::vector<int64_t> &at) {
+             lists.push_back({at, text, {}});
+           });
+  bool good = true;
+  for (List &list : lists)
+    good &= readList(list);
+  if (!good)
+    return false;
+  if (field.numIndices == 0) {
+    auto count = static_cast<int64_t>(lists[0].values.size());
+    if (count != width)
+      return explain(line, fmt::format("'{}' has {} values per example but "
+                                       "this line has {}",
+                                       field.name, width, count));
+  }
+  extents.assign(field.numIndices, 0);
+  for (size_t axis = 0; axis < extents.size(); ++axis)
+    if (!measure(line, axis, lengths))
+      return false;
+  place(result);
+  return true;
+}
 
 bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   if (spec.kind == DataKind::Real) {
@@ -261,27 +417,13 @@ bool LineReader::addId(std::string_view place, int64_t id,
   return true;
 }
 
-bool LineReader::shape(std::string_view line, DataValues &result) {
-  auto count = static_cast<int64_t>(result.values.size());
-  if (spec.axes.empty() || spec.axes[0].length.empty()) {
-    int64_t wanted = spec.axes.empty() ? 1 : spec.axes[0].size;
-    if (count != wanted)
-      return explain(line, fmt::format("'{}' has {} values per example but "
-                                       "this line has {}",
-                                       field.name, wanted, count));
-  } else if (count == 0) {
-    return explain(line, "'" + field.name + "' has no value here");
-  }
-  if (!spec.axes.empty())
-    result.shape.push_back(count);
-  return true;
-}
-
 bool fovea::runtime::readLine(std::string_view line, const TextField &field,
                               const DataSpec &spec,
                               const Vocabularies &vocabularies,
-                              DataValues &result, const Report &report) {
-  return LineReader(field, spec, vocabularies, report).read(line, result);
+                              DataValues &result, Lengths &lengths,
+                              const Report &report) {
+  return LineReader(field, spec, vocabularies, report)
+      .read(line, result, lengths);
 }
 
 std::string fovea::runtime::textOf(const TextField &field,

@@ -2,6 +2,8 @@
 //
 // One example per line, symbols with spaces between them (ids, words of a
 // vocabulary, labels of a class, numbers), or characters (code points) without.
+// Where data have several axes, a separator stands between the lists of each
+// outer one, and commas between the numbers of one place: `a b | c`, `1,2 3,4`.
 // Turns lines into values and values into lines; where lines come from, and
 // how a mistake is shown, is decided elsewhere.
 //
@@ -35,6 +37,11 @@ struct TextField {
   std::string vocabulary; // the name that declares it; of tokens
   int64_t size = -1;      // ids are 0 .. size-1; -1: any
   std::vector<std::string> labels;
+  /// How many axes have places; what one place holds lies along the others.
+  int64_t numIndices = 1;
+  /// What stands between the lists of an axis that lies outside of another
+  /// one, outermost first: one less than there are axes with places.
+  std::vector<std::string> separators;
   /// What to do about a word where there is no vocabulary: ends the sentence.
   std::string hint;
 };
@@ -108,14 +115,20 @@ size_t validUtf8(std::string_view text);
 void forSymbols(std::string_view line, bool isChars,
                 const std::function<void(std::string_view)> &take);
 
+/// Calls `take` for each innermost list of a line, with its number in each
+/// outer one.
+void forLists(std::string_view line, const std::vector<std::string> &separators,
+              const std::function<void(std::string_view,
+                                       const std::vector<int64_t> &)> &take);
+
 /// Is told each mistake: where in the line, and what it is.
 using Report = std::function<void(std::string_view, const std::string &)>;
 
-/// Reads the values of one line, of valid UTF-8. False when any is wrong
-/// (reported). `spec` has one axis at most.
+/// Reads the values of one line, of valid UTF-8, and the lengths of their axes.
+/// False when any is wrong (reported).
 bool readLine(std::string_view line, const TextField &field,
               const DataSpec &spec, const Vocabularies &vocabularies,
-              DataValues &result, const Report &report);
+              DataValues &result, Lengths &lengths, const Report &report);
 
 /// What stands for `<unk>` at a place, or nothing.
 using Replacement = std::function<std::optional<std::string>(size_t)>;

@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 5;
+static constexpr int formatVersion = 6;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -101,11 +101,12 @@ template <typename A> static void fields(A &a, DataAxis &x) {
 
 template <typename A> static void fields(A &a, DataSpec &x) {
   a(x.name), a(x.kind, DataKind::Bit), a(x.axes), a(x.limit);
+  a(x.limitLength);
 }
 
 template <typename A> static void fields(A &a, TextField &x) {
   a(x.name), a(x.isSymbols), a(x.isSentence), a(x.ends), a(x.vocabulary);
-  a(x.size), a(x.labels);
+  a(x.size), a(x.labels), a(x.numIndices), a(x.separators);
 }
 
 template <typename A> static void fields(A &a, ParameterDescription &x) {
@@ -113,7 +114,7 @@ template <typename A> static void fields(A &a, ParameterDescription &x) {
 }
 
 template <typename A> static void fields(A &a, DataDescription &x) {
-  a(x.spec), a(x.text), a(x.isChosen);
+  a(x.spec), a(x.text), a(x.isChosen), a(x.isText);
 }
 
 template <typename A> static void fields(A &a, UnknownWords &x) {
@@ -385,6 +386,15 @@ static bool isWhole(const Description &description) {
            gives(description.decoder, equation.name);
   for (const Program &program : description.programs)
     good &= isWhole(program);
+  for (const DataDescription &data : description.data) {
+    const TextField &text = data.text;
+    auto numAxes = static_cast<int64_t>(data.spec.axes.size());
+    int64_t outer = std::max<int64_t>(text.numIndices - 1, 0);
+    good = good && text.numIndices >= 0 && text.numIndices <= numAxes &&
+           static_cast<int64_t>(text.separators.size()) == outer;
+    for (const std::string &separator : text.separators)
+      good = good && !separator.empty();
+  }
   for (const ParameterDescription &parameter : description.parameters) {
     int64_t count = 1;
     for (int64_t extent : parameter.shape) {

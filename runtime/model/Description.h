@@ -26,6 +26,8 @@ struct DataDescription {
   TextField text;
   /// Observed in training, generated in decoding.
   bool isChosen = false;
+  /// Whether lines of text hold it; the compiler alone reads other files.
+  bool isText = true;
 };
 
 struct Description {

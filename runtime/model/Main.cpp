@@ -70,6 +70,7 @@ private:
   bool readExample(const std::string &line, Example &example);
   bool readColumn(std::string_view text, const DataDescription &data,
                   Example &example);
+  bool hasPlaces(const Example &example);
   int runBatch(std::vector<Example> &examples);
   Status print(const std::vector<Example> &examples);
   void printExample(int64_t number, const Example &example,
@@ -160,17 +161,10 @@ bool Runner::readColumn(std::string_view text, const DataDescription &data,
   };
   if (data.spec.name == description.unknown.given)
     example.words = wordsOf(text, data.text, model->words());
-  bool good =
-      readLine(text, data.text, data.spec, model->words(), values, report);
-  if (good && !data.spec.axes.empty() && !data.spec.axes[0].length.empty()) {
-    const std::string &length = data.spec.axes[0].length;
-    auto [known, isNew] =
-        example.lengths.try_emplace(length, LengthValues::of(values.shape[0]));
-    if (!isNew && known->second.values[0] != values.shape[0])
-      mistake = fmt::format("'{}' has length {} = {} but other data has {}",
-                            data.spec.name, length, values.shape[0],
-                            known->second.values[0]);
-  }
+  Lengths lengths;
+  if (readLine(text, data.text, data.spec, model->words(), values, lengths,
+               report))
+    mistake = addLengths(data.spec.name, lengths, example);
   if (mistake.empty())
     return true;
   failAt(mistake);
@@ -184,7 +178,7 @@ bool Runner::readExample(const std::string &line, Example &example) {
     return false;
   }
   if (inputs.size() == 1)
-    return readColumn(line, *inputs[0], example);
+    return readColumn(line, *inputs[0], example) && hasPlaces(example);
   std::vector<std::string_view> columns;
   for (size_t begin = 0; begin <= line.size();) {
     size_t end = std::min(line.find('\t', begin), line.size());
@@ -202,15 +196,27 @@ bool Runner::readExample(const std::string &line, Example &example) {
   for (size_t i = 0; i < columns.size(); ++i)
     if (!readColumn(columns[i], *inputs[i], example))
       return false;
+  return hasPlaces(example);
+}
+
+/// Whether what is a place in other data lies in them.
+bool Runner::hasPlaces(const Example &example) {
+  for (const DataDescription *data : inputs)
+    if (Status status = checkLimit(data->spec, example, lineNumber);
+        status.failed()) {
+      failAt(status.text());
+      return false;
+    }
   return true;
 }
 
 int Runner::runLines(int descriptor) {
   for (const DataDescription *data : inputs)
-    if (data->spec.axes.size() > 1)
-      return fail(fmt::format("'{}' has {} axes, which a line of text cannot "
-                              "have; give a batch as FILE.safetensors",
-                              data->spec.name, data->spec.axes.size()));
+    if (!data->isText)
+      return fail(fmt::format("'{}' is pictures or sound, which a line of text "
+                              "does not hold; give a batch as "
+                              "FILE.safetensors",
+                              data->spec.name));
   Lines lines(descriptor);
   lineNumber = 0;
   std::string line;

@@ -147,7 +147,7 @@ bool TrainCommand::openModel() {
     return false;
   std::map<std::string, TextSource> texts;
   for (const GivenData &data : splitData(arguments.data))
-    if (!data.isTensors())
+    if (data.form() == GivenData::Text)
       texts[data.name] = sourceOf(data.path);
   if (!vocabularies.build(session, *model, texts))
     return false;

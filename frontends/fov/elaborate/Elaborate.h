@@ -199,6 +199,10 @@ private:
                     Array &array, Scope &scope);
   bool readDataType(const ast::Type &type, Array &array, Scope &scope,
                     bool ownVocabulary);
+  // How files of data are read (ElaborateLoaders.cpp).
+  bool readLoader(const ast::Type &type, Array &array, Scope &scope);
+  bool readLoaderNumbers(const ast::Item &item, FileLoader &loader,
+                         const std::string &name, Scope &scope);
   Vocabulary *makeVocabulary(const std::string &name, SMLoc loc,
                              const ast::Expr *call, Scope &scope);
   std::optional<int64_t> symbolCount(const std::string &name,

@@ -390,7 +390,8 @@ void Elaborator::readData(const Statement &s, Symbol &symbol, Scope &scope,
     if (!readDataAxis(s, axis, *array, scope))
       return;
   symbol.kind = Symbol::Reading;
-  bool known = readDataType(s.type, *array, scope, ownVocabulary);
+  bool known = readDataType(s.type, *array, scope, ownVocabulary) &&
+               readLoader(s.type, *array, scope);
   symbol.kind = Symbol::Mistake;
   if (!known)
     return;

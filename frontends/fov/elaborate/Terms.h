@@ -10,6 +10,7 @@
 #ifndef FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H
 #define FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H
 
+#include "frontends/fov/FileLoader.h"
 #include "frontends/fov/elaborate/Extent.h"
 #include "frontends/fov/syntax/Ast.h"
 #include "llvm/ADT/StringMap.h"
@@ -214,6 +215,7 @@ struct Array {
   bool ends = false;       // position(p) ends
   bool generated = false;  // has a choice: `name ~ ..`
   bool latent = false;
+  FileLoader loader;
 
   // Param: the shape as declared, over sizes that a call may still bind; and
   // what the model declares it by: `cell.2` of `cell.2.weight`; empty when it

@@ -135,6 +135,7 @@ struct Type {
   Expr *of = nullptr;    // of token, sentence: a path (Name or Member)
   ArrayRef<Expr *> args; // real extents; class count or labels; position name
   bool ends = false;
+  Expr *loader = nullptr; // behind `from`: a Name or a Call
 };
 
 /// `name [sizes] (args) = expr` or `{ body }`.

@@ -140,7 +140,7 @@ bool Parser::parseAxis(Axis &axis) {
 /// type = ( "token" | "sentence" ) [ "of" path ]
 ///      | "real" [ "(" expr { "," expr } ")" ] | "int" | "bit"
 ///      | "class" "(" ( expr | STRING { "," STRING } ) ")"
-///      | "position" "(" NAME ")", each with [ "ends" ]
+///      | "position" "(" NAME ")", each with [ "ends" ] [ "from" call ]
 bool Parser::parseType(Type &type) {
   if (at(Token::Name) && !is_contained(typeWords, token.text)) {
     StringRef meant = nearest(token.text, typeWords);
@@ -182,10 +182,11 @@ bool Parser::parseType(Type &type) {
     advance();
     type.ends = true;
   } else if (at(Token::Name)) {
-    expected("',', ';' or a new line", {"of", "ends"});
+    expected("',', ';' or a new line", {"of", "ends", "from"});
     return false;
   }
-  return true;
+  return !take(Token::keyword_from) ||
+         (type.loader = parseCall("a kind of files"));
 }
 
 /// "length" NAME "[" ( binder | expr ) "]" "=" expr

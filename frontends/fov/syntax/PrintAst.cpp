@@ -253,6 +253,8 @@ void Printer::printType(const Type &type) {
       printLabelled("of", type.of);
     for (const Expr *arg : type.args)
       printExpr(arg);
+    if (type.loader)
+      printLabelled("from", type.loader);
   });
 }
 

@@ -1,0 +1,429 @@
+//===- FileData.cpp - pictures, sounds and arrays as data -----------------===//
+
+#include "driver/data/FileData.h"
+#include "driver/data/Npy.h"
+#include "driver/data/Pixels.h"
+#include "driver/data/Sound.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+using runtime::DType;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static bool endsAs(StringRef name, llvm::ArrayRef<StringRef> endings) {
+  return llvm::any_of(endings, [&](StringRef ending) {
+    return name.ends_with_insensitive(ending);
+  });
+}
+
+static bool isPicture(StringRef name) {
+  return endsAs(name, {".png", ".jpg", ".jpeg"});
+}
+
+static bool isSound(StringRef name) { return endsAs(name, {".wav", ".flac"}); }
+
+bool fovea::cli::isDataFile(StringRef name) {
+  return isPicture(name) || isSound(name) || name.ends_with(".npy");
+}
+
+/// Splits `x.npz:images`.
+static std::pair<StringRef, StringRef> splitMember(StringRef path) {
+  size_t found = path.rfind(".npz:");
+  if (found == StringRef::npos)
+    return {path, ""};
+  return {path.take_front(found + 4), path.drop_front(found + 5)};
+}
+
+bool fovea::cli::isArrayFile(StringRef path) {
+  StringRef file = splitMember(path).first;
+  return file.ends_with(".npz") || file.ends_with(".npy");
+}
+
+Status fovea::cli::listFiles(const std::string &path,
+                             std::vector<std::string> &files) {
+  if (!llvm::sys::fs::is_directory(path)) {
+    files.push_back(path);
+    return Status::success();
+  }
+  std::error_code failure;
+  for (llvm::sys::fs::directory_iterator file(path, failure), end;
+       file != end && !failure; file.increment(failure)) {
+    StringRef name = llvm::sys::path::filename(file->path());
+    if (name.starts_with("."))
+      continue;
+    if (!isDataFile(name))
+      return Status::error(fmt::format(
+          "'{}' is neither a picture (.png, .jpg) nor a sound (.wav, .flac) "
+          "nor an array (.npy)",
+          file->path()));
+    files.push_back(file->path());
+  }
+  if (failure)
+    return Status::error(
+        fmt::format("cannot read '{}': {}", path, failure.message()));
+  if (files.empty())
+    return Status::error("the folder '" + path + "' has no files");
+  llvm::sort(files);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// One example
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where the rows, columns and channels of pictures lie among the axes of data.
+struct PixelAxes {
+  int64_t channels = 0; // 0: the data hold no pictures
+  bool areFirst = false;
+
+  explicit PixelAxes(const runtime::DataSpec &spec) {
+    auto numOf = [&](size_t axis) {
+      const runtime::DataAxis &what = spec.axes[axis];
+      bool isCount = what.length.empty() &&
+                     (what.size == 1 || what.size == 3 || what.size == 4);
+      return isCount ? what.size : 0;
+    };
+    if (spec.axes.size() == 2)
+      channels = 1;
+    if (spec.axes.size() != 3)
+      return;
+    channels = numOf(2);
+    areFirst = channels == 0;
+    if (areFirst)
+      channels = numOf(0);
+  }
+};
+
+/// Reads files of one data name.
+class FileReader {
+public:
+  FileReader(const DataInfo &data, const runtime::DataSpec &spec)
+      : data(data), spec(spec) {}
+
+  Status read(const std::string &path, LoadedValues &result);
+
+private:
+  Status readPixels(const std::string &path, LoadedValues &result);
+  Status readFrames(const std::string &path, LoadedValues &result);
+  Status readArray(const std::string &path, LoadedValues &result);
+  Status setShape(const std::string &path, const std::vector<int64_t> &shape,
+                  LoadedValues &result);
+  Status mistake(const std::string &path, const std::string &text) const {
+    return Status::error(fmt::format("'{}' {}", path, text));
+  }
+
+  const DataInfo &data;
+  const runtime::DataSpec &spec;
+};
+
+} // namespace
+
+static Status readBytes(const std::string &path, std::string &bytes) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return Status::error(
+        fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
+  bytes = (*buffer)->getBuffer().str();
+  return Status::success();
+}
+
+/// Takes the extents of what a file holds, where they are those of the data.
+Status FileReader::setShape(const std::string &path,
+                            const std::vector<int64_t> &shape,
+                            LoadedValues &result) {
+  auto wanted = [&] {
+    std::string text;
+    for (const runtime::DataAxis &axis : spec.axes)
+      text += (text.empty() ? "" : ", ") +
+              (axis.length.empty() ? std::to_string(axis.size) : axis.length);
+    return "[" + text + "]";
+  };
+  auto differs = [&] {
+    return mistake(path,
+                   fmt::format("is {} but '{}' is {}",
+                               runtime::shapeText(shape), data.name, wanted()));
+  };
+  if (shape.size() != spec.axes.size())
+    return differs();
+  for (auto [extent, axis] : llvm::zip(shape, spec.axes)) {
+    if (axis.length.empty() ? extent != axis.size : extent < 1)
+      return differs();
+    if (!axis.parent.empty())
+      return mistake(path, "has rows of one length, but those of '" +
+                               data.name + "' have lengths of their own");
+    if (axis.length.empty())
+      continue;
+    auto [known, isNew] = result.lengths.try_emplace(
+        axis.length, runtime::LengthValues::of(extent));
+    if (!isNew && known->second.values.front() != extent)
+      return differs();
+  }
+  result.values.shape = shape;
+  return Status::success();
+}
+
+/// Argument `name` of a loader for a channel; `usual` where there is none.
+static double argumentOf(const FileLoader &loader, const std::string &name,
+                         int64_t channel, double usual) {
+  auto found = loader.numbers.find(name);
+  if (found == loader.numbers.end())
+    return usual;
+  const std::vector<double> &numbers = found->second;
+  return numbers[numbers.size() > 1 ? channel : 0];
+}
+
+/// A byte of a channel as the model sees it: normalised, or black and white.
+static double pixelOf(const DataInfo &data, int64_t channel, uint8_t byte) {
+  if (data.kind == DataInfo::Bit)
+    return byte >= 128;
+  return (byte / 255.0 - argumentOf(data.loader, "mean", channel, 0)) /
+         argumentOf(data.loader, "deviation", channel, 1);
+}
+
+Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
+  PixelAxes axes(spec);
+  if (data.loader.kind == "sound")
+    return mistake(path,
+                   "is a picture, but '" + data.name + "' comes from sound");
+  if (axes.channels == 0)
+    return mistake(path, fmt::format("is a picture, but '{}' is not written "
+                                     "'[Y, X] : real(3)' or '[Y, X] : real'",
+                                     data.name));
+  std::string bytes;
+  if (Status status = readBytes(path, bytes); status.failed())
+    return status;
+  Picture picture;
+  auto take = [&](int64_t rows, int64_t columns) {
+    std::vector<int64_t> shape = {rows, columns};
+    if (spec.axes.size() == 3)
+      shape.insert(axes.areFirst ? shape.begin() : shape.end(), axes.channels);
+    return setShape(path, shape, result);
+  };
+  if (Status status = readPicture(bytes, path, axes.channels, take, picture);
+      status.failed())
+    return status;
+  int64_t size = picture.rows * picture.columns, channels = picture.channels;
+  result.values.values.resize(size * channels);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      result.values
+          .values[axes.areFirst ? channel * size + i : i * channels + channel] =
+          pixelOf(data, channel, picture.bytes[i * channels + channel]);
+  return Status::success();
+}
+
+Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
+  const FileLoader &loader = data.loader;
+  if (loader.kind != "sound")
+    return mistake(path, fmt::format("is a sound; the spec says how '{}' is "
+                                     "made of it: 'real(123) from sound(rate "
+                                     "= 16000)'",
+                                     data.name));
+  SoundOptions options;
+  options.rate = std::llround(loader.number("rate"));
+  options.filters = std::llround(loader.number("filters"));
+  options.deltas = std::llround(loader.number("deltas"));
+  options.window = loader.number("window");
+  options.shift = loader.number("shift");
+  options.normalise = loader.number("normalise") != 0;
+  std::vector<double> samples;
+  if (Status status = readSound(path, options.rate, samples); status.failed())
+    return status;
+  result.values.values = framesOf(samples, options);
+  int64_t count = result.values.values.size() / options.width();
+  return setShape(path, {count, options.width()}, result);
+}
+
+/// What an array of a file is to some data: bytes are pixels where the spec
+/// says so, whole numbers are numbers.
+static Status fit(const std::string &path, const DataInfo &data,
+                  runtime::Tensor &tensor, int64_t channels, bool areFirst,
+                  int64_t numPixels) {
+  if (data.kind == DataInfo::Bit && tensor.isReal())
+    return Status::error(fmt::format("'{}' is {} but '{}' is bits", path,
+                                     runtime::nameOf(tensor.type), data.name));
+  if (data.kind != DataInfo::Real || tensor.isReal())
+    return Status::success();
+  bool isBytes = data.loader.kind == "pixels" && tensor.type == DType::U8;
+  std::vector<double> values = tensor.toDoubles();
+  for (size_t i = 0; isBytes && i < values.size(); ++i) {
+    int64_t channel =
+        areFirst ? int64_t(i) / numPixels % channels : int64_t(i) % channels;
+    values[i] = pixelOf(data, channel, uint8_t(values[i]));
+  }
+  tensor = runtime::Tensor::of(DType::F64, tensor.shape, values);
+  return Status::success();
+}
+
+/// The same, by the axes of the data, which are the last of the tensor.
+static Status fit(const std::string &path, const DataInfo &data,
+                  const runtime::DataSpec &spec, runtime::Tensor &tensor) {
+  PixelAxes axes(spec);
+  int64_t numPixels = 1;
+  if (size_t rank = tensor.shape.size(); axes.areFirst && rank >= 2)
+    numPixels =
+        std::max<int64_t>(1, tensor.shape[rank - 2] * tensor.shape[rank - 1]);
+  return fit(path, data, tensor, std::max<int64_t>(1, axes.channels),
+             axes.areFirst, numPixels);
+}
+
+Status FileReader::readArray(const std::string &path, LoadedValues &result) {
+  std::string bytes;
+  runtime::Tensor tensor;
+  Status status = readBytes(path, bytes);
+  if (status.succeeded())
+    status = parseNpy(bytes, path, tensor);
+  if (status.succeeded())
+    status = setShape(path, tensor.shape, result);
+  if (status.succeeded())
+    status = fit(path, data, spec, tensor);
+  if (status.failed())
+    return status;
+  if (data.kind != DataInfo::Real && tensor.isReal())
+    return mistake(path, fmt::format("is {} but '{}' is whole numbers",
+                                     runtime::nameOf(tensor.type), data.name));
+  result.values.values = tensor.toDoubles();
+  for (double value : result.values.values)
+    if (!std::isfinite(value))
+      return mistake(path, fmt::format("has the value {}", value));
+  return Status::success();
+}
+
+Status FileReader::read(const std::string &path, LoadedValues &result) {
+  if (data.kind != DataInfo::Real && data.kind != DataInfo::Bit)
+    return mistake(path, "holds numbers, but '" + data.name +
+                             "' is neither 'real' nor 'bit'");
+  if (isPicture(path))
+    return readPixels(path, result);
+  return isSound(path) ? readFrames(path, result) : readArray(path, result);
+}
+
+Status fovea::cli::loadFile(const std::string &path, const DataInfo &data,
+                            const runtime::DataSpec &spec,
+                            LoadedValues &result) {
+  return FileReader(data, spec).read(path, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays of all examples
+//===----------------------------------------------------------------------===//
+
+/// Lengths that nothing else says are those of the array itself.
+static void addFullLengths(const runtime::DataSpec &spec,
+                           runtime::TensorFile &file) {
+  const runtime::Tensor &tensor = file.tensors.at(spec.name);
+  if (tensor.shape.size() != spec.axes.size() + 1)
+    return;
+  int number = 0;
+  for (auto [axis, what] : llvm::enumerate(spec.axes)) {
+    if (what.length.empty())
+      continue;
+    ++number;
+    std::string name = number == 1
+                           ? spec.name + ".length"
+                           : fmt::format("{}.length.{}", spec.name, number);
+    // How many there are in each row only the file knows.
+    if (!what.parent.empty() || file.tensors.contains(name))
+      continue;
+    file.tensors[name] = runtime::Tensor::of(
+        DType::I64, {tensor.shape[0]},
+        std::vector<double>(tensor.shape[0], double(tensor.shape[axis + 1])));
+  }
+}
+
+static Status addArray(const std::string &path, const DataInfo &data,
+                       const runtime::DataSpec &spec, runtime::Tensor tensor,
+                       runtime::TensorFile &file) {
+  if (Status status = fit(path, data, spec, tensor); status.failed())
+    return status;
+  file.tensors[spec.name] = std::move(tensor);
+  return Status::success();
+}
+
+/// Takes the arrays that say how long `name` is, where the file has them.
+static Status takeLengths(const std::string &path, StringRef name,
+                          llvm::ArrayRef<std::string> names,
+                          runtime::TensorFile &file) {
+  for (const std::string &other : names)
+    if (StringRef(other).starts_with((name + ".length").str()))
+      if (Status status = readNpz(path, other, file.tensors[other]);
+          status.failed())
+        return status;
+  return Status::success();
+}
+
+Status fovea::cli::loadArrays(const std::string &path, const DataInfo &data,
+                              const runtime::DataSpec &spec,
+                              runtime::TensorFile &file) {
+  auto [archive, member] = splitMember(path);
+  runtime::Tensor tensor;
+  std::string shown = path;
+  if (archive.ends_with(".npy")) {
+    std::string bytes;
+    Status status = readBytes(path, bytes);
+    if (status.succeeded())
+      status = parseNpy(bytes, path, tensor);
+    if (status.failed())
+      return status;
+  } else {
+    std::vector<std::string> names;
+    if (Status status = listNpz(archive.str(), names); status.failed())
+      return status;
+    std::string name = !member.empty()     ? member.str()
+                       : names.size() == 1 ? names.front()
+                                           : data.name;
+    std::vector<StringRef> known(names.begin(), names.end());
+    if (!llvm::is_contained(names, name))
+      return Status::error(fmt::format("'{}' has no array '{}'{}",
+                                       archive.str(), name,
+                                       existing(name, std::move(known))));
+    Status status = readNpz(archive.str(), name, tensor);
+    if (status.succeeded())
+      status = takeLengths(archive.str(), data.name, names, file);
+    if (status.failed())
+      return status;
+    shown = archive.str() + ":" + name;
+  }
+  if (Status status = addArray(shown, data, spec, std::move(tensor), file);
+      status.failed())
+    return status;
+  addFullLengths(spec, file);
+  return Status::success();
+}
+
+Status fovea::cli::loadAllArrays(const std::string &path, const Model &model,
+                                 const std::vector<runtime::DataSpec> &specs,
+                                 runtime::TensorFile &file) {
+  std::vector<std::string> names;
+  if (StringRef(path).ends_with(".npy"))
+    return Status::error(fmt::format("'{0}' is one array, and it has a name: "
+                                     "'--data {1}={0}'",
+                                     path,
+                                     specs.empty() ? "NAME" : specs[0].name));
+  if (Status status = listNpz(path, names); status.failed())
+    return status;
+  for (const runtime::DataSpec &spec : specs)
+    for (const DataInfo &data : model.data)
+      if (data.name == spec.name && llvm::is_contained(names, spec.name))
+        if (Status status =
+                loadArrays(path + ":" + spec.name, data, spec, file);
+            status.failed())
+          return status;
+  if (llvm::is_contained(names, "example"))
+    return readNpz(path, "example", file.tensors["example"]);
+  return Status::success();
+}
