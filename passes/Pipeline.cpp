@@ -100,6 +100,8 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createJoinSums());
   // What the equations are from here on.
   manager.addPass(createNameProducts());
+  // Ahead of all that a machine decides.
+  manager.addPass(createOrderSums());
 }
 
 void fovea::attn::formKernels(OpPassManager &programs) {

@@ -11,26 +11,13 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using arith::CmpIPredicate;
 
-/// Whether another index of the op has a length of its own for each place of
-/// index `number`: its loop has one end, so `number` has one place.
-static bool hasNested(ComputeOp op, unsigned number,
-                      const StorageMap &storage) {
-  std::string parent = extentText(op.getExtents()[number]);
-  return llvm::any_of(op.getExtents(), [&](Attribute extent) {
-    auto length = dyn_cast<StringAttr>(extent);
-    return length && storage.length(length.getValue()).parent == parent;
-  });
-}
-
 ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
                                const StorageMap &storage, ComputeOp op,
                                unsigned lanes, ArrayRef<unsigned> given)
     : builder(builder), storage(storage), op(op), lanes(lanes),
-      along(vectorIndex(op,
-                        [&](unsigned number) {
-                          return !llvm::is_contained(given, number) &&
-                                 !hasNested(op, number, storage);
-                        })),
+      along(vectorIndex(
+          op,
+          [&](unsigned number) { return !llvm::is_contained(given, number); })),
       scattered(scatteredBy(op)) {
   unsigned last = op.getNumParallel() - 1;
   if (scattered &&

@@ -9,7 +9,7 @@
 #define FOVEA_CODEGEN_KERNEL_COMPUTEEMITTER_H
 
 #include "codegen/kernel/BodyEmitter.h"
-#include "passes/kernels/VectorIndex.h"
+#include "passes/analysis/VectorIndex.h"
 
 namespace fovea::codegen {
 

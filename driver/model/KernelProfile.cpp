@@ -3,8 +3,8 @@
 #include "driver/model/KernelProfile.h"
 #include "dialect/LinearForm.h"
 #include "passes/analysis/Product.h"
+#include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
-#include "passes/kernels/VectorIndex.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Path.h"
 

@@ -74,8 +74,8 @@ struct RowsProduct {
 ///
 ///   C[h.., m, n] = sum[k](A[h.., m, k] * B[h.., n, k])
 ///
-/// or the sum of these over the examples. The axes of A and B may stand in any
-/// order. In a loop it is one of each step.
+/// The axes of A and B may stand in any order. In a loop it is one of each
+/// step.
 struct ExampleProduct {
   ReadOp left, right; // A and B
   /// What each axis of A, B and C is read at: an index of the op, or, ahead of

@@ -330,4 +330,33 @@ def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
   }];
 }
 
+def OrderSums : Pass<"attn-order-sums", "::mlir::ModuleOp"> {
+  let summary = "in which order equations add up";
+  let description = [{
+    * In: batched programs whose products are named.
+    * Out: the same programs, in which the order of every reduction follows from
+      the equation alone, so that all machines give the same bits. `attn.partial`
+      names the reduction index whose elements have 16 partial results: element i
+      belongs to number i mod 16, and in the end number i is combined with i + 8,
+      then with i + 4, i + 2, i + 1. Without it there is one chain. A sum over a
+      length of what does not lie one beside the other, as a log-likelihood,
+      becomes an equation that names its terms, and their sum; a sum over the
+      examples of products of theirs becomes the product of each, and their sum.
+    * After: all that changes equations, and `attn-name-products`.
+    * Not: products, whose elements are one chain each, and reductions along
+      whose result vectors serve better.
+
+    Example: the log-likelihood of a sentence.
+
+    ```mlir
+    %p = attn.compute () sum (%t: "T") { %logp[%t, %word[%t]] } {attn.batch = "each"}
+
+    // becomes
+
+    %0 = attn.compute (%t: "T") { %logp[%t, %word[%t]] } {attn.batch = "each"}
+    %p = attn.compute () sum (%t: "T") { %0[%t] } {attn.batch = "each", attn.partial = 0}
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_FUSE_PASSES_TD

@@ -11,9 +11,9 @@
 
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
+#include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
-#include "passes/kernels/VectorIndex.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -107,8 +107,7 @@ bool Gatherer::isMember(ComputeOp op) {
     return false;
   auto extent = dyn_cast<IntegerAttr>(op.getExtents()[0]);
   if (!extent || extent.getInt() % lanes != 0 ||
-      (width != 0 && extent.getInt() != width) ||
-      vectorIndex(op, [](unsigned) { return true; }) != 0)
+      (width != 0 && extent.getInt() != width) || vectorIndex(op) != 0)
     return false;
   bool isGood = true;
   llvm::MapVector<Value, int64_t> parts;

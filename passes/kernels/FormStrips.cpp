@@ -39,14 +39,6 @@ struct Member {
   bool sumsRows = false;
   /// Whether it stays the product that it is.
   bool isProduct = true;
-  /// Whether it is a sum over the rows of which only the terms are computed
-  /// here.
-  bool isSplit = false;
-  /// Whether what it gives is whole only after the last strip, in itself or as
-  /// a sum of what is computed here.
-  bool isWholeAfter() const {
-    return sumsRows || isSplit || batchOf(op) == BatchKind::sum;
-  }
 };
 
 struct Group {
@@ -75,13 +67,11 @@ public:
 private:
   std::optional<Member> asRows(ComputeOp op);
   std::optional<Member> asSum(ComputeOp op);
-  std::optional<Member> asSplit(ComputeOp op);
   bool findShared(ComputeOp op, Member &member);
   bool alignPending(ComputeOp op, const Member &reader);
   bool isPairs(Value array) const;
   bool visit(Operation &op);
   void join(const Member &member);
-  void split();
   void move();
   Attribute extentOf(size_t shared) const {
     return shared < group.outer.size() ? group.outer[shared] : group.rows;
@@ -250,12 +240,11 @@ bool Gatherer::alignPending(ComputeOp op, const Member &reader) {
   return isGood;
 }
 
-/// An equation that gives the rows that it reads, or their sums over the
-/// examples.
+/// An equation that gives the rows that it reads.
 std::optional<Member> Gatherer::asRows(ComputeOp op) {
   Member member;
   member.op = op;
-  if (batchOf(op) == BatchKind::once || op.getReducer() == Reducer::cumsum ||
+  if (batchOf(op) != BatchKind::each || op.getReducer() == Reducer::cumsum ||
       rowsProductOf(op) ||
       llvm::any_of(
           op.getExtents(),
@@ -275,8 +264,6 @@ std::optional<Member> Gatherer::asRows(ComputeOp op) {
   // Other products are computed row by row.
   member.isProduct = product && product->m == member.shared.back() &&
                      op.getNumParallel() == numShared + 1;
-  if (batchOf(op) == BatchKind::sum && !member.isProduct)
-    return std::nullopt;
   return member;
 }
 
@@ -296,65 +283,11 @@ std::optional<Member> Gatherer::asSum(ComputeOp op) {
   return member;
 }
 
-/// A sum over the rows of an example, whose terms are rows.
-std::optional<Member> Gatherer::asSplit(ComputeOp op) {
-  Member member;
-  member.op = op;
-  member.isSplit = true;
-  member.isProduct = false;
-  if (batchOf(op) != BatchKind::each || op.getReducer() != Reducer::sum ||
-      op.getNumIndices() != 1 || op.getNumParallel() != 0 ||
-      op.hasCondition() || !findShared(op, member))
-    return std::nullopt;
-  return member;
-}
-
-/// sum[row](f(row)) of an example becomes sum[row](g[row]) with g[row] =
-/// f(row), which is returned.
-static ComputeOp splitRows(ComputeOp op) {
-  OpBuilder builder(op);
-  auto each = ComputeOp::create(
-      builder, op.getLoc(), op.getLabel().value_or(""),
-      op.getIndices().getValue(), op.getExtents().getValue(), {},
-      /*numParallel=*/1, Reducer::none, op.getElementType());
-  setBatch(each, BatchKind::each);
-  Block &from = op.getBody().front(), &to = each.getBody().front();
-  to.getOperations().splice(to.end(), from.getOperations());
-  from.getArgument(0).replaceAllUsesWith(to.getArgument(0));
-  builder.setInsertionPointToEnd(&from);
-  Value value =
-      ReadOp::create(builder, op.getLoc(), each, ValueRange{op.getIndex(0)});
-  YieldOp::create(builder, op.getLoc(), value);
-  return each;
-}
-
-/// Leaves what each example has by itself, and gives the sum of it over the
-/// examples.
-static ComputeOp splitSum(ComputeOp op) {
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  unsigned rank = op.getNumParallel();
-  auto sum = ComputeOp::create(builder, op.getLoc(), op.getLabel().value_or(""),
-                               op.getIndices().getValue().take_front(rank),
-                               op.getExtents().getValue().take_front(rank), {},
-                               rank, Reducer::none, op.getElementType());
-  op.getResult().replaceAllUsesWith(sum.getResult());
-  setBatch(sum, BatchKind::sum);
-  setBatch(op, BatchKind::each);
-  builder.setInsertionPointToEnd(&sum.getBody().front());
-  SmallVector<Value> indices;
-  for (unsigned index = 0; index < rank; ++index)
-    indices.push_back(sum.getIndex(index));
-  Value value = ReadOp::create(builder, op.getLoc(), op, indices);
-  YieldOp::create(builder, op.getLoc(), value);
-  return sum;
-}
-
 void Gatherer::join(const Member &member) {
   auto add = [&](const Member &each) {
     ComputeOp op = each.op;
     group.members.push_back(each);
-    if (each.isWholeAfter()) {
+    if (each.sumsRows) {
       sums.insert(op.getResult());
       return;
     }
@@ -389,8 +322,6 @@ bool Gatherer::visit(Operation &op) {
     std::optional<Member> member = asRows(compute);
     if (!member && !group.hasWeights)
       member = asSum(compute);
-    if (!member && group.hasWeights)
-      member = asSplit(compute);
     if (member && alignPending(compute, *member)) {
       join(*member);
       return true;
@@ -410,18 +341,6 @@ bool Gatherer::visit(Operation &op) {
       compute.getExtents()[exampleProductOf(compute)->m] == group.rows)
     pending.insert({compute.getResult(), *member});
   return true;
-}
-
-/// Takes the sums that are whole after the last strip apart.
-void Gatherer::split() {
-  for (Member &member : group.members) {
-    if (member.isSplit) {
-      behind.insert(member.op);
-      member.op = splitRows(member.op);
-    } else if (batchOf(member.op) == BatchKind::sum) {
-      behind.insert(splitSum(member.op));
-    }
-  }
 }
 
 /// Members one behind the other, then what needs them.
@@ -475,7 +394,6 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
   });
   if (!hasStrips)
     return std::nullopt;
-  split();
   move();
   return std::move(group);
 }

@@ -17,9 +17,9 @@ def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
       what is read with it and the adjoints of all that are a kernel in strips:
       equations behind a product that gives an array of pairs (rows and keys),
       or behind a score with a softmax, or behind a product with weights, as
-      far as they read its rows at their own place. A sum over the examples that
-      adds up the rows becomes the sum of what each example gives.
-    * After: `attn-name-products`.
+      far as they read its rows at their own place.
+    * After: `attn-name-products`, and `attn-order-sums`, which names the terms of
+      sums: they are rows like others.
     * Not: groups in which no array of pairs is read by members alone, as all
       would be in memory anyway; rows over a length that varies inside of an
       example; equations in loops.

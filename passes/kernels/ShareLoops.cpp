@@ -11,9 +11,9 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/CommonFunctions.h"
+#include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
-#include "passes/kernels/VectorIndex.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -34,11 +34,10 @@ static bool isPlainSum(ComputeOp op) {
 }
 
 static bool canShare(ComputeOp a, ComputeOp b) {
-  auto any = [](unsigned) { return true; };
   return a.getNumParallel() == b.getNumParallel() &&
          a.getNumIndices() == b.getNumIndices() && batchOf(a) == batchOf(b) &&
          // Alone they would have vectors along the same index.
-         vectorIndex(a, any) == vectorIndex(b, any) &&
+         vectorIndex(a) == vectorIndex(b) &&
          evaluateTogether(a, b, llvm::to_vector(llvm::seq(a.getNumIndices())));
 }
 

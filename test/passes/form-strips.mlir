@@ -1,4 +1,4 @@
-// RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-form-strips))" | FileCheck %s
+// RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn-order-sums,attn.program(attn-form-strips))" | FileCheck %s
 
 // Scores, softmax and what is read: one kernel, which gives the last alone.
 // What adds up over the queries takes strips as they come.
@@ -91,8 +91,8 @@ attn.program @additive {
 
 // -----
 
-// The scores of a vocabulary are the rows of all examples. What an example adds
-// up of them is a row each, and the sum of these outside.
+// The scores of a vocabulary are the rows of all examples. The terms of what an
+// example adds up of them are rows too (-attn-order-sums); their sum is outside.
 
 // CHECK-LABEL: attn.program @vocabulary
 attn.program @vocabulary {
@@ -173,13 +173,14 @@ attn.program @picked {
 
 // -----
 
-// Where no kernel is formed, no sum is taken apart for it.
+// Where no kernel is formed, sums are added up in the same order.
 
 // CHECK-LABEL: attn.program @whole
 // CHECK-NOT: attn.kernel
 // CHECK: attn.compute "logits"
-// CHECK-NOT: attn.compute "total" (%
+// CHECK: attn.compute "total" (%
 // CHECK: attn.compute "total" () sum
+// CHECK: attn.partial = 0
 attn.program @whole {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 32], f64>

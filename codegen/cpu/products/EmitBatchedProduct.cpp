@@ -2,34 +2,28 @@
 //
 // A work unit is an example at one place of the shared indices that are
 // numbers; shared lengths are loops inside it. In a loop it is an example that
-// still runs. In a sum over the examples a unit is such a place, and they
-// follow one another. B is packed where it is used, by the function of the
-// module that multiplies.
+// still runs. B is packed where it is used, by the function of the module that
+// multiplies.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
-using runtime::Program;
 
 void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
-  bool isSum = batchOf(op) == BatchKind::sum;
   int64_t places = 1;
   for (unsigned index : product.outer)
     if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
       places *= number.getInt();
-  Value units = main.number(places);
-  if (!isSum)
-    units = main.mul(rowsAround(op), units);
+  Value units = main.mul(rowsAround(op), main.number(places));
 
   auto multiply = [&](KernelBuilder &kernel, const Place &place,
-                      ArrayRef<Index> indices, Value accumulate) {
+                      ArrayRef<Index> indices) {
     BodyEmitter values(kernel, storage, place, 0);
     auto of = [&](Value array, ArrayRef<AccessIndex> axes) {
       return values.view(storage.of(array), axes, indices);
@@ -55,7 +49,8 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
       for (std::optional<int64_t> bound :
            {band.from ? std::optional(-*band.from) : std::nullopt, band.to})
         arguments.push_back(kernel.number(bound.value_or(unbounded)));
-    arguments.push_back(accumulate);
+    // Nothing is there yet that it would add to.
+    arguments.push_back(kernel.truth(false));
     kernel.call(productName(real), arguments);
   };
   std::string name = op.getLabel().value_or("").str() + ".gemm";
@@ -77,7 +72,7 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
              }
              std::function<void()> overLengths = [&] {
                if (lengths.empty())
-                 return multiply(kernel, place, indices, kernel.truth(false));
+                 return multiply(kernel, place, indices);
                unsigned index = lengths.pop_back_val();
                BodyEmitter values(kernel, storage, place, 0);
                Value extent = values.extent(op.getExtents()[index]);
@@ -87,19 +82,9 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
                              overLengths();
                            });
              };
-             if (!isSum)
-               return overLengths();
-             Value batch = kernel.slot(frame, Program::batchSlot);
-             kernel.loop(kernel.number(0), batch, kernel.number(1),
-                         [&](Value example) {
-                           place.example = place.rank = example;
-                           multiply(kernel, place, indices,
-                                    kernel.less(kernel.number(0), example));
-                         });
+             overLengths();
            };
            kernel.loop(first, last, kernel.number(1), [&](Value unit) {
-             if (isSum)
-               return multiplyAt(placeOf(kernel, op, frame), unit);
              Value each = kernel.number(places);
              forRow(kernel, op, frame, kernel.div(unit, each),
                     [&](const Place &place) {
