@@ -87,6 +87,14 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
 if shutil.which("node"):
     config.available_features.add("node")
 
+# Where there are pseudo terminals: not in a container without /dev/pts.
+try:
+    for terminal in os.openpty():
+        os.close(terminal)
+    config.available_features.add("terminal")
+except OSError:
+    pass
+
 # What scripts/setup takes from PyPI, for the tests of the Python package.
 packages = os.path.join(config.fovea_build, "python-packages")
 config.substitutions.append(("%{python-packages}", packages))

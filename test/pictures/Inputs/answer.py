@@ -1,25 +1,12 @@
 """answer.py WORD COMMAND ..: runs a command on a terminal, on which somebody
-answers WORD to the first question, and prints what stands there and the exit
+answers WORD to each question, and prints what stands there and the exit
 code."""
 
-import os
-import pty
-import subprocess
+import pathlib
 import sys
 
-word, command = sys.argv[1], sys.argv[2:]
-ours, theirs = pty.openpty()
-process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
-os.close(theirs)
-text = b""
-while True:
-    try:
-        part = os.read(ours, 1 << 16)
-    except OSError:
-        break
-    if not part:
-        break
-    text += part
-    if text.endswith(b"? [y/N] "):
-        os.write(ours, word.encode() + b"\n")
-print(text.decode(), "exit code", process.wait())
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli/Inputs"))
+import on_terminal
+
+text, code = on_terminal.run(sys.argv[2:], answer=sys.argv[1])
+print(text, "exit code", code)

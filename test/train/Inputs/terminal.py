@@ -3,35 +3,20 @@ prints what stays there. No line may be wider, and what is drawn again and again
 has to leave the last column free. At the end it says whether there were bars
 and colours, and prints the last bar."""
 
-import fcntl
 import os
-import pty
+import pathlib
 import re
-import struct
-import subprocess
 import sys
-import termios
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli/Inputs"))
+import on_terminal
 
 columns, command = int(sys.argv[1]), sys.argv[2:]
-ours, theirs = pty.openpty()
-fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-environment = dict(os.environ, TERM="xterm")
-process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
-                           env=environment)
-os.close(theirs)
-data = b""
-while True:
-    try:
-        part = os.read(ours, 1 << 16)
-    except OSError:
-        break
-    if not part:
-        break
-    data += part
-if process.wait() != 0:
-    sys.exit(f"exit code {process.returncode}: {data.decode()}")
+text, code = on_terminal.run(command, columns,
+                             environment=dict(os.environ, TERM="xterm"))
+if code != 0:
+    sys.exit(f"exit code {code}: {text}")
 
-text = data.decode()
 colours = re.compile("\x1b\\[[0-9;]*m")
 bars = []
 for line in text.replace("\r\n", "\n").split("\n"):
