@@ -21,6 +21,17 @@ LogicalResult fovea::attn::refuseLatents(SystemOp system) {
   return result;
 }
 
+Value fovea::attn::scheduleOf(ChoiceOp choice, StringRef key) {
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  auto name = treatment ? treatment.getAs<StringAttr>(key) : StringAttr();
+  if (!name)
+    return {};
+  for (auto equation : choice->getParentOfType<SystemOp>().getOps<EquationOp>())
+    if (equation.getTargetAttr() == name)
+      return equation.getValue();
+  return {};
+}
+
 std::map<std::string, double> fovea::attn::statesOf(SystemOp training) {
   std::map<std::string, double> states;
   for (auto choice : training.getOps<ChoiceOp>()) {

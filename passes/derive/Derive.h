@@ -13,6 +13,10 @@ namespace fovea::attn {
 /// with a result in `@training`, a choice marked `latent` in `@decoding`.
 llvm::LogicalResult refuseLatents(SystemOp system);
 
+/// What the equation gives that `key` of how `choice` is treated names; null:
+/// it is no schedule.
+mlir::Value scheduleOf(ChoiceOp choice, llvm::StringRef key);
+
 /// What the estimators of `@training` leave from one update to the next, by the
 /// name of the data that takes it, and of the output that adds to it: the share
 /// of it that remains.

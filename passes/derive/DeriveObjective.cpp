@@ -10,8 +10,12 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
+#include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
 #include "passes/derive/SampledSoftmax.h"
+#include "passes/derive/SumOverPlaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
@@ -31,9 +35,10 @@ namespace {
 /// The equations of one objective, added to the end of a system.
 class Objective : EquationBuilder {
 public:
-  Objective(SystemOp system, double smooth, bool each)
+  Objective(SystemOp system, double smooth, bool each,
+            const llvm::StringMap<Value> &equations)
       : EquationBuilder(OpBuilder::atBlockEnd(&system.getBody().front())),
-        smooth(smooth), each(each) {}
+        smooth(smooth), each(each), equations(equations) {}
 
   void addChoice(ChoiceOp choice);
   void addPenalty(PenaltyOp penalty);
@@ -42,6 +47,9 @@ public:
   void finish(Location place);
 
 private:
+  /// The sum of what the elements of the present choice give; where a latent
+  /// is summed over, one for each of its places and values.
+  Value overPlaces(const Twine &label, Body body);
   /// log p of the present choice, given that of one element.
   Value sumOfLogps(Body one);
   /// What one element gives, as often as the present choice counts.
@@ -55,6 +63,8 @@ private:
   Value logOfMixture(ChoiceOp choice);
   Value logOf(ChoiceOp choice);
   Value ranking(ChoiceOp choice);
+  Value countOf();
+  void addSums();
   Value entropyOf(ChoiceOp choice);
 
   // Estimators of latents.
@@ -62,18 +72,29 @@ private:
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
   void addSurrogate(StringRef root, Value objective);
 
+  /// An argument of how the present choice is treated: a number, or what the
+  /// equation gives that it names.
+  Value argument(Scalars &at, ChoiceOp choice, StringRef key, double otherwise);
+
   double smooth;
   bool each; // log p of each element is an output, too
+  /// Those of the model, by name.
+  const llvm::StringMap<Value> &equations;
   // The present choice: its name, and the axes over which it makes one choice
   // per element.
   StringRef name;
   SmallVector<Attribute> axes;
+  /// Of a choice that depends on a latent that is summed over: those axes that
+  /// are of its values and places, and how many are of values.
+  SmallVector<unsigned> kept;
+  unsigned numValues = 0;
   /// log p after label smoothing, where that differs.
   Value smoothed;
   /// How often log p of the present choice counts: the product of these.
   SmallVector<Value> weights;
   SmallVector<ChoiceOp> latents, enumerated;
   SmallVector<Value> logps, trained, counts, penalties, gaps;
+  llvm::MapVector<StringRef, Places> summed;
   /// What an update takes for `trained` and `logps`, where one is sampled.
   SmallVector<Value> estimates;
   bool isEstimated = false;
@@ -94,10 +115,36 @@ Value Objective::weighted(Scalars &at, Body one) {
       [&] { return at.constant(0); });
 }
 
+Value Objective::overPlaces(const Twine &label, Body body) {
+  if (kept.empty())
+    return sum(label, axes, body);
+  Value all = compute(label, axes, Reducer::none, {}, body);
+  SmallVector<Attribute> over, rest;
+  SmallVector<unsigned> order(kept);
+  for (unsigned number : kept)
+    over.push_back(axes[number]);
+  for (unsigned number = 0; number < axes.size(); ++number)
+    if (!llvm::is_contained(kept, number)) {
+      rest.push_back(axes[number]);
+      order.push_back(number);
+    }
+  if (llvm::is_sorted(order) && rest.empty())
+    return all;
+  return compute(label, over, rest.empty() ? Reducer::none : Reducer::sum, rest,
+                 [&](Scalars &at) {
+                   SmallVector<Value> place(axes.size());
+                   for (auto [index, number] :
+                        llvm::zip_equal(at.indices, order))
+                     place[number] = index;
+                   Value read = ReadOp::create(at.builder, loc, all, place);
+                   return read;
+                 });
+}
+
 Value Objective::sumOfLogps(Body one) {
   auto body = [&](Scalars &at) { return weighted(at, one); };
   if (!each)
-    return sum("logp." + name, axes, body);
+    return overPlaces("logp." + name, body);
   Value array = compute("logps." + name, axes, Reducer::none, {}, body);
   OutputOp::create(builder, loc,
                    builder.getStringAttr("logp/" + Twine(logps.size())), array);
@@ -167,14 +214,17 @@ Value Objective::logOfCategorical(ChoiceOp choice) {
   // Label smoothing: (1 - s) * log p + s * mean over v of log p_v.
   Value mean = compute("mean_log_p." + name, axes, Reducer::mean, event,
                        [&](Scalars &at) { return asLog(at, at.read(table)); });
-  Value means = sum("means." + name, axes, [&](Scalars &at) {
+  Value means = overPlaces("means." + name, [&](Scalars &at) {
     return weighted(at, [&](Scalars &) { return at.read(mean); });
   });
-  smoothed = sum("smoothed." + name, {}, [&](Scalars &at) {
-    Value kept = at.mul(at.constant(1 - smooth), at.read(logp));
-    Value spread = at.mul(at.constant(smooth), at.read(means));
-    return at.add(kept, spread);
-  });
+  ArrayRef<Attribute> over =
+      cast<ArrayType>(logp.getType()).getShape().getValue();
+  smoothed =
+      compute("smoothed." + name, over, Reducer::none, {}, [&](Scalars &at) {
+        Value exact = at.mul(at.constant(1 - smooth), at.read(logp));
+        Value spread = at.mul(at.constant(smooth), at.read(means));
+        return at.add(exact, spread);
+      });
   return logp;
 }
 
@@ -298,19 +348,46 @@ void Objective::begin(ChoiceOp choice) {
   // The last axis of pairs belongs to the value.
   axes.truncate(axes.size() - numValueAxes(choice));
   smoothed = nullptr;
+  kept.clear();
+  numValues = 0;
+  if (auto over = choice->getAttrOfType<DictionaryAttr>(overName)) {
+    for (StringRef which : {"current", "previous"})
+      numValues += over.getAs<BoolAttr>(which).getValue();
+    for (unsigned number = 0; number < numValues; ++number)
+      kept.push_back(number);
+    for (Attribute place : over.getAs<ArrayAttr>("places"))
+      kept.push_back(numValues + cast<IntegerAttr>(place).getInt());
+  }
   weights.clear();
   if (choice.getWeight())
     weights.push_back(choice.getWeight());
 }
 
 void Objective::addChoice(ChoiceOp choice) {
+  if (choice->hasAttr(chainName)) {
+    summed[choice.getTarget()].choice = choice;
+    return;
+  }
+  if (choice->hasAttr(startName)) {
+    summed[choice.getTarget()].start = choice;
+    return;
+  }
   if (choice.getLatent()) {
     auto kind = choice.getTreatment()->getAs<StringAttr>("kind");
     (kind.getValue() == "enumerate" ? enumerated : latents).push_back(choice);
     return;
   }
   begin(choice);
+  llvm::SaveAndRestore eachIfAlone(each, each && kept.empty());
   Value logp = logOf(choice);
+  counts.push_back(countOf());
+  if (auto over = choice->getAttrOfType<DictionaryAttr>(overName)) {
+    auto of = over.getAs<StringAttr>("of").getValue();
+    summed[of].evidence.push_back({over.getAs<BoolAttr>("current").getValue(),
+                                   over.getAs<BoolAttr>("previous").getValue(),
+                                   logp, smoothed ? smoothed : logp});
+    return;
+  }
   DictionaryAttr treatment = choice.getTreatmentAttr();
   auto kind = treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
   if (kind && kind.getValue() == "margin")
@@ -325,16 +402,54 @@ void Objective::addChoice(ChoiceOp choice) {
     estimates.back() =
         sumOfLogps([&](Scalars &at) { return at.read(estimate); });
   }
-  counts.push_back(sum("choices." + name, axes, [&](Scalars &at) {
-    return weights.empty() ? at.constant(1) : at.read(weights.front());
-  }));
+}
+
+/// How many choices the present one makes.
+Value Objective::countOf() {
+  return sum("choices." + name, ArrayRef<Attribute>(axes).drop_front(numValues),
+             [&](Scalars &at) {
+               if (weights.empty())
+                 return at.constant(1);
+               Value weight = weights.front();
+               if (cast<ArrayType>(weight.getType()).getRank() == 0)
+                 return at.read(weight);
+               // The weight is the same for all values.
+               SmallVector<Value> place(numValues, at.place(0));
+               llvm::append_range(place, at.indices);
+               place.resize(cast<ArrayType>(weight.getType()).getRank());
+               Value read = ReadOp::create(at.builder, loc, weight, place);
+               return read;
+             });
+}
+
+/// log p of the data that depend on choices at several places.
+void Objective::addSums() {
+  for (auto &[latent, places] : summed) {
+    loc = places.choice.getLoc();
+    Value logp = sumOverPlaces(builder, places, /*trained=*/false), used = logp;
+    if (llvm::any_of(places.evidence, [](const Places::Evidence &one) {
+          return one.logp != one.trained;
+        }))
+      used = sumOverPlaces(builder, places, /*trained=*/true);
+    logps.push_back(logp);
+    trained.push_back(used);
+    estimates.push_back(used);
+    findMostProbable(builder, places);
+  }
+}
+
+Value Objective::argument(Scalars &at, ChoiceOp choice, StringRef key,
+                          double otherwise) {
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  if (auto name = treatment.getAs<StringAttr>(key))
+    return at.read(equations.lookup(name.getValue()));
+  auto given = treatment.getAs<FloatAttr>(key);
+  return at.constant(given ? given.getValueAsDouble() : otherwise);
 }
 
 /// What the logits of the others lack to be below that of the right one by a
 /// margin, with a minus: trained in the place of log p (Weston et al. 2015).
 Value Objective::ranking(ChoiceOp choice) {
-  auto given = choice.getTreatment()->getAs<FloatAttr>("margin");
-  double margin = given ? given.getValueAsDouble() : 1;
   Value logits = choice.getParameters()[0];
   SmallVector<Attribute> all(axes);
   all.push_back(lastExtent(logits));
@@ -346,7 +461,8 @@ Value Objective::ranking(ChoiceOp choice) {
       return at.either(
           isOther,
           [&] {
-            Value rest = at.sub(at.constant(margin), at.read(logits, right));
+            Value margin = argument(at, choice, "margin", 1);
+            Value rest = at.sub(margin, at.read(logits, right));
             Value lack = at.add(rest, at.read(logits));
             Value zero = at.constant(0);
             Value hinge =
@@ -371,6 +487,7 @@ void Objective::addPenalty(PenaltyOp penalty) {
 }
 
 void Objective::finish(Location place) {
+  addSums();
   loc = place;
   Value gap = gaps.empty() ? Value() : total("gap", gaps);
   auto lessGap = [&](StringRef label, Value likelihood) {
@@ -409,14 +526,15 @@ void Objective::finish(Location place) {
   each = false;
   Value objective = nll;
   for (ChoiceOp latent : latents) {
-    auto share = latent.getTreatment()->getAs<FloatAttr>("entropy");
-    if (!share || share.getValueAsDouble() == 0)
+    Attribute share = latent.getTreatment()->get("entropy");
+    auto number = dyn_cast_or_null<FloatAttr>(share);
+    if (!share || (number && number.getValueAsDouble() == 0))
       continue;
     begin(latent);
     Value entropy = entropyOf(latent);
     Value before = objective;
     objective = sum("objective", {}, [&](Scalars &at) {
-      Value weight = at.constant(share.getValueAsDouble());
+      Value weight = argument(at, latent, "entropy", 0);
       Value bonus = at.mul(weight, at.read(entropy));
       return at.sub(at.read(before), bonus);
     });
@@ -531,6 +649,19 @@ void Objective::addSurrogate(StringRef root, Value objective) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// What is no log p cannot be added to that of a latent.
+static LogicalResult checkSummed(ChoiceOp choice) {
+  auto over = choice->getAttrOfType<DictionaryAttr>(overName);
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  if (!over || !treatment || !treatment.getAs<StringAttr>("kind"))
+    return success();
+  return choice.emitError()
+         << "'enumerate' of '" << over.getAs<StringAttr>("of").getValue()
+         << "' sums over log p of '" << choice.getTarget() << "', but '"
+         << treatment.getAs<StringAttr>("kind").getValue()
+         << "' trains something else";
+}
+
 /// `smooth` of the module's `attn.train`, 0 where it is not given.
 static double smoothingOf(ModuleOp module) {
   auto train = module->getAttrOfType<DictionaryAttr>("attn.train");
@@ -552,14 +683,18 @@ struct DeriveObjective
     auto system = getOperation().lookupSymbol<SystemOp>("training");
     if (!system)
       return markAllAnalysesPreserved();
+    llvm::StringMap<Value> equations;
+    for (auto equation : system.getOps<EquationOp>())
+      equations[equation.getTarget()] = equation.getValue();
     if (failed(refuseLatents(system)) ||
         failed(resolveEquations(system, equationsToGet(system, get))))
       return signalPassFailure();
     double smooth = smoothingOf(getOperation());
-    Objective objective(system, smooth, each);
+    Objective objective(system, smooth, each, equations);
     SmallVector<Operation *> replaced;
     for (auto choice : system.getOps<ChoiceOp>()) {
-      if (failed(checkSampled(choice, smooth != 0)))
+      if (failed(checkSampled(choice, smooth != 0)) ||
+          failed(checkSummed(choice)))
         return signalPassFailure();
       objective.addChoice(choice);
       replaced.push_back(choice);

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/derive/Derive.h"
+#include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
 #include "passes/derive/ReadMeans.h"
 #include "llvm/ADT/StringMap.h"
@@ -53,6 +55,8 @@ private:
     return kind ? kind.getValue() : "";
   }
   double number(StringRef key, double otherwise);
+  /// The number, or what the equation gives that it names.
+  std::function<Value(Scalars &)> argument(StringRef key, double otherwise);
   Value parameter(StringRef key);
 
   /// A number of its own for each element; `word` as attn.random says.
@@ -71,7 +75,7 @@ private:
   Value enumerated();
   /// Of each category 1 or 0; of a bit the bit.
   Value indicator(Value value);
-  Value relaxed(double temperature);
+  Value relaxed();
 
   /// Lets every read at the place that is chosen find the mean with `weights`;
   /// where `coin` is given, only if it holds.
@@ -92,6 +96,14 @@ double Draw::number(StringRef key, double otherwise) {
   DictionaryAttr treatment = choice.getTreatmentAttr();
   auto given = treatment ? treatment.getAs<FloatAttr>(key) : FloatAttr();
   return given ? given.getValueAsDouble() : otherwise;
+}
+
+std::function<Value(Scalars &)> Draw::argument(StringRef key,
+                                               double otherwise) {
+  if (Value given = scheduleOf(choice, key))
+    return [given](Scalars &at) { return at.read(given); };
+  double value = number(key, otherwise);
+  return [value](Scalars &at) { return at.constant(value); };
 }
 
 Value Draw::parameter(StringRef key) {
@@ -326,7 +338,8 @@ Value Draw::indicator(Value value) {
 
 /// Jang et al. (2017), Maddison et al. (2017): the softmax of log p with noise,
 /// sharper the lower the temperature.
-Value Draw::relaxed(double temperature) {
+Value Draw::relaxed() {
+  auto temperature = argument("temperature", 1);
   Value probs = probabilities();
   int64_t number = fresh();
   if (choice.getDistribution() == Distribution::bernoulli)
@@ -337,7 +350,7 @@ Value Draw::relaxed(double temperature) {
                      Value odds = at.sub(at.log(p), at.log(at.sub(one, p)));
                      Value noise = at.sub(at.log(u), at.log(at.sub(one, u)));
                      Value sum = at.add(odds, noise);
-                     return at.sigmoid(at.div(sum, at.constant(temperature)));
+                     return at.sigmoid(at.div(sum, temperature(at)));
                    });
   Attribute event = lastExtent(probs);
   SmallVector<Attribute> own(axes);
@@ -353,7 +366,7 @@ Value Draw::relaxed(double temperature) {
                  [&](Scalars &at) {
                    Value p = at.read(probs);
                    Value sum = at.add(at.log(p), at.read(noise));
-                   return at.div(sum, at.constant(temperature));
+                   return at.div(sum, temperature(at));
                  });
 }
 
@@ -378,7 +391,7 @@ LogicalResult Draw::run() {
     return success();
   }
   if (how == "gumbel") {
-    Value weights = relaxed(number("temperature", 1));
+    Value weights = relaxed();
     if (failed(readMeans(weights, {})))
       return failure();
     Attribute event;
@@ -424,7 +437,8 @@ LogicalResult Draw::run() {
       return failure();
   } else if (how == "reinforce" || how == "enumerate") {
     Value weight;
-    if (double share = number("expected", 0); share > 0) {
+    if (number("expected", 0) > 0 || scheduleOf(choice, "expected")) {
+      auto share = argument("expected", 0);
       int64_t number = fresh();
       Value coin = compute(
           "coin." + name, {}, Reducer::none, {},
@@ -432,7 +446,7 @@ LogicalResult Draw::run() {
             Value uniform =
                 RandomOp::create(at.builder, loc, builder.getF64Type(),
                                  at.place(0), Value(), number, 0);
-            return at.less(uniform, at.constant(share));
+            return at.less(uniform, share(at));
           },
           builder.getI1Type());
       bool isFinite = !type.getElementType().isF64();
@@ -481,6 +495,35 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
           guides[choice.getTarget()] = choice;
         else if (choice.getLatent() && choice.getResult())
           latents.push_back(choice);
+      }
+      auto kindOf = [](ChoiceOp choice) {
+        DictionaryAttr treatment = choice.getTreatmentAttr();
+        auto kind =
+            treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
+        return kind ? kind.getValue() : StringRef();
+      };
+      auto rankOf = [](ChoiceOp choice) {
+        return cast<ArrayType>(choice.getResult().getType()).getRank();
+      };
+      // A choice at each of several places, and that at its boundary.
+      llvm::StringMap<ChoiceOp> several, starts;
+      for (ChoiceOp choice : latents)
+        if (kindOf(choice) == "enumerate" && rankOf(choice) > 0) {
+          ChoiceOp &known = several[choice.getTarget()];
+          if (!known || rankOf(known) < rankOf(choice))
+            known = choice;
+        }
+      for (ChoiceOp choice : latents)
+        if (ChoiceOp all = several.lookup(choice.getTarget());
+            all && all != choice)
+          starts[choice.getTarget()] = choice;
+      llvm::erase_if(latents, [&](ChoiceOp choice) {
+        return several.count(choice.getTarget()) != 0;
+      });
+      for (auto &[name, choice] : several) {
+        isChanged = true;
+        if (failed(enumeratePlaces(choice, starts.lookup(name))))
+          return signalPassFailure();
       }
       for (ChoiceOp choice : latents) {
         isChanged = true;

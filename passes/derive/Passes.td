@@ -22,7 +22,11 @@ def DrawLatents : Pass<"attn-draw-latents", "::mlir::ModuleOp"> {
       read as a mean, with the probabilities, with the softmax of log p with
       noise, or with 1 for what is drawn and the derivative of the
       probabilities. A choice with `reinforce` stays, observed as it was drawn:
-      `attn-derive-objective` makes the score of it.
+      `attn-derive-objective` makes the score of it. Of `enumerate` at several
+      places, what depends on the choice gets an axis in front for its values at
+      the same place, and one for those at the place before; `attn.over` says of
+      choices of data which of both they have, and the latent choice stays for
+      the objective, with `attn.chain`.
     * After: the front end. Before: the objective.
     * Not: gradients; how many samples there are.
 
@@ -57,7 +61,10 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
       the choice K; and the equations named in `get`. Without
       choices and penalties, and with an empty `get`: the equations that no
       other equation reads. Of probabilities that are a softmax or a sigmoid the
-      log is taken before they are numbers, some of which would be 0.
+      log is taken before they are numbers, some of which would be 0. Data that
+      depend on a choice with `enumerate` at several places are summed over all
+      ways to choose. Where a choice is trained with candidates (`sampled`),
+      `estimate.nll` and `estimate.logp` are what an update has instead.
     * After: the front end.
     * Not: batches, averages over them, gradients.
 

@@ -259,6 +259,13 @@ void Checker::checkTreatment(const Choice &choice) {
       {"weight", choice.weight},
       {"reward", choice.treatment ? choice.treatment->reward : nullptr},
       {"baseline", choice.treatment ? choice.treatment->baseline : nullptr}};
+  if (choice.treatment)
+    for (auto &[name, term] : choice.treatment->schedules)
+      if (!bad.count(term) && isNumbers(*term) && term->shape &&
+          (!term->shape->empty() || !term->free.empty()))
+        error(term->loc, "'" + name + "' of '" + choice.treatment->kind +
+                             "' is one number, but " + termText(*term) +
+                             " is " + shapeText(*term->shape));
   for (auto &[name, term] : given) {
     if (!term || bad.count(term) || !isNumbers(*term) || !term->shape ||
         term->shape->empty())

@@ -24,6 +24,8 @@ struct Number {
   double least, most;
   bool isWhole;
   StringRef wants;
+  /// Whether it may be an equation, of `train.step` for example.
+  bool isScheduled = false;
 };
 
 } // namespace
@@ -35,17 +37,17 @@ static constexpr double unlimited = INFINITY;
 static ArrayRef<Number> argumentsOf(StringRef estimator) {
   static const Number reinforce[] = {
       {"baseline", 0, 0, false, ""},
-      {"entropy", 0, unlimited, false, "a number of at least 0"},
-      {"expected", 0, 1, false, "a probability"},
+      {"entropy", 0, unlimited, false, "a number of at least 0", true},
+      {"expected", 0, 1, false, "a probability", true},
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"},
       {"reward", 0, 0, false, ""}};
   static const Number drawn[] = {
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
   static const Number gumbel[] = {
-      {"temperature", 1e-6, unlimited, false, "a number above 0"},
+      {"temperature", 1e-6, unlimited, false, "a number above 0", true},
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
   static const Number margin[] = {
-      {"margin", 0, unlimited, false, "a number of at least 0"}};
+      {"margin", 0, unlimited, false, "a number of at least 0", true}};
   static const Number sampled[] = {
       {"candidates", 1, 1 << 24, true, "a whole number from 1 to 16777216"},
       {"proposal", 0, 0, false, ""}};
@@ -224,6 +226,10 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
       number = value->number;
     else if (value->kind == TermKind::Size && value->extent.value())
       number = static_cast<double>(*value->extent.value());
+    if (!number && argument->isScheduled && value->kind != TermKind::Size) {
+      result.schedules[argument->name.str()] = value;
+      continue;
+    }
     if (!number || !(*number >= argument->least && *number <= argument->most) ||
         (argument->isWhole && *number != std::floor(*number))) {
       error(item.value->loc, "'" + argument->name.str() + "' of " + what +
@@ -369,16 +375,13 @@ void Elaborator::checkLatents() {
              "' is a latent choice from a mixture, which cannot be executed "
              "yet");
     else if (choice.treatment->kind == "enumerate" &&
-             (!choice.places.empty() ||
-              isAny([&](const Choice &o) { return &o != &choice; })))
-      refuse("'" + name +
-             " ~ enumerate' of a choice for each place is a sum over all "
-             "ways to choose, which cannot be executed yet");
-    else if (choice.treatment->kind == "enumerate" &&
              llvm::any_of(model->choices, [&](const Choice &other) {
+               // Two that are made once would need an axis each.
+               bool isSecond = other.treatment &&
+                               other.treatment->kind == "enumerate" &&
+                               (choice.places.empty() || other.places.empty());
                return other.target != choice.target && other.treatment &&
-                      (other.treatment->kind == "enumerate" ||
-                       other.treatment->kind == "reinforce");
+                      (isSecond || other.treatment->kind == "reinforce");
              }))
       refuse("'" + name +
              " ~ enumerate' beside another choice with 'enumerate' or "

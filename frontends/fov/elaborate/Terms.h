@@ -257,6 +257,8 @@ struct LatentTreatment {
   /// Of its arguments those that are given; `baseline`: of a moving average.
   std::map<std::string, double> numbers;
   Term *reward = nullptr, *baseline = nullptr;
+  /// Of its arguments those that an equation gives, as a schedule.
+  std::map<std::string, Term *> schedules;
 };
 
 /// `name[..] ~ distribution(..)`.

@@ -381,6 +381,16 @@ void Lowering::emitChoice(const Choice &choice) {
     for (auto &[name, number] : choice.treatment->numbers)
       if (!boundary || name != "baseline")
         entries.set(name, builder.getF64FloatAttr(number));
+    // An equation gives what depends on the update; its name stands there.
+    for (auto &[name, term] : choice.treatment->schedules) {
+      auto label = builder.getStringAttr(target.name + "." + name);
+      entries.set(name, label);
+      if (boundary)
+        continue;
+      attn::EquationOp::create(
+          builder, location(term->loc), label,
+          materialiseOver(term, {}, Kind::Real, "", term->loc));
+    }
     treated = entries.getDictionary(builder.getContext());
     auto arrayOf = [&](Term *term) {
       return term ? materialiseOver(term, {}, Kind::Real, "", term->loc)

@@ -1,0 +1,38 @@
+//===- EnumeratePlaces.h - every value of a choice at each place ----------===//
+//
+// What `attn-draw-latents` leaves of a choice with `enumerate` that is made at
+// each of several places, for `attn-derive-objective` to sum over.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_DERIVE_ENUMERATEPLACES_H
+#define FOVEA_PASSES_DERIVE_ENUMERATEPLACES_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// On the latent choice, and on its start: the axis along which a place may
+/// read the one before; -1: each place is chosen by itself.
+inline constexpr char chainName[] = "attn.chain";
+
+/// On the choice at the boundary of a chain: from what the first place reads.
+inline constexpr char startName[] = "attn.start";
+
+/// On a choice of data that depends on a latent one, and on the latent itself:
+/// for which values of it there are axes in front, at the same place and at
+/// the place before it, and which axes behind these are those of the latent.
+inline constexpr char overName[] = "attn.over";
+
+/// On an array that stands for the most probable values, at the places or at
+/// the places before them: of which latent.
+inline constexpr char bestName[] = "attn.best",
+                      bestBeforeName[] = "attn.best_before";
+
+/// Writes down all that depends on `choice` for every value of it. `start`: the
+/// choice at its boundary, or null. Both are gone afterwards.
+llvm::LogicalResult enumeratePlaces(ChoiceOp choice, ChoiceOp start);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_DERIVE_ENUMERATEPLACES_H

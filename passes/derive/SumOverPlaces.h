@@ -1,0 +1,32 @@
+//===- SumOverPlaces.h - the sum over all ways to choose ------------------===//
+
+#ifndef FOVEA_PASSES_DERIVE_SUMOVERPLACES_H
+#define FOVEA_PASSES_DERIVE_SUMOVERPLACES_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// What attn-draw-latents has left of a choice at several places.
+struct Places {
+  /// log p of data at each place, for the values of the choice there and at the
+  /// place before it: axes for these in front, then those of the choice.
+  struct Evidence {
+    bool current, previous;
+    mlir::Value logp, trained; // differ under label smoothing
+  };
+
+  ChoiceOp choice, start; // `start`: at the boundary, or null
+  llvm::SmallVector<Evidence> evidence;
+};
+
+/// log p of the data, over all ways to choose. `trained`: with smoothing.
+mlir::Value sumOverPlaces(const mlir::OpBuilder &builder, const Places &places,
+                          bool trained);
+
+/// Replaces the arrays that stand for the most probable values.
+void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_DERIVE_SUMOVERPLACES_H
