@@ -38,6 +38,7 @@ MODELS = {
     "luong_dot": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_concat": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "hmm_align": (dict(E=3, J=2, **VOCABULARIES), SOURCE),
     "sampled_softmax": (dict(E=3, H=4, A=3, M=2, N=4, **VOCABULARIES), SOURCE),
     "scheduled_sampling": (dict(E=3, H=4, **VOCABULARIES), SOURCE),
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
