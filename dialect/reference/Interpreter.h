@@ -39,6 +39,8 @@ struct Inputs {
   /// Without a seed dropout is the identity, and what is drawn is drawn from a
   /// seed of its own.
   std::optional<uint64_t> seed;
+  /// Which of the seeds that are for that.
+  uint64_t draws = 0;
   uint64_t update = 0;
   uint64_t example = 0;
 };

@@ -73,7 +73,7 @@ double reference::dropoutFactor(attn::DropoutOp op, const Inputs &inputs,
 
 RandomPlace reference::randomOf(const Inputs &inputs) {
   RandomPlace place;
-  place.seed = inputs.seed.value_or(noSeed);
+  place.seed = inputs.seed.value_or(noSeed - inputs.draws);
   place.update = inputs.update;
   place.example = inputs.example;
   return place;

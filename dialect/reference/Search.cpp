@@ -470,10 +470,13 @@ Status reference::decode(Operation *container, const Inputs &inputs,
   return decode(container, ArrayRef(inputs), options, hypotheses);
 }
 
-Status reference::decode(Operation *container, ArrayRef<Inputs> members,
+Status reference::decode(Operation *container, ArrayRef<Inputs> given,
                          const SearchOptions &options,
                          std::vector<Hypothesis> &hypotheses) {
   hypotheses.clear();
+  auto members = llvm::to_vector(given);
+  for (Inputs &inputs : members)
+    inputs.draws = options.seed;
   if (members.size() > 1)
     if (Status status = checkEnsemble(container); status.failed())
       return status;

@@ -9,6 +9,7 @@
 #include "dialect/Distributions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
+#include "passes/derive/Causality.h"
 #include "passes/derive/Derive.h"
 #include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
@@ -70,6 +71,7 @@ private:
   // Estimators of latents.
   void begin(ChoiceOp choice);
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
+  Value rewardLeft(ChoiceOp latent, Value reward);
   void addSurrogate(StringRef root, Value objective);
 
   /// An argument of how the present choice is treated: a number, or what the
@@ -93,6 +95,7 @@ private:
   /// How often log p of the present choice counts: the product of these.
   SmallVector<Value> weights;
   SmallVector<ChoiceOp> latents, enumerated;
+  SmallVector<ChoiceOp> observed;
   SmallVector<Value> logps, trained, counts, penalties, gaps;
   llvm::MapVector<StringRef, Places> summed;
   /// What an update takes for `trained` and `logps`, where one is sampled.
@@ -377,6 +380,7 @@ void Objective::addChoice(ChoiceOp choice) {
     (kind.getValue() == "enumerate" ? enumerated : latents).push_back(choice);
     return;
   }
+  observed.push_back(choice);
   begin(choice);
   llvm::SaveAndRestore eachIfAlone(each, each && kept.empty());
   Value logp = logOf(choice);
@@ -600,6 +604,37 @@ Value Objective::entropyOf(ChoiceOp choice) {
   llvm_unreachable("mixtures are not drawn");
 }
 
+/// Of a choice at each place: the reward without log p of the data that stand
+/// before the place, and do not depend on what is chosen there.
+Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
+  std::optional<unsigned> axis;
+  SmallVector<Value> earlier;
+  for (ChoiceOp data : observed) {
+    std::optional<Causal> causal = dependsOnEarlier(latent, data);
+    if (!causal || (axis && *axis != causal->ofLatent))
+      continue;
+    axis = causal->ofLatent;
+    begin(data);
+    kept = {causal->ofData};
+    earlier.push_back(logOf(data));
+  }
+  begin(latent);
+  if (!axis)
+    return reward;
+  Attribute extent = axes[*axis];
+  Value sums =
+      compute("earlier." + name, {}, Reducer::cumsum, extent, [&](Scalars &at) {
+        Value sum = at.constant(0);
+        for (Value one : earlier)
+          sum = at.add(sum, at.read(one));
+        return sum;
+      });
+  return compute("left." + name, axes, Reducer::none, {}, [&](Scalars &at) {
+    Value before = at.before(at.indices[*axis]);
+    return at.sub(at.read(reward), at.readOr(sums, before, at.constant(0)));
+  });
+}
+
 /// What has the derivative that REINFORCE says: log p of what was drawn, times
 /// what it lacked of the reward that was expected (Williams 1992).
 Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
@@ -611,6 +646,8 @@ Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
                               ArrayType::get({}, builder.getF64Type()), state);
     OutputOp::create(builder, loc, state, reward);
   }
+  if (choice.getTreatment()->getAs<FloatAttr>("later") && !choice.getReward())
+    reward = rewardLeft(choice, reward);
   // As many axes as the one of them that has more.
   ArrayRef<Attribute> over(axes);
   int64_t rank = 0;

@@ -19,7 +19,7 @@ Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
   encoded = &from;
   slots.resize(program.numSlots);
   slots[Program::poolSlot] = reinterpret_cast<int64_t>(pool);
-  slots[Program::seedSlot] = -1;
+  slots[Program::seedSlot] = from.seed();
   capacity = 0;
   present = StepRows();
   mostOf.assign(program.lengths.size(), 0);

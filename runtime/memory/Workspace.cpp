@@ -315,7 +315,8 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
     return status;
   slots[Program::batchSlot] = batch;
   slots[Program::seedSlot] =
-      binding.seed ? int64_t(uint32_t(*binding.seed)) : int64_t(-1);
+      binding.seed ? int64_t(uint32_t(*binding.seed))
+                   : int64_t(-1) - int64_t(uint32_t(binding.draws));
   slots[Program::updateSlot] = uint32_t(binding.update);
   slots[Program::examplesSlot] = addressOf(ids);
   tables.enter(program, slots);

@@ -37,6 +37,9 @@ struct Binding {
   /// Random numbers (runtime/Philox.h); without a seed nothing is dropped.
   std::optional<uint64_t> seed;
   uint64_t update = 0;
+  /// Without a seed latent choices are drawn all the same: by which of the
+  /// seeds that are for that.
+  uint64_t draws = 0;
   void *pool = nullptr;
 };
 
@@ -52,6 +55,8 @@ public:
 
   /// What `void entry(void *frame)` is called with; valid until the next bind.
   void *frame() { return slots.data(); }
+  /// What its random numbers are keyed by; below 0: nothing is dropped.
+  int64_t seed() const { return slots[Program::seedSlot]; }
 
   /// What random numbers of an example of the present batch are counted by.
   int64_t idOf(int64_t example) const { return ids[example]; }

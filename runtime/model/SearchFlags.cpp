@@ -39,7 +39,6 @@ std::vector<std::string> fovea::runtime::idleFlags(const SearchFlags &flags) {
   say(!draws && flags.temperature, "--temperature", "without");
   say(!draws && flags.topK, "--top-k", "without");
   say(!draws && flags.topP, "--top-p", "without");
-  say(!draws && flags.seed, "--seed", "without");
   say(draws && flags.beam, "--beam", "with");
   say(draws && !flags.lengthNorm.empty(), "--length-norm", "with");
   return result;

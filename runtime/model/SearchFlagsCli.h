@@ -118,7 +118,9 @@ inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
       .add_option("--top-p", flags.topP,
                   "draw among the likeliest that have probability P")
       ->check(probability());
-  command.add_option("--seed", flags.seed, "of the draws (0)")
+  command
+      .add_option("--seed", flags.seed,
+                  "of what is drawn, by '--sample' and of latent choices (0)")
       ->check(wholeBelow2To64())
       ->type_name("N");
 }

@@ -50,10 +50,11 @@ Status Search::hasNoPrefix(const std::string &name) {
       name));
 }
 
-Status Search::encode(Member &member, const Batch &examples) {
+Status Search::encode(Member &member, const Batch &examples, uint64_t draws) {
   Binding binding;
   binding.memory = &member.parameters;
   binding.pool = pool;
+  binding.draws = draws;
   if (Status status = member.encoded.bind(examples, binding); status.failed())
     return status;
   const ProgramCode &own = code[decoder.encode];
@@ -70,9 +71,9 @@ Status Search::encode(Member &member, const Batch &examples) {
   return Status::success();
 }
 
-Status Search::encode(const Batch &examples) {
+Status Search::encode(const Batch &examples, uint64_t draws) {
   for (auto &member : members)
-    if (Status status = encode(*member, examples); status.failed())
+    if (Status status = encode(*member, examples, draws); status.failed())
       return status;
   return Status::success();
 }
@@ -117,7 +118,7 @@ Status Search::decodeOne(const Batch &examples,
     }
     return Status::success();
   }
-  if (Status status = encode(examples); status.failed())
+  if (Status status = encode(examples, options.seed); status.failed())
     return status;
   return SearchRun(*this, examples, options, starts).run(results);
 }

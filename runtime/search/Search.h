@@ -64,7 +64,7 @@ public:
 
   /// The two halves of it, for measurements: `encode` lays out a batch and
   /// computes what stands before the search.
-  Status encode(const Batch &examples);
+  Status encode(const Batch &examples, uint64_t draws = 0);
   Status generate(const Batch &examples, const SearchOptions &options,
                   std::vector<std::vector<Generated>> &results);
 
@@ -87,7 +87,7 @@ private:
     /// One per segment; null where there is nothing to compute.
     std::vector<std::unique_ptr<StepMemory>> segments;
   };
-  Status encode(Member &member, const Batch &examples);
+  Status encode(Member &member, const Batch &examples, uint64_t draws);
   Status decodeOne(const Batch &examples,
                    const std::vector<SearchStart> &starts,
                    const SearchOptions &options,

@@ -32,7 +32,8 @@ struct SearchOptions {
   double gnmt = 0.6;
 
   /// Draws instead of searching; `nbest` draws, each on its own. A draw depends
-  /// on this seed, on the id of the example, and on its number.
+  /// on this seed, on the id of the example, and on its number. Latent choices
+  /// that are drawn depend on the seed, too, whether symbols are or not.
   bool sample = false;
   uint64_t seed = 0;
   double temperature = 1.0;

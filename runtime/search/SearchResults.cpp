@@ -157,6 +157,7 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
   Binding binding;
   binding.memory = &memory;
   binding.pool = search.pool;
+  binding.draws = options.seed;
   if (Status status = workspace.bind({&own}, binding); status.failed())
     return status;
   const ProgramCode &code = search.code[decoder.finish];

@@ -344,6 +344,7 @@ private:
   void readTreatment(const ast::Statement &block, const ast::Entry &entry,
                      Scope &scope);
   SmallVector<Choice *, 1> choicesOf(const Symbol &symbol);
+  void readCredit(const ast::Expr &value, LatentTreatment &result);
   void readProposal(const ast::Expr &value, LatentTreatment &result);
   void readBaseline(const ast::Expr &value, Scope &scope,
                     LatentTreatment &result);

@@ -40,7 +40,8 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
       {"entropy", 0, unlimited, false, "a number of at least 0", true},
       {"expected", 0, 1, false, "a probability", true},
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"},
-      {"reward", 0, 0, false, ""}};
+      {"reward", 0, 0, false, ""},
+      {"credit", 0, 0, false, ""}};
   static const Number drawn[] = {
       {"samples", 1, 65536, true, "a whole number from 1 to 65536"}};
   static const Number gumbel[] = {
@@ -175,6 +176,17 @@ void Elaborator::readProposal(const Expr &value, LatentTreatment &result) {
     result.numbers["uniform"] = 1;
 }
 
+/// `credit = later`: which rewards a choice gets.
+void Elaborator::readCredit(const Expr &value, LatentTreatment &result) {
+  StringRef name = value.kind == ExprKind::Name ? value.name : StringRef();
+  if (name != "all" && name != "later")
+    return error(value.loc, "'credit' is 'all', or 'later' where a choice has "
+                            "no part in what came before it" +
+                                suggestion(name, {"all", "later"}));
+  if (name == "later")
+    result.numbers["later"] = 1;
+}
+
 /// The arguments of `reinforce(..)` and others.
 void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
                                LatentTreatment &result) {
@@ -208,6 +220,10 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
     }
     if (argument->name == "baseline") {
       readBaseline(*item.value, scope, result);
+      continue;
+    }
+    if (argument->name == "credit") {
+      readCredit(*item.value, result);
       continue;
     }
     if (argument->name == "proposal") {

@@ -88,6 +88,7 @@ LOSS = expectation(V)
 CASES = {
     "reinforce": ("reinforce", False, expectation),
     "baseline": (f"reinforce(baseline = {-LOSS})", False, expectation),
+    "later": ("reinforce(credit = later)", False, expectation),
     "entropy": ("reinforce(entropy = 0.5)", False, lambda v: expectation(v, entropy=0.5)),
     "penalty": ("reinforce", True, lambda v: expectation(v, penalty=True)),
     "half": ("reinforce(expected = 0.5)", False,
@@ -211,6 +212,9 @@ if __name__ == "__main__":
     if {"reinforce", "baseline"} <= set(total):
         assert total["baseline"] < 0.7 * total["reinforce"], total
         print(f"the baseline leaves {100 * total['baseline'] / total['reinforce']:.0f} % of the variance")
+    if {"reinforce", "later"} <= set(total):
+        assert total["later"] < total["reinforce"], total
+        print(f"credit for what comes later leaves {100 * total['later'] / total['reinforce']:.0f} % of the variance")
     if {"samples", "baseline"} <= set(total):
         # A quarter; so few runs tell a variance within a factor of two.
         assert total["samples"] < 0.7 * total["baseline"], total
