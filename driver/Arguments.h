@@ -59,6 +59,7 @@ struct Arguments {
   std::vector<std::string> metrics; // of validations
   std::string bestBy;
   std::optional<int64_t> patience;
+  bool shardsOptimiser = false; // among the processes
 
   // decode
   runtime::SearchFlags search;

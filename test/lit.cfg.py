@@ -9,6 +9,8 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 `pytest` and `scikit_build_core` hold where scripts/setup could get them.
 `node` holds where Node.js runs the extension of an editor.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
+`openmpi` and `mpich` hold where the plug-in of that library is built and its
+mpirun is installed; %{openmpi} and %{mpich} start processes by it.
 `strace` holds where it can put errors into the system calls of a program.
 `full-device` holds where /dev/full is a device, which no space is left on.
 `avx512` holds where this machine runs code for x86-64-v4. `aarch64` holds where
@@ -101,6 +103,18 @@ config.substitutions.append(("%{python-packages}", packages))
 for name in ("pytest", "scikit_build_core"):
     if os.path.isdir(os.path.join(packages, name)):
         config.available_features.add(name)
+
+# More processes than CPUs; tests may run as root, as in a container.
+for name, starts in (
+    ("openmpi", "mpirun.openmpi --oversubscribe"),
+    ("mpich", "mpirun.mpich"),
+):
+    plugin = os.path.join(config.fovea_build, "lib", f"libfovea_{name}.so")
+    if os.path.exists(plugin) and shutil.which(starts.split()[0]):
+        config.available_features.add(name)
+        config.substitutions.append((f"%{{{name}}}", f"timeout 300 {starts}"))
+for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+    config.environment[name] = "1"
 
 # Present, and allowed to look into other processes.
 if shutil.which("strace") and subprocess.run(

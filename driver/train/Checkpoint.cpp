@@ -366,17 +366,12 @@ Status TrainingFolder::writeGiven() {
   return Status::success();
 }
 
-Status TrainingFolder::writeState(const Position &position,
-                                  const Learner &learner,
-                                  std::map<std::string, std::string> metadata) {
+Status TrainingFolder::writeState(const Position &position, TensorFile file) {
   // What the state says of the log has to be there.
   if (log >= 0 && fsync(log) != 0)
     return systemError("write", logPath);
   if (Status status = writeGiven(); status.failed())
     return status;
-  TensorFile file;
-  learner.store(file);
-  file.metadata = std::move(metadata);
   file.metadata[stateKey] = textOf(position);
   Status status = runtime::writeSafeTensors(statePath(), file);
   syncFolder(lastPath);
@@ -387,9 +382,13 @@ Status TrainingFolder::readState(Position &position, TensorFile &file) {
   if (Status status = runtime::readSafeTensors(statePath(), file);
       status.failed())
     return status;
-  auto text = file.metadata.find(stateKey);
-  if (text == file.metadata.end() || !parse(text->second, position))
+  if (!takePosition(file, position))
     return Status::error(
         fmt::format("'{}' is no state of a training", statePath()));
   return Status::success();
+}
+
+bool TrainingFolder::takePosition(const TensorFile &file, Position &position) {
+  auto text = file.metadata.find(stateKey);
+  return text != file.metadata.end() && parse(text->second, position);
 }

@@ -84,11 +84,13 @@ public:
   /// What a training that begins would overwrite has to be of a training.
   runtime::Status checkIsOurs() const;
 
+  /// `file` has what a learner stores, and the metadata of all weights.
   runtime::Status writeState(const Position &position,
-                             const runtime::Learner &learner,
-                             std::map<std::string, std::string> metadata);
+                             runtime::TensorFile file);
   /// Reads what `writeState` wrote.
   runtime::Status readState(Position &position, runtime::TensorFile &file);
+  /// The position that such a file says. False where it says none.
+  static bool takePosition(const runtime::TensorFile &file, Position &position);
   runtime::Status writeModel(const runtime::Learner &learner,
                              std::map<std::string, std::string> metadata);
 

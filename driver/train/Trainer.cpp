@@ -38,23 +38,41 @@ static Sums sumsOf(const CompiledProgram &program, size_t examples) {
 
 Status fovea::cli::countChoices(CompiledProgram &program,
                                 const runtime::OwnedMemory &weights,
-                                FoveaPool *pool, TrainData &data) {
+                                FoveaPool *pool, runtime::Team &team,
+                                TrainData &data) {
   runtime::Binding binding;
   binding.memory = &weights;
   binding.pool = pool;
   runtime::OrderOptions order;
   order.batch = 64;
-  data.choices.assign(data.examples.size(), 0);
-  for (const std::vector<int64_t> &indices :
-       runtime::batchesBySize(data.sizes, order)) {
+  std::vector<double> choices(data.examples.size());
+  std::string problem;
+  auto batches = runtime::batchesBySize(data.sizes, order);
+  for (size_t number = 0; number < batches.size(); ++number) {
+    if (!team.isTurn(number) || !problem.empty())
+      continue;
+    const std::vector<int64_t> &indices = batches[number];
     if (Status status = program.run(batchOf(data, indices), binding);
         status.failed())
-      return status;
+      problem = status.text();
     for (auto [place, index] : llvm::enumerate(indices)) {
+      if (!problem.empty())
+        break;
       runtime::DataValues one = program.workspace().output("choices", place);
-      data.choices[index] = one.values.empty() ? 0 : one.values.front();
+      if (!one.values.empty())
+        choices[number * order.batch + place] = one.values.front();
     }
   }
+  for (const std::string &text : team.gatherTexts(problem))
+    if (!text.empty())
+      return Status::error(text);
+  // Batches but the last are full: it has room for what is not there.
+  choices.resize(batches.size() * order.batch);
+  team.gatherTurns(choices, batches.size(), order.batch);
+  data.choices.assign(data.examples.size(), 0);
+  for (size_t number = 0; number < batches.size(); ++number)
+    for (auto [place, index] : llvm::enumerate(batches[number]))
+      data.choices[index] = choices[number * order.batch + place];
   return Status::success();
 }
 
@@ -63,9 +81,10 @@ Status fovea::cli::countChoices(CompiledProgram &program,
 //===----------------------------------------------------------------------===//
 
 Trainer::Trainer(Training &training, runtime::Learner &learner,
-                 Position &position, TrainingFolder &folder, Progress &progress)
+                 Position &position, TrainingFolder &folder, Progress &progress,
+                 runtime::Team &team)
     : training(training), learner(learner), position(position), folder(folder),
-      progress(progress), firstUpdate(position.update) {}
+      progress(progress), team(team), firstUpdate(position.update) {}
 
 bool Trainer::fail(TrainEnd::Kind kind, const std::string &text) {
   end.kind = kind;
@@ -99,7 +118,97 @@ bool Trainer::checkWeights() {
                   position.identity["optimiser"]));
 }
 
-/// One update from the batches `begin` .. `end`-1.
+//===----------------------------------------------------------------------===//
+// What processes know of each other
+//===----------------------------------------------------------------------===//
+
+/// Updates between two looks at whether all have the same weights.
+static constexpr int64_t weightsEvery = 100;
+
+void Trainer::exchange(News &news) {
+  if (team.isAlone())
+    return;
+  enum { Signal, Kind, Number, Seconds, IsSaveDue, High, Low, width };
+  std::vector<double> all(team.size() * width);
+  auto of = [&](int rank, int what) -> double & {
+    return all[rank * width + what];
+  };
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  int own = team.rank();
+  of(own, Signal) = caughtSignal();
+  of(own, Kind) = news.kind;
+  of(own, Number) = double(news.number);
+  of(own, Seconds) = spent.count();
+  of(own, IsSaveDue) = Clock::now() - lastSave > std::chrono::minutes(1);
+  // Halves are whole numbers in double precision.
+  of(own, High) = double(news.weights >> 32);
+  of(own, Low) = double(news.weights & 0xFFFFFFFF);
+  team.gatherShares(all, team.size(), width);
+  knownSeconds = of(0, Seconds);
+  isSaveDue = of(0, IsSaveDue) != 0;
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (knownSignal == 0)
+      knownSignal = int(of(rank, Signal));
+  for (int rank = 0; rank < team.size(); ++rank)
+    if (auto kind = TrainEnd::Kind(int(of(rank, Kind)));
+        kind != TrainEnd::Done) {
+      news = {kind, int64_t(of(rank, Number)),
+              team.gatherTexts(news.text)[rank]};
+      return;
+    }
+  for (int rank = 1; rank < team.size(); ++rank)
+    if (of(rank, High) != of(0, High) || of(rank, Low) != of(0, Low)) {
+      news = {TrainEnd::Machine, 0,
+              fmt::format("{} has other weights than {} behind update {}: "
+                          "they do not compute the same, and these weights "
+                          "are not saved",
+                          team.nameOf(rank), team.nameOf(0), position.update)};
+      return;
+    }
+}
+
+bool Trainer::haveSameWeights() {
+  if (team.isAlone())
+    return true;
+  News news;
+  news.weights = learner.weightsChecksum();
+  exchange(news);
+  return news.kind == TrainEnd::Done || fail(news.kind, news.text);
+}
+
+/// Whether rank 0 could write what it had to.
+bool Trainer::isWritten(const Status &status) {
+  News news;
+  if (status.failed())
+    news = {TrainEnd::Machine, 0, status.text()};
+  exchange(news);
+  return news.kind == TrainEnd::Done || fail(news.kind, news.text);
+}
+
+/// How long this training takes so far; of a team, as all know it.
+double Trainer::secondsSpent() const {
+  std::chrono::duration<double> spent = Clock::now() - begin;
+  return team.isAlone() ? spent.count() : knownSeconds;
+}
+
+//===----------------------------------------------------------------------===//
+// One update
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t numSums = 5;
+
+static void pack(const Sums &sums, double *numbers) {
+  const double all[numSums] = {sums.nll, sums.logp, sums.choices, sums.penalty,
+                               sums.examples};
+  std::copy(all, all + numSums, numbers);
+}
+
+static Sums unpack(const double *numbers) {
+  return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+}
+
+/// One update from the micro-batches `begin` .. `end`-1, of which this process
+/// runs its share.
 bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                      size_t begin, size_t end) {
   double examples = 0, choices = 0;
@@ -121,31 +230,56 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   binding.numbers["seed.penalty"] = 1 / examples;
   binding.numbers[std::string(runtime::statePrefix) + "update"] =
       double(position.update + 1);
-  std::map<std::string, double> left;
   for (const auto &[name, share] : training.states)
     binding.numbers[name] = position.states[name].value();
-  learner.clearGradients();
-  Sums sums;
-  for (size_t number = begin; number < end; ++number) {
-    Status status =
-        training.grad->run(batchOf(training.data, batches[number]), binding);
-    if (status.failed())
-      return fail(TrainEnd::Failed, status.text());
-    Sums own = sumsOf(*training.grad, batches[number].size());
-    if (!std::isfinite(lossOf(own))) {
-      if (!checkWeights())
-        return false;
-      this->end.batch = batches[number];
-      return fail(TrainEnd::NotFinite,
-                  fmt::format("the loss of update {} is {}",
-                              position.update + 1,
-                              std::isnan(lossOf(own)) ? "nan" : "infinite"));
+  int64_t count = end - begin;
+  auto [first, last] = team.shareOf(count, team.rank());
+  int64_t width = numSums + int64_t(training.states.size());
+  std::vector<double> records(count * width);
+  News news;
+  if (!team.isAlone() && position.update % weightsEvery == 0)
+    news.weights = learner.weightsChecksum();
+  learner.beginGradients(count);
+  for (int64_t number = first; number < last; ++number) {
+    const std::vector<int64_t> &batch = batches[begin + number];
+    Status status = training.grad->run(batchOf(training.data, batch), binding);
+    if (status.failed()) {
+      news = {TrainEnd::Failed, number, status.text()};
+      break;
     }
-    sums.add(own);
+    Sums own = sumsOf(*training.grad, batch.size());
+    if (!std::isfinite(lossOf(own))) {
+      news = {TrainEnd::NotFinite, number,
+              fmt::format("the loss of update {} is {}", position.update + 1,
+                          std::isnan(lossOf(own)) ? "nan" : "infinite")};
+      break;
+    }
+    double *record = &records[number * width];
+    pack(own, record);
+    record += numSums;
     for (const auto &[name, share] : training.states)
-      left[name] += training.grad->workspace().totalOf(name);
+      *record++ = training.grad->workspace().totalOf(name);
     learner.addGradients(training.grad->workspace());
   }
+  learner.sendGradients();
+  exchange(news);
+  if (news.kind == TrainEnd::NotFinite && !checkWeights())
+    return false;
+  if (news.kind != TrainEnd::Done) {
+    this->end.batch = batches[begin + news.number];
+    return fail(news.kind, news.text);
+  }
+  // In the order of the micro-batches, whoever has run them.
+  team.gatherShares(records, count, width);
+  Sums sums;
+  std::vector<double> left(training.states.size());
+  for (int64_t number = 0; number < count; ++number) {
+    const double *record = &records[number * width];
+    sums.add(unpack(record));
+    for (size_t i = 0; i < left.size(); ++i)
+      left[i] += record[numSums + i];
+  }
+  learner.sumGradients();
   double norm = learner.learn(position.update + 1);
   if (!std::isfinite(norm)) {
     if (!checkWeights())
@@ -156,8 +290,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                             learner.firstNotFinite(), position.update + 1));
   }
   ++position.update;
-  for (const auto &[name, share] : training.states)
-    position.states[name].add(left[name] / examples, share);
+  for (auto [state, sum] : llvm::zip(training.states, left))
+    position.states[state.first].add(sum / examples, state.second);
   position.sums.add(sums);
   position.norm = norm;
   choicesSinceReport += sums.choices > 0 ? sums.choices : sums.examples;
@@ -243,8 +377,9 @@ bool Trainer::report() {
   line["gradient_norm"] = position.norm;
   line["tokens_per_second"] = std::round(speed);
   line["seconds"] = seconds();
-  if (Status status = folder.addToLog(line.dump()); status.failed())
-    return fail(TrainEnd::CannotWrite, status.text());
+  if (!isWritten(team.isFirst() ? folder.addToLog(line.dump())
+                                : Status::success()))
+    return false;
   std::vector<Part> parts = {{fmt::format("update {}", position.update)},
                              {fmt::format("epoch {}", position.epoch + 1), 3}};
   for (Part &part : describe(sums, 1))
@@ -284,24 +419,43 @@ bool Trainer::validate() {
   runtime::Binding binding;
   binding.memory = &weights;
   binding.pool = training.pool;
-  Sums sums;
-  for (const std::vector<int64_t> &indices :
-       runtime::batchesBySize(training.valid.sizes, training.order)) {
-    if (isInterrupted())
-      return false;
+  auto batches = runtime::batchesBySize(training.valid.sizes, training.order);
+  std::vector<double> records(batches.size() * numSums);
+  News news;
+  for (size_t number = 0; number < batches.size(); ++number) {
+    if (!team.isTurn(number))
+      continue;
+    if (caughtSignal() != 0)
+      break;
+    const std::vector<int64_t> &indices = batches[number];
     Status status =
         training.loss->run(batchOf(training.valid, indices), binding);
-    if (status.failed())
-      return fail(TrainEnd::Failed, status.text());
-    sums.add(sumsOf(*training.loss, indices.size()));
+    if (status.failed()) {
+      news = {TrainEnd::Failed, 0, status.text()};
+      break;
+    }
+    pack(sumsOf(*training.loss, indices.size()), &records[number * numSums]);
   }
-  std::vector<double> values;
-  if (training.metrics)
-    if (Status status = training.metrics->measure(weights, values);
-        status.failed())
-      return fail(TrainEnd::Failed, status.text());
+  exchange(news);
   if (isInterrupted())
     return false;
+  if (news.kind != TrainEnd::Done)
+    return fail(news.kind, news.text);
+  team.gatherTurns(records, batches.size(), numSums);
+  Sums sums;
+  for (size_t number = 0; number < batches.size(); ++number)
+    sums.add(unpack(&records[number * numSums]));
+  std::vector<double> values;
+  if (training.metrics) {
+    Status status = training.metrics->measure(weights, team, values);
+    if (status.failed())
+      news = {TrainEnd::Failed, 0, status.text()};
+    exchange(news);
+    if (isInterrupted())
+      return false;
+    if (news.kind != TrainEnd::Done)
+      return fail(news.kind, news.text);
+  }
   position.validated = position.update;
   Score score = {scoreOf(sums, values), lossOf(sums)};
   if (!std::isfinite(score.loss))
@@ -330,8 +484,9 @@ bool Trainer::validate() {
   }
   line["best"] = isBest;
   line["seconds"] = seconds();
-  if (Status status = folder.addToLog(line.dump()); status.failed())
-    return fail(TrainEnd::CannotWrite, status.text());
+  if (!isWritten(team.isFirst() ? folder.addToLog(line.dump())
+                                : Status::success()))
+    return false;
   if (isBest)
     parts.push_back({"best so far", 0, Part::Good});
   progress.line(parts);
@@ -349,27 +504,32 @@ bool Trainer::validate() {
 /// The model is written first: a state never knows of a best model that is not
 /// there, and a training that is resumed before writes the same model again.
 bool Trainer::save(bool withModel) {
-  if (!checkWeights())
+  if (!checkWeights() || !haveSameWeights())
     return false;
-  if (withModel) {
+  Status status = Status::success();
+  if (withModel && team.isFirst()) {
     std::map<std::string, std::string> metadata = training.metadata;
     metadata["update"] = std::to_string(position.update);
-    if (Status status = folder.writeModel(learner, std::move(metadata));
-        status.failed())
-      return fail(TrainEnd::CannotWrite, status.text());
+    status = folder.writeModel(learner, std::move(metadata));
   }
-  position.logLines = folder.logLines();
-  if (Status status = folder.writeState(position, learner, training.metadata);
-      status.failed())
-    return fail(TrainEnd::CannotWrite, status.text());
+  // Of a state that is divided, each process sends its part.
+  runtime::TensorFile file;
+  learner.store(file);
+  if (status.succeeded() && team.isFirst()) {
+    position.logLines = folder.logLines();
+    file.metadata = training.metadata;
+    status = folder.writeState(position, std::move(file));
+  }
   lastSave = Clock::now();
-  return true;
+  return isWritten(status);
 }
 
 bool Trainer::saveWhenDue() {
   int64_t every = training.limits.saveEvery;
-  bool isDue = every > 0 ? position.update % every == 0
-                         : Clock::now() - lastSave > std::chrono::minutes(1);
+  bool isTime = team.isAlone()
+                    ? Clock::now() - lastSave > std::chrono::minutes(1)
+                    : isSaveDue;
+  bool isDue = every > 0 ? position.update % every == 0 : isTime;
   return !isDue || save(/*withModel=*/training.valid.examples.empty());
 }
 
@@ -380,7 +540,7 @@ bool Trainer::saveWhenDue() {
 /// Whether a signal asks to stop. What is under way is dropped, and done again
 /// by the training that is resumed.
 bool Trainer::isInterrupted() {
-  end.signal = caughtSignal();
+  end.signal = team.isAlone() ? caughtSignal() : knownSignal;
   if (end.signal == 0)
     return false;
   end.kind = TrainEnd::Interrupted;
@@ -390,12 +550,11 @@ bool Trainer::isInterrupted() {
 /// Whether a limit says that this update is the last one.
 bool Trainer::isAtLimit() const {
   const TrainLimits &limits = training.limits;
-  std::chrono::duration<double> spent = Clock::now() - begin;
   uint64_t epochs =
       position.epoch + (batchesOfEpoch > 0 && position.place == batchesOfEpoch);
   return (limits.steps > 0 && position.update >= limits.steps) ||
          (limits.epochs > 0 && epochs >= uint64_t(limits.epochs)) ||
-         (limits.minutes > 0 && spent.count() >= limits.minutes * 60);
+         (limits.minutes > 0 && secondsSpent() >= limits.minutes * 60);
 }
 
 bool Trainer::isAtEnd() {

@@ -5,6 +5,11 @@
 // from the data, the options and the position alone, so that a training that
 // is resumed takes the same course; only the clock may end it earlier.
 //
+// Of a team every process has a trainer, and all take the same course: the
+// clock and the folder are those of rank 0, micro-batches and validations are
+// shared out, and whatever one process finds (a signal, a loss that is not
+// finite) all of them get to know in the same exchange.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_DRIVER_TRAIN_TRAINER_H
@@ -54,7 +59,8 @@ struct Training {
 
 /// How training ended, or why it had to.
 struct TrainEnd {
-  enum Kind { Done, Interrupted, NotFinite, Failed, CannotWrite } kind = Done;
+  /// Machine: a disk, or processes that do not compute the same.
+  enum Kind { Done, Interrupted, NotFinite, Failed, Machine } kind = Done;
   std::string text;
   int signal = 0;     // Interrupted: which asked
   double seconds = 0; // of all runs of the training
@@ -65,12 +71,22 @@ struct TrainEnd {
 class Trainer {
 public:
   Trainer(Training &training, runtime::Learner &learner, Position &position,
-          TrainingFolder &folder, Progress &progress);
+          TrainingFolder &folder, Progress &progress, runtime::Team &team);
   TrainEnd run();
 
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// What a process has to tell the others: why it cannot go on, in which
+  /// batch; and which weights it has (0: it does not say).
+  struct News {
+    TrainEnd::Kind kind = TrainEnd::Done;
+    int64_t number = 0;
+    std::string text;
+    uint64_t weights = 0;
+  };
+  /// Behind it all have the news of the first rank that cannot go on.
+  void exchange(News &news);
   bool trainEpoch();
   bool update(const std::vector<std::vector<int64_t>> &batches, size_t begin,
               size_t end);
@@ -79,6 +95,8 @@ private:
   bool save(bool withModel);
   bool saveWhenDue();
   bool checkWeights();
+  bool haveSameWeights();
+  bool isWritten(const runtime::Status &status);
   bool isInterrupted();
   bool isAtLimit() const;
   bool isAtEnd();
@@ -93,6 +111,7 @@ private:
   Outlook outlook() const;
   void showProgress();
   double seconds() const;
+  double secondsSpent() const;
   double scoreOf(const Sums &sums, const std::vector<double> &values) const;
   std::vector<Part> describe(const Sums &sums, int rank) const;
 
@@ -101,6 +120,12 @@ private:
   Position &position;
   TrainingFolder &folder;
   Progress &progress;
+  runtime::Team &team;
+  /// Of a team, as of the last exchange: the signal that asks one of them to
+  /// stop, how long rank 0 trains, and whether it is time to save.
+  int knownSignal = 0;
+  double knownSeconds = 0;
+  bool isSaveDue = false;
   TrainEnd end;
   bool isOver = false;
   Clock::time_point begin = Clock::now(), lastReport = begin, lastSave = begin;
@@ -111,10 +136,12 @@ private:
   int64_t batchesOfEpoch = 0;
 };
 
-/// Counts the choices of each example with `program` (`@loss`).
+/// Counts the choices of each example with `program` (`@loss`). A team shares
+/// them out; what one of them fails by, all do.
 runtime::Status countChoices(CompiledProgram &program,
                              const runtime::OwnedMemory &weights,
-                             FoveaPool *pool, TrainData &data);
+                             FoveaPool *pool, runtime::Team &team,
+                             TrainData &data);
 
 } // namespace fovea::cli
 

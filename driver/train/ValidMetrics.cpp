@@ -11,6 +11,8 @@
 using namespace fovea;
 using namespace fovea::cli;
 using llvm::StringRef;
+using runtime::joinTexts;
+using runtime::splitTexts;
 using runtime::Status;
 
 /// How many examples are decoded together.
@@ -126,35 +128,60 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
 // Measuring
 //===----------------------------------------------------------------------===//
 
+/// Adds the lines of the examples first .. end-1, one for each metric.
+Status ValidMetrics::decode(size_t first, size_t end,
+                            std::vector<std::string> &lines) {
+  runtime::Batch batch;
+  for (size_t i = first; i < end; ++i)
+    batch.push_back(&examples[i]);
+  std::vector<std::vector<runtime::Generated>> results;
+  if (Status status = decoder->search().decode(batch, {}, results);
+      status.failed())
+    return status;
+  for (const std::vector<runtime::Generated> &hypotheses : results)
+    for (const Wanted &metric : wanted) {
+      const runtime::Generated &best = hypotheses.front();
+      const runtime::DataValues &made = best.outputs.at(metric.data->name);
+      lines.push_back(textOf(*metric.data, {made.shape, made.values, false},
+                             best.hasEnd, vocabularies));
+    }
+  return Status::success();
+}
+
 Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
-                             std::vector<double> &values) {
+                             runtime::Team &team, std::vector<double> &values) {
   decoder->setParameters({weights});
   std::vector<std::unique_ptr<metrics::Metric>> sums;
   for (const Wanted &metric : wanted) {
     std::string problem;
     sums.push_back(createMetric(metric.name, {}, problem));
   }
-  for (size_t first = 0; first < examples.size(); first += batchSize) {
-    if (caughtSignal() != 0)
-      return Status::success();
-    runtime::Batch batch;
-    size_t end = std::min(examples.size(), first + batchSize);
-    for (size_t i = first; i < end; ++i)
-      batch.push_back(&examples[i]);
-    std::vector<std::vector<runtime::Generated>> results;
-    if (Status status = decoder->search().decode(batch, {}, results);
-        status.failed())
+  Status status = Status::success();
+  bool isStopped = false;
+  std::vector<std::string> lines;
+  size_t batches = (examples.size() + batchSize - 1) / batchSize;
+  for (size_t number = 0; number < batches && status.succeeded(); ++number) {
+    isStopped |= caughtSignal() != 0;
+    if (team.isTurn(number) && !isStopped)
+      status =
+          decode(number * batchSize,
+                 std::min(examples.size(), (number + 1) * batchSize), lines);
+  }
+  // All have to know whether one has not all of its lines.
+  for (const std::string &text :
+       team.gatherTexts(status.failed() ? status.text()
+                        : isStopped     ? "stopped"
+                                        : ""))
+    if (!text.empty())
       return status;
-    for (size_t i = first; i < end; ++i) {
-      const runtime::Generated &best = results[i - first].front();
-      for (auto [metric, sum] : llvm::zip(wanted, sums)) {
-        const runtime::DataValues &made = best.outputs.at(metric.data->name);
-        std::string line =
-            textOf(*metric.data, {made.shape, made.values, false}, best.hasEnd,
-                   vocabularies);
-        sum->add(line, {metric.references[i]});
-      }
-    }
+  std::vector<std::vector<std::string>> parts;
+  for (const std::string &text : team.gatherTexts(joinTexts(lines)))
+    parts.push_back(splitTexts(text));
+  std::vector<size_t> taken(team.size());
+  for (size_t i = 0; i < examples.size(); ++i) {
+    size_t rank = i / batchSize % team.size();
+    for (auto [metric, sum] : llvm::zip(wanted, sums))
+      sum->add(parts[rank][taken[rank]++], {metric.references[i]});
   }
   values.clear();
   for (const std::unique_ptr<metrics::Metric> &sum : sums)

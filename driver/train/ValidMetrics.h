@@ -10,6 +10,7 @@
 
 #include "driver/data/Inputs.h"
 #include "driver/model/CompiledDecoder.h"
+#include "runtime/train/Team.h"
 
 namespace fovea::cli {
 
@@ -24,9 +25,9 @@ public:
          const std::vector<runtime::Example> &valid);
 
   /// Gives the value of each metric; where a signal asks to stop, nothing that
-  /// is of use.
+  /// is of use. A team shares the examples out, and all get the values.
   runtime::Status measure(const runtime::OwnedMemory &weights,
-                          std::vector<double> &values);
+                          runtime::Team &team, std::vector<double> &values);
 
   /// What a metric is called in the log.
   const std::string &name(size_t number) const { return wanted[number].name; }
@@ -48,6 +49,9 @@ private:
   bool readReferences(Session &session, const Arguments &arguments,
                       const std::vector<runtime::Example> &valid,
                       Wanted &metric) const;
+
+  runtime::Status decode(size_t first, size_t end,
+                         std::vector<std::string> &lines);
 
   const Vocabularies &vocabularies;
   std::unique_ptr<Model> model;

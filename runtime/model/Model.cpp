@@ -215,8 +215,9 @@ Status Model::differentiate(const std::vector<Example> &examples,
   Entry *entry = nullptr;
   if (Status status = run("grad", examples, binding, entry); status.failed())
     return status;
-  learner->clearGradients();
+  learner->beginGradients();
   learner->addGradients(entry->memory);
+  learner->sumGradients();
   return Status::success();
 }
 

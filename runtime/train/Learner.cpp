@@ -2,18 +2,16 @@
 
 #include "runtime/train/Learner.h"
 #include "runtime/Philox.h"
+#include "runtime/data/Checksum.h"
+#include "runtime/train/GradientSums.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <new>
 #include <numbers>
 
 using namespace fovea::runtime;
-
-/// Each parameter begins at a multiple of a cache line.
-static constexpr int64_t alignment = 64;
 
 namespace {
 
@@ -29,44 +27,39 @@ struct Span {
 template <typename T> class LearnerOf : public Learner {
 public:
   LearnerOf(const TensorFile &initial, const TrainOptions &options,
-            FoveaPool *pool);
+            FoveaPool *pool, Team &team, bool dividesState);
 
   OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
   OwnedMemory weights() override { return memoryOf(current.get()); }
   OwnedMemory gradients() override { return memoryOf(slopes.get()); }
-  void clearGradients() override {
-    if (!slopes)
-      slopes = allocate();
-    else
-      std::memset(slopes.get(), 0, total * sizeof(T));
+  void beginGradients(int64_t batches) override {
+    sums->begin(batches, slopes);
   }
   void addGradients(const Workspace &workspace) override;
+  void sendGradients() override { sums->send(); }
+  void sumGradients() override;
   double learn(int64_t update) override;
   std::string firstNotFinite() const override {
     return firstNotFinite(slopes.get());
   }
   std::string notFinite() const override;
+  uint64_t weightsChecksum() const override {
+    return checksum(
+        {reinterpret_cast<const char *>(current.get()), total * sizeof(T)});
+  }
+  void shareWeights() override {
+    team.broadcast(current.get(), total * int64_t(sizeof(T)));
+  }
   void storeWeights(TensorFile &file) const override {
     storeArray(file, "", current.get());
   }
-  void store(TensorFile &file) const override;
+  void store(TensorFile &file) override;
   std::vector<std::string> load(const TensorFile &file,
                                 bool isSameRule) override;
 
 private:
-  struct Free {
-    void operator()(T *memory) const {
-      ::operator delete(memory, std::align_val_t(alignment));
-    }
-  };
-  using Memory = std::unique_ptr<T[], Free>;
+  using Memory = OwnArray<T>;
 
-  Memory allocate() const {
-    int64_t bytes = std::max<int64_t>(total * sizeof(T), alignment);
-    void *memory = ::operator new(bytes, std::align_val_t(alignment));
-    std::memset(memory, 0, bytes);
-    return Memory(static_cast<T *>(memory));
-  }
   OwnedMemory memoryOf(T *array) const {
     OwnedMemory memory;
     for (const Span &span : spans)
@@ -74,19 +67,35 @@ private:
         memory[span.path] = array + span.begin;
     return memory;
   }
-  std::string firstNotFinite(const T *array) const;
+  std::string firstNotFinite(const T *array, int64_t from = 0,
+                             int64_t to = INT64_MAX) const;
+  /// Calls `work(span, first, last)` for what of each span lies in from .. to.
+  template <typename Work>
+  void forSpans(int64_t from, int64_t to, const Work &work) const;
+  double normOf() const;
+  void gatherChunks(T *array);
+  void storeState(TensorFile &file, const std::string &prefix,
+                  const Memory &state);
   void storeArray(TensorFile &file, const std::string &prefix,
                   const T *array) const;
   void compare(const TensorFile &file, const std::string &prefix,
                const std::string &what,
                std::vector<std::string> &mistakes) const;
-  void loadArray(const TensorFile &file, const std::string &prefix, T *array);
+  void loadArray(const TensorFile &file, const std::string &prefix, T *array,
+                 int64_t from, int64_t to);
 
   const TrainOptions options;
   FoveaPool *pool;
+  Team &team;
+  const bool isDivided;
   std::vector<Span> spans;
   int64_t total = 0;
-  Memory current, slopes, noisy, first, second;
+  std::unique_ptr<GradientSums<T>> sums;
+  /// Which values this process updates: all, or where the state is divided the
+  /// chunk of which it has the state.
+  int64_t from = 0, to = 0;
+  Memory current, slopes, noisy;
+  Memory first, second; // from .. to-1
 };
 
 } // namespace
@@ -116,9 +125,11 @@ static double clipOf(const std::map<std::string, double> &limits,
 
 template <typename T>
 LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
-                        FoveaPool *pool)
-    : options(options), pool(pool) {
-  constexpr int64_t step = alignment / sizeof(T);
+                        FoveaPool *pool, Team &team, bool dividesState)
+    : options(options), pool(pool), team(team),
+      isDivided(dividesState && !team.isAlone()) {
+  // Each parameter begins at a multiple of a cache line.
+  constexpr int64_t step = lineBytes / sizeof(T);
   for (const auto &[path, tensor] : initial.tensors) {
     int64_t count = tensor.numElements();
     spans.push_back(
@@ -127,14 +138,19 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
       spans.back().isFrozen |= isBelow(path, name);
     total += (count + step - 1) / step * step;
   }
-  current = allocate();
+  // A part of the norm is the norm of whole parts.
+  sums = std::make_unique<GradientSums<T>>(
+      team, total, isDivided ? valuesOfPart : step, pool);
+  from = isDivided ? sums->begin() : 0;
+  to = isDivided ? sums->end() : total;
+  current = allocateArray<T>(total);
   int states = numStates(options.optimiser);
   if (states > 0)
-    first = allocate();
+    first = allocateArray<T>(to - from);
   if (states > 1)
-    second = allocate();
+    second = allocateArray<T>(to - from);
   if (options.noise > 0)
-    noisy = allocate();
+    noisy = allocateArray<T>(total);
   for (const Span &span : spans) {
     const Tensor &tensor = initial.tensors.at(span.path);
     if (tensor.type == typeOf(T())) {
@@ -175,31 +191,86 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
 }
 
 template <typename T>
+template <typename Work>
+void LearnerOf<T>::forSpans(int64_t from, int64_t to, const Work &work) const {
+  for (const Span &span : spans) {
+    int64_t first = std::max(from, span.begin);
+    int64_t last = std::min(to, span.begin + span.count);
+    if (first < last)
+      work(span, first, last);
+  }
+}
+
+template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
+  T *values = sums->next();
   for (const Span &span : spans)
     if (!span.isFrozen)
-      workspace.addOutput("grad/" + span.path, slopes.get() + span.begin);
+      workspace.addOutput("grad/" + span.path, values + span.begin);
+  sums->add();
+}
+
+/// Each process has its chunk of `array`; behind it, each has all of it.
+template <typename T> void LearnerOf<T>::gatherChunks(T *array) {
+  team.gather(array, sums->lines(), lineBytes);
+}
+
+template <typename T> void LearnerOf<T>::sumGradients() {
+  sums->finish(slopes);
+  if (!isDivided)
+    gatherChunks(slopes.get());
+}
+
+/// Of all gradients: the parts of the sum are added in their order, whoever
+/// has them.
+template <typename T> double LearnerOf<T>::normOf() const {
+  if (!isDivided)
+    return std::sqrt(sumOfSquares(slopes.get(), total, pool));
+  Parts parts;
+  int64_t count = 0;
+  for (int64_t values : sums->chunks().counts) {
+    parts.places.push_back(count);
+    parts.counts.push_back((values + valuesOfPart - 1) / valuesOfPart);
+    count += parts.counts.back();
+  }
+  std::vector<double> squares(count);
+  std::vector<double> own =
+      partsOfSquares(slopes.get() + from, to - from, pool);
+  std::copy(own.begin(), own.end(),
+            squares.begin() + parts.places[team.rank()]);
+  team.gather(squares.data(), parts, sizeof(double));
+  double sum = 0;
+  for (double square : squares)
+    sum += square;
+  return std::sqrt(sum);
 }
 
 template <typename T> double LearnerOf<T>::learn(int64_t update) {
-  double norm = std::sqrt(sumOfSquares(slopes.get(), total, pool));
-  if (!std::isfinite(norm))
+  double norm = normOf();
+  if (!std::isfinite(norm)) {
+    // Whoever explains it looks at all of them.
+    if (isDivided)
+      gatherChunks(slopes.get());
     return norm;
-  for (const Span &span : spans)
+  }
+  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
     if (span.clip > 0)
-      clamp(slopes.get() + span.begin, span.clip, span.count);
+      clamp(slopes.get() + first, span.clip, last - first);
+  });
   if (options.clip > 0) {
-    double left = options.clipValue.empty()
-                      ? norm
-                      : std::sqrt(sumOfSquares(slopes.get(), total, pool));
+    double left = options.clipValue.empty() ? norm : normOf();
     if (left > options.clip)
-      scale(slopes.get(), options.clip / left, total, pool);
+      scale(slopes.get() + from, options.clip / left, to - from, pool);
   }
   double rate = rateAt(options.rate, update);
   auto stepOver = [&](int64_t begin, int64_t end) {
+    begin = std::max(begin, from);
+    end = std::min(end, to);
+    if (begin >= end)
+      return;
     step(options.optimiser, update, rate, current.get() + begin,
-         slopes.get() + begin, first ? first.get() + begin : nullptr,
-         second ? second.get() + begin : nullptr, end - begin, pool);
+         slopes.get() + begin, first ? first.get() + (begin - from) : nullptr,
+         second ? second.get() + (begin - from) : nullptr, end - begin, pool);
   };
   // All that lies between two that are frozen, at once.
   int64_t begin = 0;
@@ -210,6 +281,8 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
     begin = span.begin + span.count;
   }
   stepOver(begin, total);
+  if (isDivided)
+    gatherChunks(current.get());
   if (options.columnNorm > 0)
     for (const Span &span : spans)
       if (span.shape.size() > 1 && span.count > 0 && !span.isFrozen)
@@ -218,22 +291,33 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
   return norm;
 }
 
-/// The first parameter of which `array` has a value that is not finite.
+/// The first parameter of which `array`, the values from .. to-1, has a value
+/// that is not finite.
 template <typename T>
-std::string LearnerOf<T>::firstNotFinite(const T *array) const {
-  for (const Span &span : spans)
-    for (int64_t i = 0; array && i < span.count; ++i)
-      if (!std::isfinite(array[span.begin + i]))
-        return span.path;
-  return "";
+std::string LearnerOf<T>::firstNotFinite(const T *array, int64_t from,
+                                         int64_t to) const {
+  std::string path;
+  if (array)
+    forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
+      for (int64_t i = first; path.empty() && i < last; ++i)
+        if (!std::isfinite(array[i - from]))
+          path = span.path;
+    });
+  return path;
 }
 
 template <typename T> std::string LearnerOf<T>::notFinite() const {
   if (std::string path = firstNotFinite(current.get()); !path.empty())
     return fmt::format("the weights of '{}' are", path);
-  for (const Memory *state : {&first, &second})
-    if (std::string path = firstNotFinite(state->get()); !path.empty())
+  for (const Memory *state : {&first, &second}) {
+    std::string path = firstNotFinite(state->get(), from, to);
+    if (isDivided)
+      for (const std::string &other : team.gatherTexts(path))
+        if (path.empty())
+          path = other;
+    if (!path.empty())
       return fmt::format("the optimiser's values of '{}' are", path);
+  }
   return "";
 }
 
@@ -283,22 +367,47 @@ void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
   }
 }
 
+/// Reads the values from .. to-1 into `array`.
 template <typename T>
 void LearnerOf<T>::loadArray(const TensorFile &file, const std::string &prefix,
-                             T *array) {
-  for (const Span &span : spans) {
+                             T *array, int64_t from, int64_t to) {
+  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
     const Tensor &tensor = file.tensors.at(prefix + span.path);
-    if (span.count > 0)
-      std::memcpy(array + span.begin, tensor.bytes.data(), tensor.bytes.size());
-  }
+    std::memcpy(array + (first - from),
+                tensor.bytes.data() + (first - span.begin) * sizeof(T),
+                (last - first) * sizeof(T));
+  });
 }
 
-template <typename T> void LearnerOf<T>::store(TensorFile &file) const {
-  storeArray(file, "weights/", current.get());
-  if (first)
-    storeArray(file, "first/", first.get());
-  if (second)
-    storeArray(file, "second/", second.get());
+/// What is divided has to be gathered, for the time that it is stored.
+template <typename T>
+void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
+                              const Memory &state) {
+  if (!state)
+    return;
+  if (!isDivided) {
+    if (team.isFirst())
+      storeArray(file, prefix, state.get());
+    return;
+  }
+  Memory all = team.isFirst() ? allocateArray<T>(total) : nullptr;
+  Parts in = sums->lines(), out = in;
+  int64_t own = in.counts[team.rank()];
+  out.counts.assign(team.size(), 0);
+  out.places.assign(team.size(), 0);
+  out.counts[0] = own;
+  if (!team.isFirst())
+    in.counts.assign(team.size(), 0);
+  team.finish(team.beginExchange(state.get(), out, all.get(), in, lineBytes));
+  if (all)
+    storeArray(file, prefix, all.get());
+}
+
+template <typename T> void LearnerOf<T>::store(TensorFile &file) {
+  if (team.isFirst())
+    storeArray(file, "weights/", current.get());
+  storeState(file, "first/", first);
+  storeState(file, "second/", second);
 }
 
 template <typename T>
@@ -315,18 +424,21 @@ std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
     compare(file, "second/", "the second state of ", mistakes);
   if (!mistakes.empty())
     return mistakes;
-  loadArray(file, "weights/", current.get());
+  loadArray(file, "weights/", current.get(), 0, total);
   if (first)
-    loadArray(file, "first/", first.get());
+    loadArray(file, "first/", first.get(), from, to);
   if (second)
-    loadArray(file, "second/", second.get());
+    loadArray(file, "second/", second.get(), from, to);
   return mistakes;
 }
 
 std::unique_ptr<Learner> Learner::create(const TensorFile &initial,
                                          const TrainOptions &options,
-                                         bool isDouble, FoveaPool *pool) {
+                                         bool isDouble, FoveaPool *pool,
+                                         Team &team, bool dividesState) {
   if (isDouble)
-    return std::make_unique<LearnerOf<double>>(initial, options, pool);
-  return std::make_unique<LearnerOf<float>>(initial, options, pool);
+    return std::make_unique<LearnerOf<double>>(initial, options, pool, team,
+                                               dividesState);
+  return std::make_unique<LearnerOf<float>>(initial, options, pool, team,
+                                            dividesState);
 }

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 using namespace fovea::runtime;
 
 /// Elements of one work unit; fixed, so that sums do not depend on threads.
-static constexpr int64_t chunk = 1 << 14;
+static constexpr int64_t chunk = valuesOfPart;
 
 int fovea::runtime::numStates(const OptimiserOptions &options) {
   switch (options.rule) {
@@ -43,8 +42,9 @@ static void forChunks(int64_t count, FoveaPool *pool, const Work &work) {
 }
 
 template <typename T>
-double fovea::runtime::sumOfSquares(const T *values, int64_t count,
-                                    FoveaPool *pool) {
+std::vector<double> fovea::runtime::partsOfSquares(const T *values,
+                                                   int64_t count,
+                                                   FoveaPool *pool) {
   std::vector<double> sums((count + chunk - 1) / chunk);
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     constexpr int lanes = 8;
@@ -60,10 +60,25 @@ double fovea::runtime::sumOfSquares(const T *values, int64_t count,
       sum += part;
     sums[begin / chunk] = sum;
   });
+  return sums;
+}
+
+template <typename T>
+double fovea::runtime::sumOfSquares(const T *values, int64_t count,
+                                    FoveaPool *pool) {
   double total = 0;
-  for (double sum : sums)
+  for (double sum : partsOfSquares(values, count, pool))
     total += sum;
   return total;
+}
+
+template <typename T>
+void fovea::runtime::addTo(T *sums, const T *values, int64_t count,
+                           FoveaPool *pool) {
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      sums[i] += values[i];
+  });
 }
 
 template <typename T>
@@ -157,6 +172,10 @@ void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
   }
 }
 
+template std::vector<double>
+fovea::runtime::partsOfSquares(const float *, int64_t, FoveaPool *);
+template void fovea::runtime::addTo(float *, const float *, int64_t,
+                                    FoveaPool *);
 template double fovea::runtime::sumOfSquares(const float *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
@@ -166,6 +185,10 @@ template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
                                    int64_t, FoveaPool *);
 template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
 
+template std::vector<double>
+fovea::runtime::partsOfSquares(const double *, int64_t, FoveaPool *);
+template void fovea::runtime::addTo(double *, const double *, int64_t,
+                                    FoveaPool *);
 template double fovea::runtime::sumOfSquares(const double *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);

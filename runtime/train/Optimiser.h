@@ -12,6 +12,8 @@
 #include "runtime/ThreadPool.h"
 #include "runtime/train/TrainOptions.h"
 
+#include <vector>
+
 namespace fovea::runtime {
 
 /// How many arrays of state a rule keeps: at most 2, zeros at first.
@@ -20,6 +22,17 @@ int numStates(const OptimiserOptions &options);
 /// The sum of the squares; T is float or double.
 template <typename T>
 double sumOfSquares(const T *values, int64_t count, FoveaPool *pool);
+
+/// A sum of squares is the sum of those of so many values each, in order: who
+/// has whole ones of them has a part of the sum of all.
+constexpr int64_t valuesOfPart = 1 << 14;
+template <typename T>
+std::vector<double> partsOfSquares(const T *values, int64_t count,
+                                   FoveaPool *pool);
+
+/// sums += values.
+template <typename T>
+void addTo(T *sums, const T *values, int64_t count, FoveaPool *pool);
 
 /// values *= factor.
 template <typename T>

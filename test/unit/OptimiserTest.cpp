@@ -228,7 +228,8 @@ TEST(Learner, StateIsThatOfTheSameModel) {
   EXPECT_EQ(file.tensors.size(), 3u);
   EXPECT_TRUE(learner->load(file, true).empty());
   // Without gradients nothing moves.
-  learner->clearGradients();
+  learner->beginGradients();
+  learner->sumGradients();
   EXPECT_EQ(learner->learn(1), 0);
   TensorFile after;
   learner->storeWeights(after);

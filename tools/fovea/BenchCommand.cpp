@@ -409,9 +409,10 @@ bool Bench::timeProgram(const std::string &entry) {
     if (!learner)
       return compiled->compute();
     learner->weightsToLearn(0, ++update);
-    learner->clearGradients();
+    learner->beginGradients();
     compiled->compute();
     learner->addGradients(compiled->workspace());
+    learner->sumGradients();
     learner->learn(update);
   };
   Timing timing = timeRuns(run, arguments);

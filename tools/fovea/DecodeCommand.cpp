@@ -10,6 +10,8 @@
 #include "dialect/reference/Search.h"
 #include "driver/data/Prefixes.h"
 #include "driver/data/Unknown.h"
+#include "driver/machines/Agreement.h"
+#include "driver/machines/Turns.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Programs.h"
 #include "driver/show/Shows.h"
@@ -92,135 +94,166 @@ static runtime::Status interpret(const Execution &execution,
   mlir::Operation *decoder =
       reference::findContainer(*execution.model->module, "decode");
   reference::SearchOptions own = options;
-  for (auto [number, example] : llvm::enumerate(execution.examples)) {
+  auto make = [&](size_t number, BatchResult &result) {
+    const runtime::Example &example = execution.examples[number];
     own.prefix = example.prefix;
     std::vector<reference::Inputs> members = {
         reference::inputsOf(example, execution.parameters)};
     for (const reference::Arrays &parameters : execution.more)
       members.push_back(reference::inputsOf(example, parameters));
-    std::vector<reference::Hypothesis> hypotheses;
-    runtime::Status status =
-        reference::decode(decoder, members, own, hypotheses);
-    if (status.failed())
-      return inExample(number, status);
-    printer.print(number, hypotheses);
-  }
-  return runtime::Status::success();
+    return inExample(number, reference::decode(decoder, members, own,
+                                               result.emplace_back()));
+  };
+  return takeTurns(team(), execution.examples.size(), make,
+                   [&](size_t number, const BatchResult &result) {
+                     printer.print(number, result.front());
+                   });
 }
 
 /// How many examples are decoded together.
 static constexpr size_t batchSize = 16;
 
-static runtime::Status runCompiled(const Arguments &arguments,
-                                   Programs &programs,
+static runtime::Status decodeBatch(CompiledDecoder &decoder,
+                                   const Execution &execution,
+                                   const reference::SearchOptions &options,
+                                   size_t first, BatchResult &result) {
+  const std::vector<runtime::Example> &examples = execution.examples;
+  runtime::Batch batch;
+  for (size_t i = first; i < std::min(examples.size(), first + batchSize); ++i)
+    batch.push_back(&examples[i]);
+  std::vector<std::vector<runtime::Generated>> results;
+  if (runtime::Status status = decoder.search().decode(batch, options, results);
+      status.failed()) {
+    // Which example it was, alone.
+    for (size_t i = 0; batch.size() > 1 && i < batch.size(); ++i)
+      if (runtime::Status own =
+              decoder.search().decode({batch[i]}, options, results);
+          own.failed())
+        return inExample(first + i, own);
+    return inExample(first, status);
+  }
+  for (std::vector<runtime::Generated> &best : results) {
+    std::vector<reference::Hypothesis> &hypotheses = result.emplace_back();
+    for (runtime::Generated &generated : best) {
+      reference::Hypothesis &hypothesis = hypotheses.emplace_back();
+      hypothesis.logp = generated.logp;
+      hypothesis.score = generated.score;
+      hypothesis.steps = generated.steps;
+      hypothesis.ended = generated.ended;
+      hypothesis.hasEnd = generated.hasEnd;
+      for (auto &[name, values] : generated.outputs)
+        hypothesis.outputs[name] = {values.shape, std::move(values.values),
+                                    false};
+    }
+  }
+  return runtime::Status::success();
+}
+
+static runtime::Status runCompiled(CompiledDecoder &decoder,
                                    const Execution &execution,
                                    const reference::SearchOptions &options,
                                    Printer &printer) {
+  size_t batches = llvm::divideCeil(execution.examples.size(), batchSize);
+  return takeTurns(
+      team(), batches,
+      [&](size_t number, BatchResult &result) {
+        return decodeBatch(decoder, execution, options, number * batchSize,
+                           result);
+      },
+      [&](size_t number, const BatchResult &result) {
+        for (auto [i, best] : llvm::enumerate(result))
+          printer.print(number * batchSize + i, best);
+      });
+}
+
+static runtime::Status prepareDecoder(const Arguments &arguments,
+                                      Programs &programs,
+                                      const Execution &execution,
+                                      std::unique_ptr<CompiledDecoder> &made) {
   std::vector<runtime::ParameterValues> parameters = {
       valuesOf(execution.parameters)};
   for (const reference::Arrays &member : execution.more)
     parameters.push_back(valuesOf(member));
-  std::unique_ptr<CompiledDecoder> decoder;
-  if (runtime::Status status = programs.create(decoder); status.failed())
+  if (runtime::Status status = programs.create(made); status.failed())
     return status;
-  decoder->setParameters(parameters, arguments.dtype == "f64");
-  const std::vector<runtime::Example> &examples = execution.examples;
-  for (size_t first = 0; first < examples.size(); first += batchSize) {
-    runtime::Batch batch;
-    for (size_t i = first; i < std::min(examples.size(), first + batchSize);
-         ++i)
-      batch.push_back(&examples[i]);
-    std::vector<std::vector<runtime::Generated>> results;
-    if (runtime::Status status =
-            decoder->search().decode(batch, options, results);
-        status.failed()) {
-      // Which example it was, alone.
-      for (size_t i = 0; batch.size() > 1 && i < batch.size(); ++i)
-        if (runtime::Status own =
-                decoder->search().decode({batch[i]}, options, results);
-            own.failed())
-          return inExample(first + i, own);
-      return inExample(first, status);
-    }
-    for (auto [i, best] : llvm::enumerate(results)) {
-      std::vector<reference::Hypothesis> hypotheses;
-      for (runtime::Generated &generated : best) {
-        reference::Hypothesis &hypothesis = hypotheses.emplace_back();
-        hypothesis.logp = generated.logp;
-        hypothesis.score = generated.score;
-        hypothesis.steps = generated.steps;
-        hypothesis.ended = generated.ended;
-        hypothesis.hasEnd = generated.hasEnd;
-        for (auto &[name, values] : generated.outputs)
-          hypothesis.outputs[name] = {values.shape, std::move(values.values),
-                                      false};
-      }
-      printer.print(first + i, hypotheses);
-    }
-  }
+  made->setParameters(parameters, arguments.dtype == "f64");
   return runtime::Status::success();
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
   Request request;
   bool isReference;
-  if (!chooseExecutor(arguments, request, isReference))
-    return badUsage;
   Session session(arguments);
   Execution execution;
   Shows shows;
   runtime::UnknownWords unknown;
-  if (!openExecution(session, arguments, "decoding", execution) ||
-      !shows.read(session, arguments, *execution.model) ||
-      !readUnknown(session, arguments, *execution.model, unknown))
-    return session.finish();
-  mlir::ModuleOp module = *execution.model->module;
   reference::SearchOptions options;
-  if (runtime::Status status = reference::readSearchOptions(module, options);
-      status.failed()) {
-    session.error(arguments.spec() + ": " + status.text());
-    return session.finish();
-  }
-  if (runtime::Status status = applyFlags(arguments.search, options);
-      status.failed())
-    return wrongUsage(status.text());
-  request.shows = shows.equations();
-  if (!unknown.weights.empty() &&
-      !llvm::is_contained(request.shows, unknown.weights))
-    request.shows.push_back(unknown.weights);
-  execution.data.words = unknown.given;
-  CompiledOptions compiledOptions;
-  compiledOptions.isDouble = arguments.dtype == "f64";
-  compiledOptions.threads = arguments.threads;
-  compiledOptions.target = arguments.cpu;
-  Programs programs(session, *execution.model, request, compiledOptions);
-  if (isReference) {
-    if (!lowerAndRead(session, arguments, request, "decode", execution))
+  std::unique_ptr<Programs> programs;
+  std::unique_ptr<CompiledDecoder> decoder;
+  // All processes come behind it, or none.
+  auto prepare = [&]() -> int {
+    if (!chooseExecutor(arguments, request, isReference))
+      return badUsage;
+    if (!openExecution(session, arguments, "decoding", execution) ||
+        !shows.read(session, arguments, *execution.model) ||
+        !readUnknown(session, arguments, *execution.model, unknown))
       return session.finish();
-  } else {
-    if (!programs.open({"decode"}))
+    mlir::ModuleOp module = *execution.model->module;
+    if (runtime::Status status = reference::readSearchOptions(module, options);
+        status.failed()) {
+      session.error(arguments.spec() + ": " + status.text());
       return session.finish();
-    execution.data.needed = programs.dataOf("decode");
-    if (!readExamples(
-            session,
-            givenData(arguments, *execution.model, execution.data.needed),
-            *execution.model, execution.data, execution.vocabularies,
-            execution.examples))
+    }
+    if (runtime::Status status = applyFlags(arguments.search, options);
+        status.failed())
+      return wrongUsage(status.text());
+    request.shows = shows.equations();
+    if (!unknown.weights.empty() &&
+        !llvm::is_contained(request.shows, unknown.weights))
+      request.shows.push_back(unknown.weights);
+    execution.data.words = unknown.given;
+    CompiledOptions compiledOptions;
+    compiledOptions.isDouble = arguments.dtype == "f64";
+    compiledOptions.threads = arguments.threads;
+    compiledOptions.target = arguments.cpu;
+    programs = std::make_unique<Programs>(session, *execution.model, request,
+                                          compiledOptions);
+    if (isReference) {
+      if (!lowerAndRead(session, arguments, request, "decode", execution))
+        return session.finish();
+    } else {
+      if (!programs->open({"decode"}))
+        return session.finish();
+      execution.data.needed = programs->dataOf("decode");
+      if (!readExamples(
+              session,
+              givenData(arguments, *execution.model, execution.data.needed),
+              *execution.model, execution.data, execution.vocabularies,
+              execution.examples))
+        return session.finish();
+    }
+    if (!readPrefixes(session, arguments, execution))
       return session.finish();
-  }
-  if (!readPrefixes(session, arguments, execution))
-    return session.finish();
-  nameGivenWords(unknown, execution);
+    nameGivenWords(unknown, execution);
+    if (isReference)
+      return done;
+    runtime::Status status =
+        prepareDecoder(arguments, *programs, execution, decoder);
+    if (status.failed())
+      session.fail(status);
+    return status.failed() ? session.finish() : int(done);
+  };
+  if (int code = agree(prepare()); code != done)
+    return code;
 
   Printer printer(arguments, execution, unknown, shows);
   runtime::Status status =
-      isReference
-          ? interpret(execution, options, printer)
-          : runCompiled(arguments, programs, execution, options, printer);
-  if (status.failed()) {
+      isReference ? interpret(execution, options, printer)
+                  : runCompiled(*decoder, execution, options, printer);
+  if (status.failed())
     session.fail(status);
-    return session.finish();
-  }
   int code = session.finish();
-  return std::max(code, shows.write());
+  if (status.succeeded() && team().isFirst())
+    code = std::max(code, shows.write());
+  return agree(code);
 }

@@ -5,11 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/native/ObjectCache.h"
 #include "driver/Arguments.h"
+#include "driver/machines/Agreement.h"
+#include "driver/machines/MpiTeam.h"
+#include "runtime/ThreadPool.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <csignal>
+#include <fmt/format.h>
 #include <new>
 #include <unistd.h>
 
@@ -42,15 +49,7 @@ static int flushOutput(int code) {
   return badMachine;
 }
 
-int main(int argc, char **argv) {
-  std::signal(SIGINT, onInterrupt);
-  std::set_new_handler(onOutOfMemory);
-  llvm::install_bad_alloc_error_handler(onLLVMOutOfMemory);
-
-  int exitCode = done;
-  std::optional<Arguments> arguments = parseCommandLine(argc, argv, exitCode);
-  if (!arguments)
-    return flushOutput(exitCode);
+static int runCommand(const Arguments &arguments) {
   using Command = int (*)(const Arguments &);
   static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
       {"check", runCheck}, {"params", runParams},   {"init", runInit},
@@ -59,7 +58,71 @@ int main(int argc, char **argv) {
       {"lsp", runLsp},     {"train", runTrain},     {"eval", runEval},
       {"plot", runPlot},   {"doctor", runDoctor}};
   for (auto [name, command] : commands)
-    if (arguments->command == name)
-      return flushOutput(command(*arguments));
+    if (arguments.command == name)
+      return command(arguments);
   llvm_unreachable("the parser knows the commands");
+}
+
+/// Whether something stands in the place of a file that mpirun gives to rank 0
+/// alone.
+static bool readsStandardInput(const Arguments &arguments) {
+  auto isInput = [](llvm::StringRef given) {
+    return given == "-" || given.ends_with("=-") || given.contains("=-:") ||
+           given.contains("=-,");
+  };
+  return isInput(arguments.spec()) || llvm::any_of(arguments.data, isInput) ||
+         llvm::any_of(arguments.valid, isInput) ||
+         (arguments.data.empty() && arguments.command != "train");
+}
+
+/// The same, of one of several processes that MPI has started: all of them
+/// come to the end, or none does.
+static int runTogether(const Launch &launch, int argc, char **argv) {
+  bool resumes = llvm::StringRef(argv[1]) == "train";
+  startWorker(launch, resumes);
+  std::signal(SIGINT, onInterrupt);
+  std::unique_ptr<MpiTeam> started;
+  if (fovea::runtime::Status status = MpiTeam::start(launch, started);
+      status.failed()) {
+    if (launch.rank != 0)
+      endInSilence();
+    std::string text = "error: " + status.text() + "\n";
+    say(text.data(), text.size());
+    return badMachine;
+  }
+  setTeam(*started);
+  int code = done;
+  std::optional<Arguments> arguments = parseCommandLine(argc, argv, code);
+  // Help is no failure, and an end nevertheless.
+  constexpr int isHelp = -1;
+  int all = agree(arguments ? done : code == done ? isHelp : code);
+  if (all != done)
+    return all == isHelp ? flushOutput(done) : all;
+  std::string odd =
+      findOdd({{"version", fovea::codegen::compilerIdentity().str()}});
+  if (!odd.empty()) {
+    std::string text = "error: " + odd + "\n";
+    say(text.data(), text.size());
+    return agree(badMachine);
+  }
+  if (readsStandardInput(*arguments))
+    shareStandardInput(*started);
+  if (arguments->threads == 0)
+    arguments->threads = std::max(1, fovea_pool_cpus() / started->sharers());
+  return flushOutput(runCommand(*arguments));
+}
+
+int main(int argc, char **argv) {
+  std::signal(SIGINT, onInterrupt);
+  std::set_new_handler(onOutOfMemory);
+  llvm::install_bad_alloc_error_handler(onLLVMOutOfMemory);
+
+  Launch launch = findLaunch();
+  static constexpr llvm::StringLiteral shared[] = {"train", "decode", "score"};
+  if (!launch.library.empty() && argc > 1 &&
+      llvm::is_contained(shared, llvm::StringRef(argv[1])))
+    return runTogether(launch, argc, argv);
+  int exitCode = done;
+  std::optional<Arguments> arguments = parseCommandLine(argc, argv, exitCode);
+  return flushOutput(arguments ? runCommand(*arguments) : exitCode);
 }

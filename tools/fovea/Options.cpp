@@ -323,6 +323,9 @@ private:
              "ends behind N validations without a new best");
     addCount("--save-every", arguments.saveEvery,
              "updates between two savings (a minute, and an epoch)");
+    command->add_flag("--shard-optimiser", arguments.shardsOptimiser,
+                      "each process of mpirun has a part of the optimiser's "
+                      "state; the results do not depend on it");
     addSeed(command, "of weights, order, dropout and noise (0)");
     addThreads(command, "the results do not depend on it");
     addDtype(command, "f32 or f64: what it computes in");

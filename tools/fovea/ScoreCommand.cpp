@@ -1,6 +1,7 @@
 //===- ScoreCommand.cpp - fovea score -------------------------------------===//
 
 #include "dialect/reference/Batch.h"
+#include "driver/machines/Agreement.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
 #include "runtime/search/Distribution.h"
@@ -81,36 +82,71 @@ static std::string lineOfJson(double logp) {
                              : "{\"logp\": null}";
 }
 
+/// log p of each example.
+static runtime::Status score(const Arguments &arguments,
+                             const Execution &execution, bool isReference,
+                             std::vector<double> &logps) {
+  if (execution.examples.empty())
+    return runtime::Status::success();
+  if (!arguments.moreWeights.empty())
+    return scoreEnsemble(arguments, execution, isReference, logps);
+  Results results;
+  runtime::Status status = evaluate(arguments, execution, execution.parameters,
+                                    isReference, {"logp"}, results);
+  if (status.succeeded())
+    logps = results["logp"].toDoubles();
+  return status;
+}
+
+/// The same, of which each process does its share of the examples.
+static runtime::Status scoreTogether(const Arguments &arguments,
+                                     Execution &execution, bool isReference,
+                                     std::vector<double> &logps) {
+  runtime::Team &all = team();
+  if (all.isAlone())
+    return score(arguments, execution, isReference, logps);
+  int64_t count = execution.examples.size();
+  auto [from, to] = all.shareOf(count, all.rank());
+  execution.examples.erase(execution.examples.begin() + to,
+                           execution.examples.end());
+  execution.examples.erase(execution.examples.begin(),
+                           execution.examples.begin() + from);
+  std::vector<double> own;
+  runtime::Status status = score(arguments, execution, isReference, own);
+  for (const std::string &text : all.gatherTexts(status.text()))
+    if (!text.empty())
+      return runtime::Status::error(text);
+  logps.assign(count, 0);
+  llvm::copy(own, logps.begin() + from);
+  all.gatherShares(logps, count, 1);
+  return runtime::Status::success();
+}
+
 int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
   bool isReference;
-  if (!chooseExecutor(arguments, request, isReference))
-    return badUsage;
-  bool isEnsemble = !arguments.moreWeights.empty();
-  request.each = isEnsemble;
+  request.each = !arguments.moreWeights.empty();
   Session session(arguments);
   Execution execution;
-  if (!openExecution(session, arguments, "training", execution) ||
-      !lowerAndRead(session, arguments, request, "loss", execution))
-    return session.finish();
+  auto prepare = [&]() -> int {
+    if (!chooseExecutor(arguments, request, isReference))
+      return badUsage;
+    return openExecution(session, arguments, "training", execution) &&
+                   lowerAndRead(session, arguments, request, "loss", execution)
+               ? int(done)
+               : session.finish();
+  };
+  if (int code = agree(prepare()); code != done)
+    return code;
   std::vector<double> logps;
-  runtime::Status status = runtime::Status::success();
-  if (isEnsemble) {
-    status = scoreEnsemble(arguments, execution, isReference, logps);
-  } else {
-    Results results;
-    status = evaluate(arguments, execution, execution.parameters, isReference,
-                      {"logp"}, results);
-    if (status.succeeded())
-      logps = results["logp"].toDoubles();
-  }
-  if (status.failed()) {
+  runtime::Status status =
+      scoreTogether(arguments, execution, isReference, logps);
+  if (status.failed())
     session.fail(status);
-    return session.finish();
-  }
-  for (double logp : logps)
-    llvm::outs() << (arguments.asJson ? lineOfJson(logp)
-                                      : fmt::format("{:.10g}", logp))
-                 << '\n';
-  return session.finish();
+  else if (team().isFirst())
+    for (double logp : logps)
+      llvm::outs() << (arguments.asJson ? lineOfJson(logp)
+                                        : fmt::format("{:.10g}", logp))
+                   << '\n';
+  return agree(session.finish());
 }

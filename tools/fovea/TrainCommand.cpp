@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Unknown.h"
+#include "driver/machines/Agreement.h"
 #include "driver/model/Programs.h"
 #include "driver/show/Metrics.h"
 #include "driver/train/Given.h"
@@ -14,6 +15,7 @@
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
 #include "passes/derive/Derive.h"
+#include "runtime/data/Checksum.h"
 
 #include <fmt/format.h>
 
@@ -28,14 +30,17 @@ namespace {
 class TrainCommand {
 public:
   explicit TrainCommand(const Arguments &given)
-      : arguments(given), session(arguments), progress(arguments.quiet),
+      : arguments(given), session(arguments), team(cli::team()),
+        progress(arguments.quiet || !team.isFirst()),
         pool(fovea_pool_create(arguments.threads), &fovea_pool_destroy) {}
 
   int run();
 
 private:
   bool openFolder();
+  bool shareFolder();
   bool openModel();
+  bool shareVocabularies(const std::map<std::string, TextSource> &texts);
   bool loadUsedVocabularies();
   bool readOptions();
   bool readAllData();
@@ -47,6 +52,9 @@ private:
   bool prepareMetrics();
   bool takeStateWeights();
   bool beginOrResume();
+  bool isSameEverywhere();
+  bool computesSameEverywhere();
+  bool goOn(bool good);
   void explainNotFinite(const TrainEnd &end);
   void summarise(const TrainEnd &end);
   int finish(const TrainEnd &end);
@@ -60,6 +68,7 @@ private:
 
   Arguments arguments; // with those that a state has
   Session session;
+  runtime::Team &team;
   Progress progress;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
   TrainingFolder folder;
@@ -73,7 +82,9 @@ private:
   Training training;
   Position position;
   std::unique_ptr<runtime::Learner> learner;
+  Identity identity;
   int failureCode = badInput;
+  bool isEnded = false; // as all processes have agreed
 };
 
 } // namespace
@@ -104,6 +115,133 @@ bool TrainCommand::openFolder() {
     return false;
   }
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Several processes
+//===----------------------------------------------------------------------===//
+
+/// Whether all processes are as good as this one. Stands before whatever they
+/// do together; who has failed comes here once.
+bool TrainCommand::goOn(bool good) {
+  if (isEnded)
+    return false;
+  int code = agree(good ? done : failureCode);
+  isEnded = code != done;
+  if (isEnded)
+    failureCode = code;
+  return !isEnded;
+}
+
+/// Only rank 0 touches the folder: the others need not see it.
+bool TrainCommand::shareFolder() {
+  if (!goOn(!team.isFirst() || openFolder()))
+    return false;
+  if (team.isAlone())
+    return true;
+  std::string bytes, given;
+  if (team.isFirst() && isResumed) {
+    bytes = runtime::formatSafeTensors(state);
+    given = folder.readGiven();
+  }
+  team.broadcast(bytes);
+  team.broadcast(given);
+  if (team.isFirst() || bytes.empty())
+    return true;
+  isResumed = true;
+  bool isRead =
+      check(runtime::parseSafeTensors(bytes, "the state of rank 0", state));
+  assert((!isRead || TrainingFolder::takePosition(state, position)) &&
+         "rank 0 has read it");
+  return isRead && TrainingFolder::takePosition(state, position) &&
+         (arguments.stored.empty() || takeGiven(given, arguments));
+}
+
+/// Rank 0 builds them from the texts, and the others take what it has built.
+bool TrainCommand::shareVocabularies(
+    const std::map<std::string, TextSource> &texts) {
+  if (!goOn(true) ||
+      !goOn(!team.isFirst() || vocabularies.build(session, *model, texts)))
+    return false;
+  if (team.isAlone())
+    return true;
+  runtime::TensorFile file;
+  std::string bytes;
+  if (team.isFirst()) {
+    vocabularies.store(file.metadata);
+    bytes = runtime::formatSafeTensors(file);
+  }
+  team.broadcast(bytes);
+  return team.isFirst() ||
+         (check(runtime::parseSafeTensors(bytes, "the vocabularies of rank 0",
+                                          file)) &&
+          vocabularies.load(session, arguments, file, "rank 0"));
+}
+
+/// Whether all have been asked for the same training.
+bool TrainCommand::isSameEverywhere() {
+  Identity own = identity;
+  auto add = [&](const char *what, const auto &value) {
+    own[what] = value ? fmt::format("{}", *value) : "none";
+  };
+  add("steps", arguments.steps);
+  add("epochs", arguments.epochs);
+  add("minutes", arguments.minutes);
+  add("valid-every", arguments.validEvery);
+  add("save-every", arguments.saveEvery);
+  own["report-every"] = std::to_string(arguments.reportEvery);
+  own["seed"] = std::to_string(position.seed);
+  own["dtype"] = arguments.dtype;
+  own["metric"] = llvm::join(arguments.metrics, ", ");
+  own["shard-optimiser"] = arguments.shardsOptimiser ? "yes" : "no";
+  if (!goOn(true))
+    return false;
+  std::string odd = findOdd(own);
+  if (odd.empty())
+    return true;
+  failureCode = badMachine;
+  session.error(odd);
+  return false;
+}
+
+/// Whether all give the same gradients for a batch, the bits of which do not
+/// depend on the CPU: one that says otherwise is broken, or we are.
+bool TrainCommand::computesSameEverywhere() {
+  if (team.isAlone())
+    return true;
+  std::vector<int64_t> indices =
+      runtime::batchesBySize(training.data.sizes, training.order).front();
+  runtime::Batch batch;
+  for (int64_t index : indices)
+    batch.push_back(&training.data.examples[index]);
+  runtime::OwnedMemory weights =
+      learner->weightsToLearn(position.seed, position.update + 1);
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = pool.get();
+  binding.seed = position.seed;
+  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
+  binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
+  for (const auto &[name, share] : training.states)
+    binding.numbers[name] = 0;
+  Status status = training.grad->run(batch, binding);
+  std::string sums = status.text();
+  for (const ParameterInfo &parameter : model->parameters) {
+    int64_t count = 1;
+    for (int64_t extent : parameter.shape)
+      count *= extent;
+    std::vector<double> sum(count);
+    training.grad->workspace().addOutput("grad/" + parameter.path, sum.data());
+    sums += runtime::wideChecksum(
+        {reinterpret_cast<const char *>(sum.data()), count * sizeof(double)});
+  }
+  std::string odd =
+      findOdd({{"bits of a gradient", runtime::wideChecksum(sums)}});
+  if (odd.empty())
+    return check(status);
+  failureCode = badMachine;
+  session.error(odd);
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,7 +287,7 @@ bool TrainCommand::openModel() {
   for (const GivenData &data : splitData(arguments.data))
     if (data.form() == GivenData::Text)
       texts[data.name] = sourceOf(data.path);
-  if (!vocabularies.build(session, *model, texts))
+  if (!shareVocabularies(texts))
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);
   session.addSets(sizes);
@@ -385,10 +523,14 @@ bool TrainCommand::compile() {
   if (!check(programs->create("grad", training.grad)) ||
       (!training.valid.examples.empty() &&
        !check(programs->create("loss", training.loss))) ||
-      !check(programs->create("choices", counter)))
+      !check(programs->create("choices", counter)) || !goOn(true))
     return false;
+  // Draws are functions of a machine's libc.
+  learner->shareWeights();
   runtime::OwnedMemory weights = learner->weights();
-  return check(countChoices(*counter, weights, pool.get(), training.data));
+  return check(countChoices(*counter, weights, pool.get(), team,
+                            training.data)) &&
+         computesSameEverywhere();
 }
 
 /// The weights of a state, where they are those of the model: what they began
@@ -416,16 +558,19 @@ bool TrainCommand::beginOrResume() {
     return false;
   }
   learner = runtime::Learner::create(initial, training.options,
-                                     arguments.dtype == "f64", pool.get());
+                                     arguments.dtype == "f64", pool.get(), team,
+                                     arguments.shardsOptimiser);
+  if (!goOn(true))
+    return false;
   if (std::string what = learner->notFinite(); !what.empty())
     return check(Status::error(fmt::format("{}: {} not finite in F32; '--dtype "
                                            "f64' computes with them",
                                            arguments.weights, what)));
-  Identity now =
+  const Identity &now = identity =
       identityOf(training, readTrainBlock(*model), std::move(equations));
   if (!isResumed) {
-    position.identity = std::move(now);
-    return check(folder.openLog(0));
+    position.identity = now;
+    return !team.isFirst() || check(folder.openLog(0));
   }
   // All that differs is said at once.
   if (arguments.seed && *arguments.seed != position.seed)
@@ -441,9 +586,9 @@ bool TrainCommand::beginOrResume() {
   // What the weights say, the equations need not say again.
   if (mistakes.empty())
     differences.reportEquations(now);
-  position.identity = std::move(now);
+  position.identity = now;
   return !session.diagnostics().failed() &&
-         check(folder.openLog(position.logLines));
+         (!team.isFirst() || check(folder.openLog(position.logLines)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -543,14 +688,15 @@ int TrainCommand::finish(const TrainEnd &end) {
     session.finish();
     return 128 + end.signal;
   case TrainEnd::NotFinite:
-    explainNotFinite(end);
+    if (team.isFirst())
+      explainNotFinite(end);
     if (!session.diagnostics().failed())
       session.error(arguments.spec() + ": " + end.text);
     return session.finish();
   case TrainEnd::Failed:
     session.error(end.text);
     return session.finish();
-  case TrainEnd::CannotWrite:
+  case TrainEnd::Machine:
     session.error(end.text);
     session.finish();
     return badMachine;
@@ -560,13 +706,14 @@ int TrainCommand::finish(const TrainEnd &end) {
 
 int TrainCommand::run() {
   EndOnInterrupts unbegun(
-      folder, arguments.quiet ? ""
+      folder, arguments.quiet || !team.isFirst() ? ""
               : arguments.resume
                   ? "interrupted before an update: nothing has changed\n"
                   : "interrupted before the first update: nothing has been "
                     "learnt\n");
-  if (!openFolder() || !openModel() || !readOptions() || !readAllData() ||
-      !beginOrResume() || !compile() || !prepareMetrics()) {
+  if (!goOn(shareFolder() && openModel() && readOptions() && readAllData() &&
+            beginOrResume() && isSameEverywhere() && compile() &&
+            prepareMetrics())) {
     session.finish();
     return failureCode;
   }
@@ -583,8 +730,13 @@ int TrainCommand::run() {
                                                     "{}",
                                                     position.update)
                                       : ""));
-  Trainer trainer(training, *learner, position, folder, progress);
-  return finish(trainer.run());
+  if (int64_t batches = training.options.accumulate; batches < team.size())
+    progress.note(fmt::format("{} of {} processes have nothing to do: an "
+                              "update has {} micro-batch{} ('accumulate')",
+                              team.size() - batches, team.size(), batches,
+                              batches == 1 ? "" : "es"));
+  Trainer trainer(training, *learner, position, folder, progress, team);
+  return agree(finish(trainer.run()));
 }
 
 int fovea::cli::runTrain(const Arguments &arguments) {

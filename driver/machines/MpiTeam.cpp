@@ -1,0 +1,238 @@
+//===- MpiTeam.cpp - processes that talk by MPI ---------------------------===//
+
+#include "driver/machines/MpiTeam.h"
+#include "driver/Arguments.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using runtime::Parts;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Beginning and end
+//===----------------------------------------------------------------------===//
+
+/// The plug-in lies where the runtime of compiled models does.
+static std::string findPlugin(const std::string &library) {
+  static int here;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
+  llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
+  llvm::sys::path::append(beside, "..", "lib");
+  for (llvm::SmallString<128> path :
+       {beside, llvm::SmallString<128>(FOVEA_RUNTIME_FOLDER)}) {
+    llvm::sys::path::append(path, "libfovea_" + library + ".so");
+    if (llvm::sys::fs::exists(path))
+      return path.str().str();
+  }
+  return "";
+}
+
+Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
+  std::string path = findPlugin(launch.library);
+  if (path.empty())
+    return Status::machine(fmt::format(
+        "'libfovea_{0}.so' is not installed beside this program, which MPI has "
+        "started; build Fovea where the headers of MPI are installed",
+        launch.library));
+  // Its own plug-ins look for the names of the library.
+  void *plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!plugin)
+    return Status::machine(
+        fmt::format("cannot open '{}': {}", path, dlerror()));
+  auto *entry = reinterpret_cast<const FoveaMessages *(*)(int)>(
+      dlsym(plugin, "fovea_messages"));
+  const FoveaMessages *messages =
+      entry ? entry(FOVEA_MESSAGES_VERSION) : nullptr;
+  if (!messages)
+    return Status::machine(
+        fmt::format("'{}' is of another version of Fovea", path));
+  std::unique_ptr<MpiTeam> made(new MpiTeam(*messages));
+  if (int error = messages->start(&made->ownRank, &made->numRanks))
+    return Status::machine(
+        fmt::format("MPI does not start ({})", messages->explain(error)));
+  if (const char *rate = std::getenv("FOVEA_LINK_GBIT"))
+    made->bytesPerSecond = std::atof(rate) * 1e9 / 8;
+  made->carer = std::thread([team = made.get()] { team->lookAfter(); });
+  made->meet();
+  team = std::move(made);
+  return Status::success();
+}
+
+/// Who is where, and who has the same CPUs.
+void MpiTeam::meet() {
+  hosts.assign(numRanks, "");
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof(cpus), &cpus);
+  std::string own = host;
+  own += '\0';
+  own.append(reinterpret_cast<const char *>(&cpus), sizeof(cpus));
+  std::vector<std::string> all = gatherTexts(own);
+  numSharers = std::count(all.begin(), all.end(), own);
+  for (int rank = 0; rank < numRanks; ++rank)
+    hosts[rank] = all[rank].c_str();
+  counted = {};
+}
+
+MpiTeam::~MpiTeam() {
+  {
+    std::lock_guard lock(mutex);
+    isOver = true;
+  }
+  hasWork.notify_all();
+  if (carer.joinable())
+    carer.join();
+  messages.end();
+}
+
+std::string MpiTeam::nameOf(int rank) const {
+  return fmt::format("rank {} on '{}'", rank, hosts[rank]);
+}
+
+/// Whoever knows more, as a watcher of a process that was killed, ends all
+/// processes meanwhile.
+void MpiTeam::check(int error) {
+  if (error == 0)
+    return;
+  sleep(2);
+  std::string text = fmt::format("error: rank {} has lost the others: {}\n",
+                                 ownRank, messages.explain(error));
+  [[maybe_unused]] ssize_t count =
+      write(STDERR_FILENO, text.data(), text.size());
+  messages.abort(badMachine);
+  _exit(badMachine);
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+/// A transfer that was begun, with the mutex; `bytes` are what the link has to
+/// carry in one direction.
+int64_t MpiTeam::begin(void *handle, int64_t bytes) {
+  Transfer &transfer = transfers[++numbered];
+  transfer.handle = handle;
+  if (bytesPerSecond > 0) {
+    std::chrono::duration<double> needed(double(bytes) / bytesPerSecond);
+    linkIsFree = std::max(linkIsFree, Clock::now()) +
+                 std::chrono::duration_cast<Clock::duration>(needed);
+    transfer.notBefore = linkIsFree;
+  }
+  hasWork.notify_all();
+  return numbered;
+}
+
+void MpiTeam::test(Transfer &transfer) {
+  if (transfer.isDone)
+    return;
+  int isDone = 0;
+  check(messages.test(transfer.handle, &isDone));
+  transfer.isDone = isDone != 0;
+}
+
+/// Messages go on in calls of the library only.
+void MpiTeam::lookAfter() {
+  std::unique_lock lock(mutex);
+  while (!isOver) {
+    bool isBusy = false;
+    for (auto &[number, transfer] : transfers) {
+      test(transfer);
+      isBusy |= !transfer.isDone;
+    }
+    if (isBusy)
+      hasWork.wait_for(lock, std::chrono::microseconds(200));
+    else
+      hasWork.wait(lock);
+  }
+}
+
+void MpiTeam::finish(int64_t number) {
+  Clock::time_point from = Clock::now();
+  for (int64_t looks = 0;; ++looks) {
+    {
+      std::lock_guard lock(mutex);
+      Transfer &transfer = transfers[number];
+      test(transfer);
+      if (transfer.isDone && Clock::now() >= transfer.notBefore) {
+        transfers.erase(number);
+        break;
+      }
+    }
+    if (looks < 20)
+      sched_yield();
+    else
+      usleep(looks < 200 ? 20 : 200);
+  }
+  counted.secondsWaited +=
+      std::chrono::duration<double>(Clock::now() - from).count();
+}
+
+/// Of other ranks: how many have something, and how many units in all.
+static std::pair<int64_t, int64_t> ofOthers(const Parts &parts, int own) {
+  int64_t ranks = 0, units = 0;
+  for (int rank = 0; rank < int(parts.counts.size()); ++rank)
+    if (rank != own) {
+      ranks += parts.counts[rank] > 0;
+      units += parts.counts[rank];
+    }
+  return {ranks, units};
+}
+
+static FoveaParts partsOf(const Parts &parts) {
+  return {parts.counts.data(), parts.places.data()};
+}
+
+int64_t MpiTeam::beginExchange(const void *from, const Parts &sent, void *to,
+                               const Parts &received, int64_t unit) {
+  auto [ranks, units] = ofOthers(sent, ownRank);
+  int64_t arriving = ofOthers(received, ownRank).second;
+  counted.messages += ranks;
+  counted.bytes += units * unit;
+  std::lock_guard lock(mutex);
+  void *handle = nullptr;
+  check(messages.exchange(from, partsOf(sent), to, partsOf(received), unit,
+                          &handle));
+  return begin(handle, std::max(units, arriving) * unit);
+}
+
+void MpiTeam::gather(void *array, const Parts &parts, int64_t unit) {
+  int64_t own = parts.counts[ownRank] * (numRanks - 1);
+  int64_t arriving = ofOthers(parts, ownRank).second;
+  counted.messages += own > 0 ? numRanks - 1 : 0;
+  counted.bytes += own * unit;
+  int64_t number;
+  {
+    std::lock_guard lock(mutex);
+    void *handle = nullptr;
+    check(messages.gather(array, partsOf(parts), unit, &handle));
+    number = begin(handle, std::max(own, arriving) * unit);
+  }
+  finish(number);
+}
+
+void MpiTeam::broadcast(void *bytes, int64_t size) {
+  constexpr int64_t most = 1 << 30;
+  for (int64_t from = 0; from < size; from += most) {
+    int64_t number;
+    {
+      std::lock_guard lock(mutex);
+      void *handle = nullptr;
+      check(messages.broadcast(static_cast<char *>(bytes) + from,
+                               std::min(size - from, most), &handle));
+      number = begin(handle, 0);
+    }
+    finish(number);
+  }
+}

@@ -1,0 +1,89 @@
+//===- MpiTeam.h - processes that talk by MPI -----------------------------===//
+//
+// Opens the plug-in of the library that started this process, and carries its
+// messages. While a transfer is under way, a thread looks after it, so that it
+// goes on while others compute; who waits for one naps, as two processes may
+// share a CPU. All calls of the library are made one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_MACHINES_MPITEAM_H
+#define FOVEA_DRIVER_MACHINES_MPITEAM_H
+
+#include "driver/machines/Launch.h"
+#include "driver/machines/Messages.h"
+#include "runtime/Status.h"
+#include "runtime/train/Team.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace fovea::cli {
+
+class MpiTeam : public runtime::Team {
+public:
+  /// Talks to the other processes. All of them have to.
+  static runtime::Status start(const Launch &launch,
+                               std::unique_ptr<MpiTeam> &team);
+  /// Waits for the others, and ends.
+  ~MpiTeam() override;
+
+  int rank() const override { return ownRank; }
+  int size() const override { return numRanks; }
+  std::string nameOf(int rank) const override;
+
+  int64_t beginExchange(const void *from, const runtime::Parts &sent, void *to,
+                        const runtime::Parts &received, int64_t unit) override;
+  void finish(int64_t exchange) override;
+  void gather(void *array, const runtime::Parts &parts, int64_t unit) override;
+  using Team::broadcast;
+  void broadcast(void *bytes, int64_t size) override;
+
+  /// How many processes have this one's CPUs, itself included.
+  int sharers() const { return numSharers; }
+
+  /// What this process has sent to others since it began.
+  struct Traffic {
+    int64_t messages = 0, bytes = 0;
+    double secondsWaited = 0;
+  };
+  const Traffic &traffic() const { return counted; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Transfer {
+    void *handle = nullptr;
+    bool isDone = false;
+    /// When the link would have carried it, where its rate is limited.
+    Clock::time_point notBefore;
+  };
+
+  explicit MpiTeam(const FoveaMessages &messages) : messages(messages) {}
+  void meet();
+  void check(int error);
+  int64_t begin(void *handle, int64_t bytes);
+  void test(Transfer &transfer);
+  void lookAfter();
+
+  const FoveaMessages &messages;
+  int ownRank = 0, numRanks = 1, numSharers = 1;
+  std::vector<std::string> hosts;
+  Traffic counted;
+  double bytesPerSecond = 0; // $FOVEA_LINK_GBIT; 0: what the link carries
+  Clock::time_point linkIsFree;
+
+  std::mutex mutex; // of all below, and of calls of the library
+  std::condition_variable hasWork;
+  std::map<int64_t, Transfer> transfers;
+  int64_t numbered = 0;
+  bool isOver = false;
+  std::thread carer;
+};
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_MACHINES_MPITEAM_H

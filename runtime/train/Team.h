@@ -1,0 +1,75 @@
+//===- Team.h - processes that train together -----------------------------===//
+//
+// What travels between processes that do one work: bytes, never sums, so that
+// nothing depends on how a library of messages adds. Each process has a rank
+// from 0; all of them call the same functions in the same order. A transfer
+// that fails ends the process with a sentence: no call returns from one.
+//
+// NCCL has the same calls: a team of GPUs would be another Team.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_RUNTIME_TRAIN_TEAM_H
+#define FOVEA_RUNTIME_TRAIN_TEAM_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fovea::runtime {
+
+/// Parts of an array, one for each rank: how many units, and where they begin.
+struct Parts {
+  std::vector<int64_t> counts, places;
+};
+
+class Team {
+public:
+  virtual ~Team() = default;
+  /// The team of one process. It lives as long as the program.
+  static Team &alone();
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  bool isFirst() const { return rank() == 0; }
+  bool isAlone() const { return size() == 1; }
+  /// `rank 2 on 'node7'`.
+  virtual std::string nameOf(int rank) const = 0;
+
+  /// Begins to send the part `r` of `from` to each rank r, and to receive what
+  /// each has for this one as the part of its number of `to`. A unit has
+  /// `unit` bytes. Both arrays stay as they are until `finish` returns.
+  virtual int64_t beginExchange(const void *from, const Parts &sent, void *to,
+                                const Parts &received, int64_t unit) = 0;
+  virtual void finish(int64_t exchange) = 0;
+  /// Each rank has its part of `array`; behind it, each has all of them.
+  virtual void gather(void *array, const Parts &parts, int64_t unit) = 0;
+  /// Of rank 0 to all others.
+  virtual void broadcast(void *bytes, int64_t size) = 0;
+
+  // What follows is made of the functions above.
+  void broadcast(std::string &text);
+  /// The text of each rank, on each rank or on rank 0 alone.
+  std::vector<std::string> gatherTexts(const std::string &own);
+  std::vector<std::string> gatherTextsOnFirst(const std::string &own);
+  /// `width` numbers of each of `count` things, of which rank r has computed
+  /// `shareOf(count, r)`, or those whose number is r modulo the size.
+  void gatherShares(std::vector<double> &numbers, int64_t count, int64_t width);
+  void gatherTurns(std::vector<double> &numbers, int64_t count, int64_t width);
+
+  /// The consecutive things, from .. to-1, of `count` that are a rank's.
+  std::pair<int64_t, int64_t> shareOf(int64_t count, int rank) const {
+    return {count * rank / size(), count * (rank + 1) / size()};
+  }
+  /// Whether the thing of this number is this rank's, where they take turns.
+  bool isTurn(int64_t number) const { return number % size() == rank(); }
+};
+
+/// Texts as one, and what they were.
+std::string joinTexts(const std::vector<std::string> &texts);
+std::vector<std::string> splitTexts(const std::string &joined);
+
+} // namespace fovea::runtime
+
+#endif // FOVEA_RUNTIME_TRAIN_TEAM_H
