@@ -32,8 +32,7 @@ int fovea::cli::agree(int code) {
                              [](double code) { return code != done; });
   if (failed == codes.end())
     return done;
-  if (failed - codes.begin() != all.rank())
-    endInSilence();
+  endTogether(failed - codes.begin() == all.rank());
   bool isSame = std::all_of(codes.begin(), codes.end(),
                             [&](double other) { return other == *failed; });
   return isSame ? int(*failed) : badMachine;

@@ -54,8 +54,13 @@ static void passOn(int number) {
     kill(worker, number);
 }
 
-void fovea::cli::endInSilence() {
-  if (heldBack >= 0 && ftruncate(heldBack, 0) == 0)
+/// Whether the worker ends as all others do: in memory of both processes.
+static volatile int *isTogether = nullptr;
+
+void fovea::cli::endTogether(bool speaks) {
+  if (isTogether)
+    *isTogether = 1;
+  if (!speaks && heldBack >= 0 && ftruncate(heldBack, 0) == 0)
     lseek(heldBack, 0, SEEK_SET);
 }
 
@@ -87,6 +92,19 @@ static void sayHeldBack(int rank) {
   }
 }
 
+/// Ends the other ranks too. Open MPI does it where one has an exit code, but
+/// MPICH only where one was killed itself, or says so as processes say things
+/// to its mpirun (https://wiki.mpich.org/mpich/index.php/PMI_v1_wire_protocol).
+[[noreturn]] static void endAll(int code) {
+  const char *number = std::getenv("PMI_FD");
+  if (number && (!isTogether || *isTogether == 0)) {
+    std::string text = fmt::format("cmd=abort exitcode={}\n", code);
+    [[maybe_unused]] ssize_t count =
+        write(std::atoi(number), text.data(), text.size());
+  }
+  _exit(code);
+}
+
 [[noreturn]] static void watch(const Launch &launch, bool resumes) {
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
@@ -98,20 +116,21 @@ static void sayHeldBack(int rank) {
   while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
     ;
   if (WIFEXITED(status)) {
-    if (WEXITSTATUS(status) != done)
-      sayHeldBack(launch.rank);
-    _exit(WEXITSTATUS(status));
+    if (WEXITSTATUS(status) == done)
+      _exit(done);
+    sayHeldBack(launch.rank);
+    endAll(WEXITSTATUS(status));
   }
   int number = WTERMSIG(status);
   // It was asked to end, or nobody reads what it says.
   if (isAsked != 0 || number == SIGPIPE || number == SIGTERM ||
       number == SIGHUP || number == SIGINT)
-    _exit(128 + number);
+    endAll(128 + number);
   sayHeldBack(launch.rank);
   say(fmt::format("error: {} was ended by signal {} ({}){}\n",
                   placeOf(launch.rank), number, strsignal(number),
                   resumes ? "; '--resume' continues the training" : ""));
-  _exit(badMachine);
+  endAll(badMachine);
 }
 
 void fovea::cli::startWorker(const Launch &launch, bool resumes) {
@@ -121,6 +140,10 @@ void fovea::cli::startWorker(const Launch &launch, bool resumes) {
     if (nowhere >= 0)
       dup2(nowhere, STDOUT_FILENO);
   }
+  void *page = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED)
+    isTogether = static_cast<volatile int *>(page);
   pid_t watcher = getpid();
   worker = fork();
   if (worker > 0)

@@ -30,8 +30,9 @@ Launch findLaunch();
 /// was killed. No threads may run.
 void startWorker(const Launch &launch, bool resumes);
 
-/// From here on the process says nothing when it ends: another one does.
-void endInSilence();
+/// From here on the process ends as all others do, by their agreement. Where
+/// it does not speak, what it has said so far is not printed.
+void endTogether(bool speaks);
 
 } // namespace fovea::cli
 

@@ -175,8 +175,7 @@ void MpiTeam::finish(int64_t number) {
     else
       usleep(looks < 200 ? 20 : 200);
   }
-  counted.secondsWaited +=
-      std::chrono::duration<double>(Clock::now() - from).count();
+  counted.seconds += std::chrono::duration<double>(Clock::now() - from).count();
 }
 
 /// Of other ranks: how many have something, and how many units in all.
@@ -198,8 +197,8 @@ int64_t MpiTeam::beginExchange(const void *from, const Parts &sent, void *to,
                                const Parts &received, int64_t unit) {
   auto [ranks, units] = ofOthers(sent, ownRank);
   int64_t arriving = ofOthers(received, ownRank).second;
-  counted.messages += ranks;
-  counted.bytes += units * unit;
+  counted.messages += double(ranks);
+  counted.bytes += double(units * unit);
   std::lock_guard lock(mutex);
   void *handle = nullptr;
   check(messages.exchange(from, partsOf(sent), to, partsOf(received), unit,
@@ -211,7 +210,7 @@ void MpiTeam::gather(void *array, const Parts &parts, int64_t unit) {
   int64_t own = parts.counts[ownRank] * (numRanks - 1);
   int64_t arriving = ofOthers(parts, ownRank).second;
   counted.messages += own > 0 ? numRanks - 1 : 0;
-  counted.bytes += own * unit;
+  counted.bytes += double(own * unit);
   int64_t number;
   {
     std::lock_guard lock(mutex);

@@ -46,12 +46,7 @@ public:
   /// How many processes have this one's CPUs, itself included.
   int sharers() const { return numSharers; }
 
-  /// What this process has sent to others since it began.
-  struct Traffic {
-    int64_t messages = 0, bytes = 0;
-    double secondsWaited = 0;
-  };
-  const Traffic &traffic() const { return counted; }
+  runtime::Traffic traffic() const override { return counted; }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -72,7 +67,7 @@ private:
   const FoveaMessages &messages;
   int ownRank = 0, numRanks = 1, numSharers = 1;
   std::vector<std::string> hosts;
-  Traffic counted;
+  runtime::Traffic counted;
   double bytesPerSecond = 0; // $FOVEA_LINK_GBIT; 0: what the link carries
   Clock::time_point linkIsFree;
 

@@ -24,6 +24,11 @@ struct Parts {
   std::vector<int64_t> counts, places;
 };
 
+/// What a process has sent to others, and how long it has waited for them.
+struct Traffic {
+  double messages = 0, bytes = 0, seconds = 0;
+};
+
 class Team {
 public:
   virtual ~Team() = default;
@@ -47,6 +52,8 @@ public:
   virtual void gather(void *array, const Parts &parts, int64_t unit) = 0;
   /// Of rank 0 to all others.
   virtual void broadcast(void *bytes, int64_t size) = 0;
+
+  virtual Traffic traffic() const { return {}; }
 
   // What follows is made of the functions above.
   void broadcast(std::string &text);

@@ -84,10 +84,9 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
   std::unique_ptr<MpiTeam> started;
   if (fovea::runtime::Status status = MpiTeam::start(launch, started);
       status.failed()) {
-    if (launch.rank != 0)
-      endInSilence();
     std::string text = "error: " + status.text() + "\n";
-    say(text.data(), text.size());
+    if (launch.rank == 0)
+      say(text.data(), text.size());
     return badMachine;
   }
   setTeam(*started);

@@ -12,10 +12,11 @@
 #include "driver/train/Given.h"
 #include "driver/train/Identity.h"
 #include "driver/train/Interrupts.h"
+#include "driver/train/NotFinite.h"
+#include "driver/train/SameTraining.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
 #include "passes/derive/Derive.h"
-#include "runtime/data/Checksum.h"
 
 #include <fmt/format.h>
 
@@ -53,9 +54,8 @@ private:
   bool takeStateWeights();
   bool beginOrResume();
   bool isSameEverywhere();
-  bool computesSameEverywhere();
+  bool isNotOdd(const std::string &odd);
   bool goOn(bool good);
-  void explainNotFinite(const TrainEnd &end);
   void summarise(const TrainEnd &end);
   int finish(const TrainEnd &end);
   bool check(const Status &status) {
@@ -85,6 +85,9 @@ private:
   Identity identity;
   int failureCode = badInput;
   bool isEnded = false; // as all processes have agreed
+  /// When the training began, in this process.
+  int64_t firstUpdate = 0;
+  runtime::Traffic before;
 };
 
 } // namespace
@@ -180,65 +183,15 @@ bool TrainCommand::shareVocabularies(
 
 /// Whether all have been asked for the same training.
 bool TrainCommand::isSameEverywhere() {
-  Identity own = identity;
-  auto add = [&](const char *what, const auto &value) {
-    own[what] = value ? fmt::format("{}", *value) : "none";
-  };
-  add("steps", arguments.steps);
-  add("epochs", arguments.epochs);
-  add("minutes", arguments.minutes);
-  add("valid-every", arguments.validEvery);
-  add("save-every", arguments.saveEvery);
-  own["report-every"] = std::to_string(arguments.reportEvery);
-  own["seed"] = std::to_string(position.seed);
-  own["dtype"] = arguments.dtype;
-  own["metric"] = llvm::join(arguments.metrics, ", ");
-  own["shard-optimiser"] = arguments.shardsOptimiser ? "yes" : "no";
   if (!goOn(true))
     return false;
-  std::string odd = findOdd(own);
-  if (odd.empty())
-    return true;
-  failureCode = badMachine;
-  session.error(odd);
-  return false;
+  return isNotOdd(findOddTraining(identity, arguments, position.seed));
 }
 
-/// Whether all give the same gradients for a batch, the bits of which do not
-/// depend on the CPU: one that says otherwise is broken, or we are.
-bool TrainCommand::computesSameEverywhere() {
-  if (team.isAlone())
-    return true;
-  std::vector<int64_t> indices =
-      runtime::batchesBySize(training.data.sizes, training.order).front();
-  runtime::Batch batch;
-  for (int64_t index : indices)
-    batch.push_back(&training.data.examples[index]);
-  runtime::OwnedMemory weights =
-      learner->weightsToLearn(position.seed, position.update + 1);
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = pool.get();
-  binding.seed = position.seed;
-  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
-  binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
-  for (const auto &[name, share] : training.states)
-    binding.numbers[name] = 0;
-  Status status = training.grad->run(batch, binding);
-  std::string sums = status.text();
-  for (const ParameterInfo &parameter : model->parameters) {
-    int64_t count = 1;
-    for (int64_t extent : parameter.shape)
-      count *= extent;
-    std::vector<double> sum(count);
-    training.grad->workspace().addOutput("grad/" + parameter.path, sum.data());
-    sums += runtime::wideChecksum(
-        {reinterpret_cast<const char *>(sum.data()), count * sizeof(double)});
-  }
-  std::string odd =
-      findOdd({{"bits of a gradient", runtime::wideChecksum(sums)}});
+/// What is odd is the machine's fault, and the same sentence everywhere.
+bool TrainCommand::isNotOdd(const std::string &odd) {
   if (odd.empty())
-    return check(status);
+    return true;
   failureCode = badMachine;
   session.error(odd);
   return false;
@@ -530,7 +483,7 @@ bool TrainCommand::compile() {
   runtime::OwnedMemory weights = learner->weights();
   return check(countChoices(*counter, weights, pool.get(), team,
                             training.data)) &&
-         computesSameEverywhere();
+         isNotOdd(findOddGradient(training, *learner, *model, position.seed));
 }
 
 /// The weights of a state, where they are those of the model: what they began
@@ -595,65 +548,6 @@ bool TrainCommand::beginOrResume() {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// Runs the batch once more with every equation as an output, and reports the
-/// first that is not finite: that is not a number, if there is one.
-void TrainCommand::explainNotFinite(const TrainEnd &end) {
-  std::unique_ptr<Model> again = session.openToExecute();
-  dropSystem(*again, "decoding");
-  Request request;
-  request.gets = equationsOf(*again, "training");
-  request.stopAfter = attn::Phase::batch;
-  std::map<std::string, mlir::Location> places;
-  for (auto equation : again->module->lookupSymbol<attn::SystemOp>("training")
-                           .getOps<attn::EquationOp>())
-    places.insert({equation.getTarget().str(), equation.getLoc()});
-  std::unique_ptr<CompiledProgram> program;
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.target = arguments.cpu;
-  if (!session.lower(*again, request) ||
-      CompiledProgram::create(*again->module, "loss", options, program)
-          .failed())
-    return;
-  runtime::Batch batch;
-  for (int64_t index : end.batch)
-    batch.push_back(&training.data.examples[index]);
-  runtime::OwnedMemory weights =
-      learner->weightsToLearn(position.seed, position.update + 1);
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = pool.get();
-  binding.seed = position.seed;
-  binding.update = position.update;
-  if (program->run(batch, binding).failed())
-    return;
-  // In the order in which they are computed.
-  auto loss = again->module->lookupSymbol<attn::ProgramOp>("loss");
-  llvm::DenseMap<mlir::Operation *, size_t> numbers;
-  for (mlir::Operation &op : loss.getBody().front())
-    numbers[&op] = numbers.size();
-  std::vector<std::pair<size_t, std::string>> order;
-  for (auto output : loss.getBody().front().getOps<attn::OutputOp>())
-    if (places.count(output.getTarget().str()))
-      order.push_back({numbers.lookup(output.getOperand().getDefiningOp()),
-                       output.getTarget().str()});
-  llvm::sort(order);
-  for (bool wantsNan : {true, false})
-    for (const auto &[number, name] : order)
-      for (size_t example = 0; example < batch.size(); ++example)
-        for (double value : program->workspace().output(name, example).values)
-          if (wantsNan ? std::isnan(value) : !std::isfinite(value)) {
-            mlir::emitError(places.at(name))
-                << end.text << ": '" << name
-                << "' is the first equation that has "
-                << (std::isnan(value) ? "nan"
-                    : value > 0       ? "inf"
-                                      : "-inf")
-                << " (example " << batch[example]->id + 1 << ")";
-            return;
-          }
-}
-
 /// Says what came out, how good it is and where it lies.
 void TrainCommand::summarise(const TrainEnd &end) {
   std::vector<Part> parts = {
@@ -674,6 +568,17 @@ void TrainCommand::summarise(const TrainEnd &end) {
   progress.line(parts);
   progress.note(fmt::format("the weights are in '{}/model.safetensors'",
                             arguments.folder));
+  if (team.isAlone() || position.update == firstUpdate)
+    return;
+  runtime::Traffic all = team.traffic();
+  double updates = double(position.update - firstUpdate);
+  progress.note(fmt::format("{} processes: to each update this one sent {:.3g} "
+                            "MB in {:.3g} messages, "
+                            "and waited {:.3g} s",
+                            team.size(),
+                            (all.bytes - before.bytes) / updates / 1e6,
+                            (all.messages - before.messages) / updates,
+                            (all.seconds - before.seconds) / updates));
 }
 
 int TrainCommand::finish(const TrainEnd &end) {
@@ -689,7 +594,7 @@ int TrainCommand::finish(const TrainEnd &end) {
     return 128 + end.signal;
   case TrainEnd::NotFinite:
     if (team.isFirst())
-      explainNotFinite(end);
+      explainNotFinite(session, arguments, training, *learner, position, end);
     if (!session.diagnostics().failed())
       session.error(arguments.spec() + ": " + end.text);
     return session.finish();
@@ -735,6 +640,8 @@ int TrainCommand::run() {
                               "update has {} micro-batch{} ('accumulate')",
                               team.size() - batches, team.size(), batches,
                               batches == 1 ? "" : "es"));
+  firstUpdate = position.update;
+  before = team.traffic();
   Trainer trainer(training, *learner, position, folder, progress, team);
   return agree(finish(trainer.run()));
 }

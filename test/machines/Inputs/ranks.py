@@ -54,9 +54,7 @@ def kill_one():
         return  # it was done before
     if killed and (len(ours) != 1 or "was ended by signal 9 (Killed)" not in ours[0]):
         sys.exit(f"not one sentence:\n{text}")
-    # MPICH ends the other ranks by SIGKILL, which its mpirun may say.
-    wanted = (3,) if "openmpi" in " ".join(command[:3]) else (3, 9, 3 | 9)
-    if process.returncode not in wanted:
+    if process.returncode != 3:
         sys.exit(f"exit code {process.returncode}:\n{text}")
     time.sleep(0.3)
     if workers():
