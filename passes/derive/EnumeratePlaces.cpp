@@ -55,8 +55,10 @@ private:
   LogicalResult follow(Value array, Operation *user);
   LogicalResult followReads(Value array, ComputeOp op);
   LogicalResult add(Operation *op, const Dependence &more);
-  std::optional<bool> isShifted(ReadOp read, const Dependence &of, ComputeOp op,
-                                SmallVector<unsigned> &places);
+  std::optional<bool> isShifted(ArrayRef<Value> indices, const Dependence &of,
+                                ComputeOp op, SmallVector<unsigned> &places);
+  bool isFound(ReadOp read);
+  std::optional<bool> shiftOf(ReadOp read, ComputeOp op, Dependence &of);
   // What becomes of them.
   Value spread(Value array, const Dependence &wanted);
   SmallVector<Attribute> longer(const Dependence &of,
@@ -107,15 +109,16 @@ LogicalResult Enumeration::add(Operation *op, const Dependence &more) {
   return success();
 }
 
-/// Whether `read` is of the place before; nullopt: neither of that nor of the
-/// place itself. `places` gets the indices of `op` that are the places.
-std::optional<bool> Enumeration::isShifted(ReadOp read, const Dependence &of,
-                                           ComputeOp op,
+/// Whether `indices` are those of the place before; nullopt: neither of that
+/// nor of the place itself. `places` gets the indices of `op` that are the
+/// places.
+std::optional<bool> Enumeration::isShifted(ArrayRef<Value> indices,
+                                           const Dependence &of, ComputeOp op,
                                            SmallVector<unsigned> &places) {
   bool isBefore = false;
   places.clear();
   for (auto [number, place] : llvm::enumerate(of.places)) {
-    AccessIndex index = classify(read.getIndices()[place], op);
+    AccessIndex index = classify(indices[place], op);
     bool isHere = index.kind == AccessIndex::Iterator && index.offset == 0;
     bool isNext = index.kind == AccessIndex::Iterator && index.offset == -1 &&
                   (!axis || *axis == number);
@@ -130,33 +133,45 @@ std::optional<bool> Enumeration::isShifted(ReadOp read, const Dependence &of,
   return isBefore;
 }
 
+/// The indices of an array that a read may find: of case `number` those of the
+/// axes that it does not place.
+static SmallVector<Value> indicesOf(ReadOp read, std::optional<size_t> number) {
+  SmallVector<Value> rest(read.getIndices());
+  if (!number)
+    return rest;
+  auto pairs = cast<ArrayAttr>((*read.getPlaces())[*number]);
+  for (Attribute pair : llvm::reverse(pairs))
+    rest.erase(rest.begin() +
+               cast<IntegerAttr>(cast<ArrayAttr>(pair)[0]).getInt());
+  return rest;
+}
+
 LogicalResult Enumeration::followReads(Value array, ComputeOp op) {
   Dependence of = found.lookup(array);
-  WalkResult walk = op->walk([&](ReadOp read) {
-    if (llvm::is_contained(read.getAlternatives(), array)) {
-      (void)rejectElsewhere(op);
-      return WalkResult::interrupt();
-    }
-    if (read.getArray() != array)
-      return WalkResult::advance();
+  auto followAt = [&](ArrayRef<Value> indices) -> LogicalResult {
     Dependence more;
-    std::optional<bool> isBefore = isShifted(read, of, op, more.places);
-    if (!isBefore) {
-      (void)rejectElsewhere(op);
-      return WalkResult::interrupt();
-    }
-    if (*isBefore && of.previous) {
-      (void)reject(op, "this depends on it at places before that");
-      return WalkResult::interrupt();
-    }
-    if (read.getAlternatives().size() > 1) {
-      (void)rejectElsewhere(op);
-      return WalkResult::interrupt();
-    }
+    std::optional<bool> isBefore = isShifted(indices, of, op, more.places);
+    if (!isBefore)
+      return rejectElsewhere(op);
+    if (*isBefore && of.previous)
+      return reject(op, "this depends on it at places before that");
     more.current = !*isBefore && of.current;
     more.previous = *isBefore || of.previous;
-    return succeeded(add(op, more)) ? WalkResult::advance()
-                                    : WalkResult::interrupt();
+    return add(op, more);
+  };
+  WalkResult walk = op->walk([&](ReadOp read) -> WalkResult {
+    bool isChoice = array == choice.getResult();
+    for (auto [number, one] : llvm::enumerate(read.getAlternatives()))
+      // The choice itself stands in for nothing.
+      if (one == array &&
+          (isChoice ? failed(rejectElsewhere(op))
+                    : failed(followAt(indicesOf(read, number)))))
+        return WalkResult::interrupt();
+    if (read.getArray() != array)
+      return WalkResult::advance();
+    if (isChoice && read.getAlternatives().size() > 1)
+      return rejectElsewhere(op);
+    return followAt(indicesOf(read, std::nullopt));
   });
   return failure(walk.wasInterrupted());
 }
@@ -229,6 +244,14 @@ LogicalResult Enumeration::find() {
   }
   if (axis && variesInside(type.getExtent(*axis), system))
     return reject(choice, "its places are those of a nested length");
+  for (auto &[array, own] : found)
+    if (auto op = array.getDefiningOp<ComputeOp>())
+      if (op->walk([&](ReadOp read) {
+              Dependence of;
+              return shiftOf(read, op, of) ? WalkResult::advance()
+                                           : WalkResult::interrupt();
+            }).wasInterrupted())
+        return rejectElsewhere(op);
   for (ChoiceOp one : choices) {
     const Dependence *first = nullptr;
     auto rank = cast<ArrayType>(one.getObserved().getType()).getRank() -
@@ -293,8 +316,8 @@ Value Enumeration::spread(Value array, const Dependence &wanted) {
 void Enumeration::expandValue(ReadOp read, ComputeOp op, Value current,
                               Value previous) {
   SmallVector<unsigned> places;
-  bool isBefore =
-      *isShifted(read, found.lookup(choice.getResult()), op, places);
+  bool isBefore = *isShifted(indicesOf(read, std::nullopt),
+                             found.lookup(choice.getResult()), op, places);
   OpBuilder at(read);
   Location where = read.getLoc();
   Value number = arith::IndexCastOp::create(at, where, at.getI64Type(),
@@ -320,15 +343,44 @@ void Enumeration::expandValue(ReadOp read, ComputeOp op, Value current,
   read.erase();
 }
 
+/// Whether an array that is read, or stands in for it, depends on the choice.
+bool Enumeration::isFound(ReadOp read) {
+  return found.count(read.getArray()) ||
+         llvm::any_of(read.getAlternatives(),
+                      [&](Value one) { return found.count(one) != 0; });
+}
+
+/// Whether the arrays of `read` are read at the place before; nullopt: some of
+/// them are, and others are not. `of` gets how they depend on the choice.
+std::optional<bool> Enumeration::shiftOf(ReadOp read, ComputeOp op,
+                                         Dependence &of) {
+  std::optional<bool> shift;
+  SmallVector<unsigned> places;
+  bool isOne = true;
+  auto look = [&](Value array, std::optional<size_t> number) {
+    auto it = found.find(array);
+    if (it == found.end())
+      return;
+    bool own = *isShifted(indicesOf(read, number), it->second, op, places);
+    isOne &= !shift || *shift == own;
+    shift = own;
+    of.current |= it->second.current;
+    of.previous |= it->second.previous;
+  };
+  look(read.getArray(), std::nullopt);
+  for (auto [number, one] : llvm::enumerate(read.getAlternatives()))
+    look(one, number);
+  return isOne ? std::optional(shift.value_or(false)) : std::nullopt;
+}
+
 void Enumeration::expand(ReadOp read, ComputeOp op, Value current,
                          Value previous) {
   if (read.getArray() == choice.getResult())
     return expandValue(read, op, current, previous);
-  Dependence of = found.lookup(read.getArray());
+  // All that may be found has the same axes in front.
+  Dependence of;
+  bool isBefore = *shiftOf(read, op, of);
   SmallVector<Value> indices;
-  // The axes in front are not there yet.
-  SmallVector<unsigned> places;
-  bool isBefore = *isShifted(read, of, op, places);
   if (of.current)
     indices.push_back(isBefore ? previous : current);
   if (of.previous)
@@ -336,8 +388,7 @@ void Enumeration::expand(ReadOp read, ComputeOp op, Value current,
   llvm::append_range(indices, read.getIndices());
   read.getIndicesMutable().assign(indices);
   for (OpOperand &operand : read->getOpOperands())
-    if (isa<ArrayType>(operand.get().getType()) &&
-        operand.get() != read.getArray())
+    if (isa<ArrayType>(operand.get().getType()))
       operand.set(spread(operand.get(), of));
   std::optional<ArrayAttr> cases = read.getPlaces();
   if (!cases)
@@ -371,7 +422,7 @@ void Enumeration::expand(ComputeOp op) {
       previous = block.addArgument(builder.getIndexType(), op.getLoc());
     SmallVector<ReadOp> reads;
     region->walk([&](ReadOp read) {
-      if (found.count(read.getArray()))
+      if (isFound(read))
         reads.push_back(read);
     });
     for (ReadOp read : reads)

@@ -79,6 +79,11 @@ MODELS = {
         {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
     ),
+    "memory_latent": (
+        {"D": 3, "words.vocab": 7},
+        {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
+    ),
+    "hred": (dict(E=3, H=3, C=2, K=3, **{"words.vocab": 7}), {"said": ("token 7", "M", "W")}),
     "memory_hard": (
         {"D": 3, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "support": ("position M", "T"),

@@ -89,6 +89,17 @@ def rows(w, z, y, x):
     return hmm(w, z, y, x) + sum(logs(row(w, "pair", k, V))[u[t]] for u in U for t, k in enumerate(z))
 
 
+def inside(w, z, y, x):
+    """A state that begins with what is chosen, and does not reach other places."""
+    logp = hmm(w, z, y, x)
+    for t, k in enumerate(z):
+        h = w["start"][k]
+        for u in U:
+            h = math.tanh(h + 0.5)
+            logp += logs([h * p for p in row(w, "pair", 0, V)])[u[t]]
+    return logp
+
+
 def two(w, z, y, x):
     """A second choice, of which other data depend."""
     more = sum(math.log(sum(math.exp(logs(w["start"])[k] + sum(logs(row(w, "pair", k, V))[u[t]] for t in range(len(z))))
@@ -124,6 +135,9 @@ CASES = {
                "m[t < T] = if t == 0 then 1 else if t == 1 then 0.5 else 0", halves, K),
     "rows": ("z[t] ~ categorical(if t == 0 then start else trans[z[t-1]])\ny[t] ~ categorical(emit[z[t]])\n"
              "u[n,t] ~ categorical(pair[z[t]])", rows, K),
+    "inside": ("z[t] ~ categorical(if t == 0 then start else trans[z[t-1]])\ny[t] ~ categorical(emit[z[t]])\n"
+               "h[n < 2,t] = tanh(h[n-1,t] + 0.5);  h[-1,t] = start[z[t]]\n"
+               "u[n,t] ~ categorical(h[n,t] * pair[0])", inside, K),
     "two": ("z[t] ~ categorical(if t == 0 then start else trans[z[t-1]])\ny[t] ~ categorical(emit[z[t]])\n"
             "other[n] ~ categorical(start)\nu[n,t] ~ categorical(pair[other[n]])", two, K),
 }
