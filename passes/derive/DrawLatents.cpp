@@ -69,6 +69,8 @@ private:
   // What stands for the choice.
   Value drawn();
   Value drawnCategory();
+  Value categoryOf(Value probs, Type element, const Twine &label);
+  Value ofComponent(StringRef key, Value component);
   Value drawnNumber();
   void addDivergence(Value value);
   Value mode();
@@ -158,10 +160,13 @@ Value Draw::probabilities() {
                  [&](Scalars &at) { return at.read(logits); });
 }
 
+Value Draw::drawnCategory() {
+  return categoryOf(probabilities(), builder.getI64Type(), name);
+}
+
 /// The last category of which those before it have less than a number that is
 /// drawn between 0 and 1, of those that are possible.
-Value Draw::drawnCategory() {
-  Value probs = probabilities();
+Value Draw::categoryOf(Value probs, Type element, const Twine &label) {
   Attribute event = lastExtent(probs);
   Value sums = compute("cumulated." + name, axes, Reducer::cumsum, event,
                        [&](Scalars &at) { return at.read(probs); });
@@ -170,9 +175,8 @@ Value Draw::drawnCategory() {
                           [&](Scalars &at) { return random(at, number); });
   unsigned last = axes.size();
   return compute(
-      name, axes, Reducer::max, event,
-      [&](Scalars &at) { return at.asWhole(at.indices[last]); },
-      builder.getI64Type(),
+      label, axes, Reducer::max, event,
+      [&](Scalars &at) { return at.asWhole(at.indices[last]); }, element,
       [&](Scalars &at) {
         Value zero = at.constant(0);
         SmallVector<Value> before(ArrayRef<Value>(at.indices).take_front(last));
@@ -184,12 +188,32 @@ Value Draw::drawnCategory() {
       });
 }
 
+/// What a mixture has of `parameter` for the component that is drawn, or that
+/// is the likeliest.
+Value Draw::ofComponent(StringRef key, Value component) {
+  Value given = parameter(key);
+  return compute((key + "." + name).str(), axes, Reducer::none, {},
+                 [&](Scalars &at) {
+                   return at.read(given, at.asPlace(at.read(component)));
+                 });
+}
+
 /// Of a normal by Box and Muller.
 Value Draw::drawnNumber() {
   int64_t number = fresh();
   ChoiceOp from = guide ? guide : choice;
   Value low = from.getParameters()[0], high = from.getParameters()[1];
-  bool isNormal = from.getDistribution() == Distribution::normal;
+  bool isNormal = from.getDistribution() != Distribution::uniform;
+  if (from.getDistribution() == Distribution::mixture) {
+    Value logit = parameter("logit");
+    Value weights =
+        compute("weights." + name, axes, Reducer::softmax, lastExtent(logit),
+                [&](Scalars &at) { return at.read(logit); });
+    Value component =
+        categoryOf(weights, builder.getI64Type(), "component." + name);
+    low = ofComponent("mean", component);
+    high = ofComponent("sd", component);
+  }
   Value noise =
       compute("noise." + name, axes, Reducer::none, {}, [&](Scalars &at) {
         Value first = random(at, number);
@@ -290,6 +314,14 @@ Value Draw::mode() {
           return at.less(bound, at.read(score));
         },
         type.getElementType());
+  }
+  case Distribution::mixture: {
+    Value logit = parameter("logit");
+    return ofComponent("mean", compute(
+                                   "component." + name, axes, Reducer::argmax,
+                                   lastExtent(logit),
+                                   [&](Scalars &at) { return at.read(logit); },
+                                   builder.getI64Type()));
   }
   case Distribution::uniform:
     return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {

@@ -89,6 +89,11 @@ static std::string mismatch(StringRef name, StringRef treatment,
       !isFinite)
     return what + ", but '" + treatment.str() +
            "' is for categorical and bernoulli";
+  if (distribution == "mixture" &&
+      !llvm::is_contained({"reinforce", "no_gradient", "mode", "sample"},
+                          treatment))
+    return what + ", which 'reinforce' and 'no_gradient' draw from, but not '" +
+           treatment.str() + "'";
   if (treatment == "reparameterised" && isFinite)
     return what + ", but 'reparameterised' is for normal and uniform; "
                   "'gumbel', 'straight_through' and 'reinforce' are for it";
@@ -318,6 +323,14 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       }
       if (!std::exchange(isRead, true))
         readArguments(treatment, scope, result);
+      if (choice->distribution == "mixture" &&
+          (result.numbers.count("entropy") ||
+           result.schedules.count("entropy"))) {
+        error(treatment.loc,
+              "the entropy of a mixture is no formula; leave out 'entropy'",
+              {{choice->loc, "it is drawn here"}});
+        break;
+      }
       choice->treatment = result;
     }
   }
@@ -386,10 +399,14 @@ void Elaborator::checkLatents() {
              !model->decoding && choice.treatment->kind != "reparameterised")
       refuse("'" + name + "' has a guide, which cannot be executed yet with '" +
              choice.treatment->kind + "'");
-    else if (isAny([](const Choice &o) { return o.distribution == "mixture"; }))
+    else if (isAny([](const Choice &o) {
+               return o.distribution == "mixture" &&
+                      llvm::any_of(o.parameters, [](auto &parameter) {
+                        return parameter.first == "correlation";
+                      });
+             }))
       refuse("'" + name +
-             "' is a latent choice from a mixture, which cannot be executed "
-             "yet");
+             "' is a latent choice of pairs, which cannot be executed yet");
     else if (choice.treatment->kind == "enumerate" &&
              llvm::any_of(model->choices, [&](const Choice &other) {
                // Two that are made once would need an axis each.

@@ -114,7 +114,11 @@ BIT = ("z ~ bernoulli(logit = v[0])", "v[1] * (if z then 2 else 3)",
 NORMAL = ("z ~ normal(v[0], exp(v[2]))", "v[1] * z * z", lambda v: v[1] * (v[0] ** 2 + math.exp(2 * v[2])))
 UNIFORM = ("z ~ uniform(v[0], v[0] + exp(v[2]))", "v[1] * z",
            lambda v: v[1] * (v[0] + 0.5 * math.exp(v[2])))
+MIXTURE = ("z ~ mixture[k < 2](logit = v[0] * k, normal(v[2] * (k + 1), 0.5 + k))", "v[1] * z * z",
+           lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2)
+                                for k, p in enumerate(softmax([0, v[0]]))))
 SINGLES = {
+    "mixture": ("reinforce(baseline = -1)", MIXTURE),
     "straight through": ("straight_through", CATEGORY),
     "category": ("reinforce(samples = 3)", CATEGORY),
     "bit": ("reinforce(baseline = -1)", BIT),
