@@ -2,6 +2,7 @@
 
 #include "dialect/LinearForm.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -21,33 +22,46 @@ static bool isArithmetic(Value value) {
 std::optional<LinearForm> LinearForm::of(Value value) {
   LinearForm form;
   SmallVector<std::pair<Value, int64_t>> worklist = {{value, 1}};
-  for (unsigned visits = 0; !worklist.empty(); ++visits) {
+  bool fits = true;
+  auto times = [&](int64_t factor, const APInt &number) {
+    int64_t product = 0;
+    fits &= number.getSignificantBits() <= 64 &&
+            !llvm::MulOverflow(factor, number.getSExtValue(), product);
+    return product;
+  };
+  auto addTo = [&](int64_t &sum, int64_t term) {
+    fits &= !llvm::AddOverflow(sum, term, sum);
+  };
+  for (unsigned visits = 0; fits && !worklist.empty(); ++visits) {
     if (visits == maxVisits)
       return std::nullopt;
     auto [next, factor] = worklist.pop_back_val();
     Operation *op = next.getDefiningOp();
     APInt number;
     if (matchPattern(next, m_ConstantInt(&number))) {
-      form.constant += number.getSExtValue() * factor;
+      addTo(form.constant, times(factor, number));
     } else if (isa_and_nonnull<arith::AddIOp>(op)) {
       worklist.push_back({op->getOperand(1), factor});
       worklist.push_back({op->getOperand(0), factor});
     } else if (isa_and_nonnull<arith::SubIOp>(op)) {
-      worklist.push_back({op->getOperand(1), -factor});
+      worklist.push_back(
+          {op->getOperand(1), times(factor, APInt::getAllOnes(64))});
       worklist.push_back({op->getOperand(0), factor});
     } else if (isa_and_nonnull<arith::MulIOp>(op) &&
                matchPattern(op->getOperand(1), m_ConstantInt(&number))) {
-      worklist.push_back({op->getOperand(0), factor * number.getSExtValue()});
+      worklist.push_back({op->getOperand(0), times(factor, number)});
     } else if (isa_and_nonnull<arith::MulIOp>(op) &&
                matchPattern(op->getOperand(0), m_ConstantInt(&number))) {
-      worklist.push_back({op->getOperand(1), factor * number.getSExtValue()});
+      worklist.push_back({op->getOperand(1), times(factor, number)});
     } else if (isa_and_nonnull<arith::IndexCastOp>(op) &&
                isArithmetic(op->getOperand(0))) {
       worklist.push_back({op->getOperand(0), factor});
     } else {
-      form.terms[next] += factor;
+      addTo(form.terms[next], factor);
     }
   }
+  if (!fits)
+    return std::nullopt;
   form.terms.remove_if([](const auto &term) { return term.second == 0; });
   return form;
 }

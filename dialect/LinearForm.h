@@ -19,7 +19,8 @@ struct LinearForm {
   int64_t constant = 0;
 
   /// `value`, an index or a whole number; what no arithmetic gives is a term.
-  /// Nothing where the expression is too large to look into.
+  /// Nothing where the expression is too large to look into, or a number is too
+  /// large for 64 bits.
   static std::optional<LinearForm> of(mlir::Value value);
   /// The same where every term is an index of `op`.
   static std::optional<LinearForm> ofIndices(mlir::Value value, ComputeOp op);
