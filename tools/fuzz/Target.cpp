@@ -145,6 +145,8 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
   checkLayout(source, *file);
   if (!context)
     return Outcome::Parsed;
+  // As for everyone who runs the compiler.
+  context->printOpOnDiagnostic(false);
 
   printed.clear();
   Diagnostics meaning(out);
