@@ -73,6 +73,7 @@ struct Arguments {
   std::string tokenise; // empty: as the metric has it
   std::string smooth = "exp";
   std::optional<double> smoothValue;
+  std::string wordnet, paraphrases;
   int64_t digits = 1;
 
   // plot

@@ -53,6 +53,17 @@ void Bleu::add(const Tokens &hypothesis,
   referenceLength += nearestLength(length, references);
 }
 
+double Bleu::captionScore(size_t order) const {
+  constexpr double small = 1e-9, tiny = 1e-15;
+  double product = 1;
+  for (size_t n = 0; n < order; ++n)
+    product *= (double(matches[n]) + tiny) / (double(totals[n]) + small);
+  double ratio =
+      (double(hypothesisLength) + tiny) / (double(referenceLength) + small);
+  double brevity = ratio < 1 ? std::exp(1 - 1 / ratio) : 1;
+  return 100 * brevity * std::pow(product, 1 / double(order));
+}
+
 BleuScore Bleu::score(Smoothing smoothing, double value) const {
   BleuScore result;
   result.hypothesisLength = hypothesisLength;

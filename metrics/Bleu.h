@@ -42,6 +42,9 @@ public:
   /// Adds a line with one reference or more.
   void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
   BleuScore score(Smoothing smoothing, double value) const;
+  /// Of n-grams up to an order as coco-caption has it, 0 .. 100: what is not
+  /// there counts as next to nothing.
+  double captionScore(size_t order) const;
 
 private:
   std::array<int64_t, 4> matches = {}, totals = {};

@@ -1,8 +1,11 @@
 //===- Metric.cpp - a metric by its name ----------------------------------===//
 
 #include "metrics/Metric.h"
+#include "metrics/Brackets.h"
 #include "metrics/Chrf.h"
+#include "metrics/Cider.h"
 #include "metrics/Distance.h"
+#include "metrics/Meteor.h"
 
 #include <algorithm>
 #include <cassert>
@@ -230,12 +233,219 @@ class RougeL : public Quotient {
   const char *unit() const override { return "lines"; }
 };
 
+//===----------------------------------------------------------------------===//
+// Those of captions
+//===----------------------------------------------------------------------===//
+
+/// What compares a line with all of its references.
+class CaptionMetric : public Metric {
+public:
+  CaptionMetric(std::string name, const MetricOptions &options)
+      : name(std::move(name)),
+        tokeniser(options.tokeniser.value_or(Tokeniser::None)) {}
+
+  void add(std::string_view hypothesis,
+           const std::vector<std::string_view> &references) override {
+    numReferences = references.size();
+    ++numLines;
+    addTokens(tokenise(hypothesis, tokeniser),
+              tokeniseAll(references, tokeniser));
+  }
+  std::string text(int digits) const override {
+    return fmt::format("{}|nrefs:{}|case:{}|tok:{}{} = {:.{}f} ({} lines)",
+                       name, numReferences, isLower() ? "lc" : "mixed",
+                       nameOf(tokeniser), signature(), value(), digits,
+                       numLines);
+  }
+
+protected:
+  virtual void addTokens(const Tokens &hypothesis,
+                         const std::vector<Tokens> &references) = 0;
+  virtual std::string signature() const { return ""; }
+  virtual bool isLower() const { return false; }
+
+  size_t numLines = 0;
+
+private:
+  std::string name;
+  Tokeniser tokeniser;
+  size_t numReferences = 0;
+};
+
+/// BLEU of fewer orders, as coco-caption has it.
+class CaptionBleu : public CaptionMetric {
+public:
+  CaptionBleu(size_t order, const MetricOptions &options)
+      : CaptionMetric(fmt::format("BLEU-{}", order), options), order(order) {}
+  double value() const override { return bleu.captionScore(order); }
+
+private:
+  void addTokens(const Tokens &hypothesis,
+                 const std::vector<Tokens> &references) override {
+    bleu.add(hypothesis, references);
+  }
+  std::string signature() const override {
+    return fmt::format("|BP:{:.3f}", bleu.score(Smoothing::None, 0).brevity);
+  }
+
+  size_t order;
+  Bleu bleu;
+};
+
+class CiderMetric : public CaptionMetric {
+public:
+  CiderMetric(bool isD, const MetricOptions &options)
+      : CaptionMetric(isD ? "CIDEr-D" : "CIDEr", options), cider(isD) {}
+  double value() const override { return cider.score(); }
+
+private:
+  void addTokens(const Tokens &hypothesis,
+                 const std::vector<Tokens> &references) override {
+    cider.add(hypothesis, references);
+  }
+
+  Cider cider;
+};
+
+class MeteorMetric : public CaptionMetric {
+public:
+  explicit MeteorMetric(const MetricOptions &options)
+      : CaptionMetric("METEOR", options), synonyms(options.synonyms),
+        meteor(options.synonyms) {}
+  double value() const override {
+    return numLines == 0 ? 0 : 100 * sum / double(numLines);
+  }
+
+private:
+  void addTokens(const Tokens &hypothesis,
+                 const std::vector<Tokens> &references) override {
+    sum += meteor.compare(hypothesis, references);
+  }
+  bool isLower() const override { return true; }
+  std::string signature() const override {
+    std::string modules = "|modules:exact,stem";
+    if (synonyms && synonyms->hasWordNet())
+      modules += ",synonym";
+    return modules +
+           (synonyms && synonyms->hasParaphrases() ? ",paraphrase" : "");
+  }
+
+  std::shared_ptr<const Synonyms> synonyms;
+  Meteor meteor;
+  double sum = 0;
+};
+
+/// ROUGE-L as coco-caption has it: F = (1 + b^2) P R / (R + b^2 P) with b
+/// = 1.2, and with the best P and the best R of all references.
+class CaptionRouge : public CaptionMetric {
+public:
+  explicit CaptionRouge(const MetricOptions &options)
+      : CaptionMetric("ROUGE-L", options) {}
+  double value() const override {
+    return numLines == 0 ? 0 : 100 * sum / double(numLines);
+  }
+
+private:
+  void addTokens(const Tokens &hypothesis,
+                 const std::vector<Tokens> &references) override {
+    double precision = 0, recall = 0;
+    for (const Tokens &reference : references) {
+      double common = double(commonSubsequence(hypothesis, reference));
+      if (common == 0)
+        continue;
+      precision = std::max(precision, common / double(hypothesis.size()));
+      recall = std::max(recall, common / double(reference.size()));
+    }
+    constexpr double square = 1.2 * 1.2;
+    if (precision != 0 && recall != 0)
+      sum += (1 + square) * precision * recall / (recall + square * precision);
+  }
+  std::string signature() const override { return "|beta:1.2"; }
+
+  double sum = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Trees
+//===----------------------------------------------------------------------===//
+
+/// F1 = 2 shared / (constituents of the hypotheses + of the references). A
+/// hypothesis that is no tree, or of other words than the reference has, shares
+/// nothing. Of several references the one with the best F1 counts.
+class BracketMetric : public Metric {
+public:
+  void add(std::string_view hypothesis,
+           const std::vector<std::string_view> &references) override {
+    numReferences = references.size();
+    std::optional<Tree> own = parseTree(hypothesis);
+    ++numLines;
+    numTrees += own ? 1 : 0;
+    int64_t ours = own ? numOf(own->constituents) : 0;
+    Counts best;
+    for (std::string_view reference : references) {
+      std::optional<Tree> other = parseTree(reference);
+      Counts counts = {0, ours, other ? numOf(other->constituents) : 0};
+      if (own && other && own->words == other->words)
+        counts.shared = sharedOf(own->constituents, other->constituents);
+      if (reference.data() == references.front().data() ||
+          counts.f1() > best.f1())
+        best = counts;
+    }
+    all.shared += best.shared;
+    all.ours += best.ours;
+    all.theirs += best.theirs;
+  }
+  double value() const override { return all.f1(); }
+  std::string text(int digits) const override {
+    auto share = [](double part, double whole) {
+      return whole == 0 ? 0 : 100 * part / whole;
+    };
+    return fmt::format(
+        "bracket F1|nrefs:{}|labelled = {:.{}f} (precision {:.1f} recall "
+        "{:.1f}; {} of {} lines are trees)",
+        numReferences, value(), digits,
+        share(double(all.shared), double(all.ours)),
+        share(double(all.shared), double(all.theirs)), numTrees, numLines);
+  }
+
+private:
+  struct Counts {
+    int64_t shared = 0, ours = 0, theirs = 0;
+    double f1() const {
+      return ours + theirs == 0 ? 0
+                                : 200 * double(shared) / double(ours + theirs);
+    }
+  };
+
+  size_t numReferences = 0, numLines = 0, numTrees = 0;
+  Counts all;
+};
+
 } // namespace
 
 const std::vector<std::string_view> &Metric::names() {
   static const std::vector<std::string_view> all = {
-      "bleu", "chrf", "accuracy", "exact", "per", "wer", "edit", "rouge-l"};
+      "bleu",     "bleu-1",  "bleu-2",       "bleu-3", "bleu-4",  "chrf",
+      "meteor",   "rouge-l", "rouge-l-coco", "cider",  "cider-d", "bracket-f1",
+      "accuracy", "exact",   "per",          "wer",    "edit"};
   return all;
+}
+
+/// Those that come of captions and of trees, or null.
+static std::unique_ptr<Metric> createCaption(std::string_view name,
+                                             const MetricOptions &options) {
+  if (name.size() == 6 && name.starts_with("bleu-") && name[5] >= '1' &&
+      name[5] <= '4')
+    return std::make_unique<CaptionBleu>(name[5] - '0', options);
+  if (name == "cider" || name == "cider-d")
+    return std::make_unique<CiderMetric>(name == "cider-d", options);
+  if (name == "meteor")
+    return std::make_unique<MeteorMetric>(options);
+  if (name == "rouge-l-coco")
+    return std::make_unique<CaptionRouge>(options);
+  if (name == "bracket-f1")
+    return std::make_unique<BracketMetric>();
+  return nullptr;
 }
 
 std::unique_ptr<Metric> Metric::create(std::string_view name,
@@ -256,5 +466,5 @@ std::unique_ptr<Metric> Metric::create(std::string_view name,
     return std::make_unique<EditDistance>("edit", options);
   if (name == "rouge-l")
     return std::make_unique<RougeL>("ROUGE-L", options);
-  return nullptr;
+  return createCaption(name, options);
 }

@@ -3,15 +3,13 @@
 // What `fovea eval` and validations in training share: a metric takes lines
 // with their references, one after the other, and says what they are worth.
 //
-// Not here: METEOR (needs stemmers and a table of paraphrases) and CIDEr
-// (needs document frequencies of a reference corpus).
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_METRICS_METRIC_H
 #define FOVEA_METRICS_METRIC_H
 
 #include "metrics/Bleu.h"
+#include "metrics/Synonyms.h"
 
 #include <memory>
 #include <optional>
@@ -24,6 +22,8 @@ struct MetricOptions {
   Smoothing smoothing = Smoothing::Exp;
   /// Of floor (0.1) and add-k (1).
   std::optional<double> smoothingValue;
+  /// Of METEOR; null: only equal words and stems are pairs.
+  std::shared_ptr<const Synonyms> synonyms;
 };
 
 class Metric {
@@ -39,8 +39,7 @@ public:
   virtual std::string text(int digits) const = 0;
   virtual bool isHigherBetter() const { return true; }
 
-  /// The metric of this name (bleu, chrf, accuracy, exact, per, wer, edit,
-  /// rouge-l), null where there is none.
+  /// The metric of this name, null where there is none.
   static std::unique_ptr<Metric> create(std::string_view name,
                                         const MetricOptions &options);
   /// All names, in the order of the documentation.

@@ -2,7 +2,9 @@
 
 #include "metrics/Text.h"
 
+#include <clocale>
 #include <cstdint>
+#include <cwctype>
 
 using namespace fovea::metrics;
 
@@ -19,6 +21,32 @@ std::u32string fovea::metrics::decode(std::string_view utf8) {
     i += count;
   }
   return text;
+}
+
+std::string fovea::metrics::encode(std::u32string_view text) {
+  std::string utf8;
+  for (char32_t c : text) {
+    int count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    constexpr unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (int k = count - 1; k >= 0; --k) {
+      char32_t part = c >> (6 * k);
+      utf8 += static_cast<char>(k == count - 1 ? first[count] | part
+                                               : 0x80 | (part & 0x3f));
+    }
+  }
+  return utf8;
+}
+
+std::u32string fovea::metrics::lower(std::u32string_view text) {
+  // What a letter is must not depend on who calls.
+  static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  std::u32string result(text);
+  for (char32_t &c : result)
+    if (unicode)
+      c = towlower_l(static_cast<wint_t>(c), unicode);
+    else if (c >= U'A' && c <= U'Z')
+      c += U'a' - U'A';
+  return result;
 }
 
 /// `str.isspace` of Python.

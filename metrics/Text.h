@@ -19,6 +19,9 @@ using Tokens = std::vector<std::u32string>;
 
 /// The code points of a text.
 std::u32string decode(std::string_view utf8);
+std::string encode(std::u32string_view text);
+/// In small letters, each code point by itself.
+std::u32string lower(std::u32string_view text);
 
 /// How a line becomes tokens.
 enum class Tokeniser {

@@ -11,15 +11,6 @@ using namespace fovea;
 using namespace fovea::cli;
 using llvm::StringRef;
 
-/// Why a metric that others compute is not computed here.
-static std::string whyNot(StringRef name) {
-  if (name == "meteor")
-    return "it needs stemmers and a table of paraphrases";
-  if (name == "cider" || name == "cider-d")
-    return "it needs the document frequencies of a reference corpus";
-  return "";
-}
-
 std::unique_ptr<metrics::Metric>
 fovea::cli::createMetric(const std::string &name,
                          const metrics::MetricOptions &options,
@@ -30,10 +21,6 @@ fovea::cli::createMetric(const std::string &name,
       metrics::Metric::create(dashed, options);
   if (metric)
     return metric;
-  if (std::string reason = whyNot(dashed); !reason.empty()) {
-    problem = fmt::format("'{}' is not computed here: {}", name, reason);
-    return nullptr;
-  }
   const auto &names = metrics::Metric::names();
   std::vector<StringRef> candidates(names.begin(), names.end());
   std::string meant = nearest(dashed, candidates).str();

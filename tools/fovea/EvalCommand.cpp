@@ -42,14 +42,43 @@ static void explainIdle(const Arguments &arguments) {
       arguments.smooth != "add-k")
     say("'--smooth-value' changes nothing of '--smooth " + arguments.smooth +
         "'");
-  if (!arguments.tokenise.empty() && arguments.metric == "chrf")
-    say("'--tokenise' changes nothing of 'chrf'");
+  if (!arguments.tokenise.empty() &&
+      (arguments.metric == "chrf" || arguments.metric == "bracket-f1"))
+    say("'--tokenise' changes nothing of '" + arguments.metric + "'");
+  for (auto [option, value] :
+       {std::pair("--wordnet", &arguments.wordnet),
+        std::pair("--paraphrases", &arguments.paraphrases)})
+    if (!value->empty() && arguments.metric != "meteor")
+      say(fmt::format("'{}' changes nothing of '{}'", option,
+                      arguments.metric));
+}
+
+/// Reads what METEOR is given beside its texts. False, and said why.
+static bool readSynonyms(const Arguments &arguments,
+                         metrics::MetricOptions &options) {
+  if (arguments.metric != "meteor")
+    return true;
+  auto synonyms = std::make_shared<metrics::Synonyms>();
+  std::string problem;
+  if ((arguments.wordnet.empty() ||
+       synonyms->readWordNet(arguments.wordnet, problem)) &&
+      (arguments.paraphrases.empty() ||
+       synonyms->readParaphrases(arguments.paraphrases, problem))) {
+    options.synonyms = std::move(synonyms);
+    return true;
+  }
+  bool hasPlace = StringRef(problem).contains(": error: ");
+  llvm::errs() << (hasPlace ? "" : "error: ") << problem << '\n';
+  return false;
 }
 
 int fovea::cli::runEval(const Arguments &arguments) {
   std::string problem;
+  metrics::MetricOptions options = optionsOf(arguments);
+  if (!readSynonyms(arguments, options))
+    return badInput;
   std::unique_ptr<metrics::Metric> metric =
-      createMetric(arguments.metric, optionsOf(arguments), problem);
+      createMetric(arguments.metric, options, problem);
   if (!metric)
     return wrongUsage(problem);
   explainIdle(arguments);

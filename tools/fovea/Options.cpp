@@ -410,6 +410,16 @@ private:
         ->add_option("--smooth-value", arguments.smoothValue,
                      "of floor (0.1) and add-k (1)")
         ->check(positive());
+    command
+        ->add_option("--wordnet", arguments.wordnet,
+                     "of meteor: the folder of WordNet, whose synonyms are "
+                     "pairs (/usr/share/wordnet)")
+        ->type_name("DIR");
+    command
+        ->add_option("--paraphrases", arguments.paraphrases,
+                     "of meteor: words that are pairs, two per line with a "
+                     "tab between them")
+        ->type_name("FILE");
     command->add_option("--digits", arguments.digits, "behind the point (1)")
         ->check(CLI::Range(0, 15));
     addJson(command, "an object for a program to read: metric, value, lines");

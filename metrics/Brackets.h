@@ -1,0 +1,47 @@
+//===- Brackets.h - constituents that two trees share ---------------------===//
+//
+// Labelled brackets as EVALB (Sekine and Collins, 1997) counts them by its
+// COLLINS.prm: punctuation (tags , : `` '' . and -NONE-) is no word, ADVP and
+// PRT are one label. A line is
+// a tree, `(S (NP (DT the) (NN cat)) (VP (VBZ sits)))`, or one that was
+// linearised for a translator (Vinyals et al., 2015), `(S (NP DT NN )NP (VP VBZ
+// )VP )S`. A constituent is a bracket with another one, or with several words,
+// inside: its label, without what follows `-` or `=` (NP-SBJ is NP), and the
+// words that it covers; a bracket around one word in a tree of the first kind
+// is the tag of the word and no constituent, and TOP, ROOT, S1 and brackets
+// without a label are none. A constituent that stands twice counts twice.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_METRICS_BRACKETS_H
+#define FOVEA_METRICS_BRACKETS_H
+
+#include "metrics/Text.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace fovea::metrics {
+
+/// How often each constituent is there: label, first word, word behind the
+/// last.
+using Constituents =
+    std::map<std::tuple<std::u32string, int64_t, int64_t>, int64_t>;
+
+struct Tree {
+  Constituents constituents;
+  int64_t words = 0;
+};
+
+/// The constituents of a line; nothing where its brackets do not match.
+std::optional<Tree> parseTree(std::string_view line);
+
+/// How many constituents both have.
+int64_t sharedOf(const Constituents &a, const Constituents &b);
+int64_t numOf(const Constituents &constituents);
+
+} // namespace fovea::metrics
+
+#endif // FOVEA_METRICS_BRACKETS_H

@@ -1,0 +1,62 @@
+//===- Cider.h - n-grams that references agree on -------------------------===//
+//
+// CIDEr and CIDEr-D of Vedantam, Zitnick and Parikh (2015). An n-gram of a line
+// weighs how often it stands there times log(lines / lines whose references
+// have it), so that what is said everywhere counts little:
+//
+//   CIDEr   = 10 mean over n = 1..4, references r of  g(h) g(r) / |g(h)| |g(r)|
+//   CIDEr-D = the same with min(g(h), g(r)) g(r) in the place of the product,
+//             times exp(-(l(h) - l(r))^2 / (2 6^2))
+//
+// with the weights g of order n and the lengths l, which count bigrams, as
+// coco-caption does. The mean over lines; equal to pycocoevalcap's, whose
+// 'CIDEr' is CIDEr-D.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_METRICS_CIDER_H
+#define FOVEA_METRICS_CIDER_H
+
+#include "metrics/Text.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+namespace fovea::metrics {
+
+class Cider {
+public:
+  explicit Cider(bool isD) : isD(isD) {}
+
+  /// Adds a line with one reference or more.
+  void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
+  /// The mean over the lines so far: weights depend on all of them.
+  double score() const;
+
+private:
+  static constexpr size_t orders = 4;
+  /// By order, how often each n-gram is there.
+  using Counts = std::array<std::map<Tokens, int64_t>, orders>;
+  struct Weights {
+    std::array<std::map<Tokens, double>, orders> of;
+    std::array<double, orders> norm = {};
+    double length = 0;
+  };
+  struct Line {
+    Counts hypothesis;
+    std::vector<Counts> references;
+  };
+
+  static Counts count(const Tokens &tokens);
+  Weights weigh(const Counts &counts) const;
+  double compare(const Weights &hypothesis, const Weights &reference) const;
+
+  bool isD;
+  std::vector<Line> lines;
+  std::map<Tokens, int64_t> linesWith; // whose references have an n-gram
+};
+
+} // namespace fovea::metrics
+
+#endif // FOVEA_METRICS_CIDER_H

@@ -1,0 +1,97 @@
+"""Writes captions.txt: what the scorers of captions say of hyp.txt and its references.
+Needs pycocoevalcap (1.2) and nltk of PyPI, and numpy; the test does not. PyPI's 'Cider' is
+CIDEr-D; CIDEr is the same without its two lines for that.
+
+  python captions.py
+"""
+
+import pathlib
+
+import numpy as np
+from nltk.stem.snowball import SnowballStemmer
+from nltk.translate.meteor_score import single_meteor_score
+from pycocoevalcap.bleu.bleu_scorer import BleuScorer
+from pycocoevalcap.cider.cider_scorer import CiderScorer
+from pycocoevalcap.rouge.rouge import Rouge
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class NoWordNet:
+    def synsets(self, word):
+        return []
+
+
+def clean(line):
+    """Only spaces between words, as coco-caption has them from its tokeniser."""
+    return " ".join(line.split())
+
+
+def plain_cider(hyps, refs):
+    """CIDEr: a cosine without clipping, and without a penalty of lengths."""
+
+    total = []
+    cooked = [(ngrams(h), [ngrams(r) for r in all_refs]) for h, all_refs in zip(hyps, refs)]
+    df = {}
+    for _, all_refs in cooked:
+        for gram in set(g for ref in all_refs for order in ref for g in order):
+            df[gram] = df.get(gram, 0) + 1
+
+    def weigh(counts):
+        return [{g: c * (np.log(len(hyps)) - np.log(max(1, df.get(g, 0)))) for g, c in order.items()}
+                for order in counts]
+
+    for hyp, all_refs in cooked:
+        ours, score = weigh(hyp), 0
+        for ref in all_refs:
+            theirs = weigh(ref)
+            for a, b in zip(ours, theirs):
+                norms = np.sqrt(sum(v * v for v in a.values())) * np.sqrt(sum(v * v for v in b.values()))
+                if norms:
+                    score += sum(v * b.get(g, 0) for g, v in a.items()) / norms / 4
+        total.append(10 * score / len(all_refs))
+    return np.mean(total)
+
+
+def ngrams(line):
+    words, result = line.split(), []
+    for n in range(1, 5):
+        counts = {}
+        for i in range(len(words) - n + 1):
+            gram = tuple(words[i:i + n])
+            counts[gram] = counts.get(gram, 0) + 1
+        result.append(counts)
+    return result
+
+
+def main():
+    def read(name):
+        return [clean(line) for line in (HERE / name).read_bytes().decode().split("\n")[:-1]]
+
+    hyps = read("hyp.txt")
+    columns = [read(f"ref.{i}.txt") for i in range(3)]
+    stemmer = SnowballStemmer("english")
+    lines = []
+    for used in 1, 2, 3:
+        refs = [list(all_refs) for all_refs in zip(*columns[:used])]
+        figures = {}
+        bleu = BleuScorer(n=4)
+        for hyp, all_refs in zip(hyps, refs):
+            bleu += (hyp, all_refs)
+        scores, _ = bleu.compute_score(option="closest")
+        figures.update({f"bleu-{n + 1}": 100 * score for n, score in enumerate(scores)})
+        cider = CiderScorer()
+        for hyp, all_refs in zip(hyps, refs):
+            cider += (hyp, all_refs)
+        figures["cider-d"] = cider.compute_score()[0]
+        figures["cider"] = plain_cider(hyps, refs)
+        rouge = Rouge()
+        figures["rouge-l-coco"] = 100 * np.mean([rouge.calc_score([h], r) for h, r in zip(hyps, refs)])
+        figures["meteor"] = 100 * np.mean([
+            max(single_meteor_score(r.split(), h.split(), stemmer=stemmer, wordnet=NoWordNet())
+                for r in all_refs) for h, all_refs in zip(hyps, refs)])
+        lines += [f"0\t{len(hyps)}\t{used}\t{name}\t{value:.8f}" for name, value in figures.items()]
+    (HERE / "captions.txt").write_text("\n".join(lines) + "\n")
+
+
+main()
