@@ -235,7 +235,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
   std::optional<unsigned> run = product.getRun();
   bool isByRows = product.getKind() == ProductKind::weights;
   for (ReadOp read : {left, right}) {
-    bool isGathered = run && read == (isByRows ? left : right);
+    bool isGathered = run && read == left;
     if (!read ||
         (isGathered ? !isZeroOutside(read)
                     : !read.getAlternatives().empty() || read.getOtherwise()))
@@ -265,9 +265,8 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     return failure();
   if (llvm::popcount(seen) != int(numIndices))
     return op->emitOpError() << "has an index that its product does not have";
-  if (!run && product.getColumns().size() != 1)
-    return op->emitOpError()
-           << "has a product of several columns that is not gathered";
+  if (product.getColumns().size() != 1)
+    return op->emitOpError() << "has a product of several columns";
   // A place of the batch may differ on one side alone.
   uint64_t batch = bitsOf(product.getBatch());
   uint64_t shared = batch | bitsOf(product.getTerms());
@@ -276,17 +275,14 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
   uint64_t ofGathered = run ? conditionIndices(compute) : 0;
   if (run) {
     ArrayRef<unsigned> along =
-        isByRows ? product.getTerms() : product.getColumns();
-    ArrayRef<unsigned> across =
-        isByRows ? product.getColumns() : product.getRows();
+        isByRows ? product.getTerms() : product.getRows();
     auto isNumber = [&](unsigned index) {
       return isa<IntegerAttr>(compute.getExtents()[index]);
     };
     bool isKnown = isByRows || product.getKind() == ProductKind::examples;
-    if (!isKnown || across.size() != 1 || !llvm::all_of(along, isNumber) ||
-        !isNumber(across.front()) || *run != along.back() ||
-        (ofGathered >> *run & 1) ||
-        !hasRuns(isByRows ? left : right, compute, *run))
+    if (!isKnown || along.empty() || !llvm::all_of(along, isNumber) ||
+        !isNumber(product.getColumns().front()) || *run != along.back() ||
+        (ofGathered >> *run & 1) || !hasRuns(left, compute, *run))
       return op->emitOpError()
              << "has a product without runs along index " << *run;
   }
@@ -294,7 +290,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     uint64_t found = batch;
     for (Value index : (isLeft ? left : right).getIndices())
       found |= dependence(index);
-    if (run && isLeft == isByRows)
+    if (run && isLeft)
       found |= ofGathered;
     if (found != expected[isLeft ? 0 : 1])
       return op->emitOpError() << "reads the " << (isLeft ? "left" : "right")

@@ -17,12 +17,8 @@ using runtime::Program;
 Value LaunchEmitter::termsOf(RowsProduct product) {
   if (product.isByRows())
     return main.number(product.count);
-  // Both sides have these rows, unless the right one is gathered.
-  bool isGathered = product.gathered == product.right;
-  const Storage &rows =
-      storage.of((isGathered ? product.left : product.right).getArray());
-  int64_t numbers = numbersIn(rows.type) /
-                    (isGathered ? product.leftWidth : product.rowStride);
+  const Storage &rows = storage.of(product.right.getArray());
+  int64_t numbers = numbersIn(rows.type) / product.rowStride;
   Value places = main.slot(frame, Program::batchSlot);
   if (rows.layout != 0)
     places = main.entry(frame, storage.slotOfLayout(rows.layout), places);

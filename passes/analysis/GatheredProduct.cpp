@@ -122,17 +122,16 @@ static std::optional<GatheredFactors> match(ComputeOp op, ReadOp gathered,
   if ((inGathered | inPlain) != all ||
       (inGathered & inPlain) != (all & ~parallel))
     return std::nullopt;
-  // The weights, or the rows of the sum, have one index of their own.
+  // The weights, or the gradient of the result, have one index of their own.
   SmallVector<unsigned> own = indicesIn(inPlain & parallel, op);
   SmallVector<unsigned> other = indicesIn(inGathered & parallel, op);
   factors.terms = indicesIn(all & ~parallel, op);
   if (own.size() != 1 || sizeOf(own, op).value_or(0) < leastExtent)
     return std::nullopt;
-  bool isOverExamples = factors.isOverExamples;
-  factors.rows = isOverExamples ? own : other;
-  factors.columns = isOverExamples ? other : own;
+  factors.rows = other;
+  factors.columns = own;
   SmallVector<unsigned> &along =
-      isOverExamples ? factors.columns : factors.terms;
+      factors.isOverExamples ? factors.rows : factors.terms;
   if (sizeOf(along, op).value_or(0) < leastExtent ||
       !findRun(factors, along, ofCondition, op))
     return std::nullopt;
@@ -161,7 +160,7 @@ std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op) {
     // One that stands at its own indices as well is no convolution.
     if (!found || (isWhole(reads[side], op) && !op.hasCondition()))
       continue;
-    found->left = found->isOverExamples ? 1 - side : side;
+    found->left = side;
     return found;
   }
   return std::nullopt;
@@ -184,8 +183,7 @@ ProductAttr fovea::attn::gatheredProduct(ComputeOp op) {
   SmallVector<unsigned> ahead = {factors->columns.front()},
                         after = factors->terms;
   llvm::append_range(ahead, factors->terms);
-  after.push_back(factors->isOverExamples ? factors->rows.front()
-                                          : factors->columns.front());
+  after.push_back(factors->columns.front());
   if (!llvm::equal(order, llvm::seq<unsigned>(0, op.getNumIndices())) ||
       factors->gathered.getIndices().back() != op.getIndex(factors->run) ||
       (!standsAt(factors->plain, after, op) &&

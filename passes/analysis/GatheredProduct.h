@@ -16,13 +16,13 @@ namespace fovea::attn {
 
 /// The two factors of such a sum, and which part each index has.
 struct GatheredFactors {
-  unsigned left = 0; // operand of the body's product that is A
+  unsigned left = 0; // operand of the body's product that is A, the gathered
   ReadOp gathered, plain;
   /// A sum over the examples: the gradient of weights. Otherwise the rows of
   /// all examples times weights.
   bool isOverExamples = false;
   /// Indices of the op, in its order, but for `run`, which stands last: it is
-  /// one of the terms, or of the columns in a sum over the examples.
+  /// one of the terms, or of the rows in a sum over the examples.
   llvm::SmallVector<unsigned> rows, columns, terms;
   unsigned run = 0;
 };

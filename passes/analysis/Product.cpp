@@ -55,19 +55,17 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
   result.leftWidth = numberOf(left.getExtent(left.getRank() - 1));
   result.leftFirst = classify(result.left.getIndices().back(), op).offset;
   if (std::optional<unsigned> run = product.getRun()) {
-    result.gathered = result.isByRows() ? result.left : result.right;
+    result.gathered = result.left;
     result.runIndex = *run;
-    llvm::append_range(result.runPlaces,
-                       result.isByRows() ? product.getTerms().drop_back()
-                                         : product.getColumns().drop_back());
+    llvm::append_range(result.runPlaces, result.isByRows()
+                                             ? product.getTerms().drop_back()
+                                             : product.getRows().drop_back());
     result.runs = sizeOf(result.runPlaces);
     result.runLength = numberOf(op.getExtents()[*run]);
   }
   int64_t rightWidth = numberOf(right.getExtent(right.getRank() - 1));
   if (!result.isByRows()) {
-    result.count = numberOf(op.getExtents()[product.getRows().front()]);
-    if (result.gathered)
-      return result;
+    result.count = sizeOf(product.getRows());
     result.rowStride = rightWidth;
     result.columnStride = 1;
     result.rightFirst =

@@ -28,9 +28,9 @@ void setProduct(ComputeOp op, ProductAttr product);
 ///   place     C[i.., n] = sum[k](A[p, i.., k] * B[n, k])  at one place of A
 ///   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
 ///
-/// A convolution is one, with its weights, and so are its adjoints: A of
-/// `weights`, B of `examples` is then gathered. Rows of A, or of B, consist of
-/// runs of consecutive elements, each of which lies somewhere or is 0.
+/// A convolution is one, with its weights, and so are its adjoints: A is then
+/// gathered. Its rows, of `examples` its columns, consist of runs of
+/// consecutive elements, each of which lies somewhere or is 0.
 struct RowsProduct {
   ProductKind kind = ProductKind::weights;
   /// Rows, wherever they lie, times weights.
@@ -58,14 +58,17 @@ struct RowsProduct {
   /// By rows: the terms of a sum. examples: m, the rows of C.
   int64_t count = 0;
 
-  /// The gathered factor, and the index of the op that a run is along. The
-  /// runs of a row are the places of `runPlaces`, the last one the fastest.
+  /// A, if it is gathered, and the index of the op that a run is along. The
+  /// runs of a row (of a column, of `examples`) are the places of `runPlaces`,
+  /// the last one the fastest.
   ReadOp gathered;
   unsigned runIndex = 0;
   llvm::SmallVector<unsigned> runPlaces;
   int64_t runs = 0, runLength = 0;
 
   int64_t columns() const { return last - first; }
+  /// Whether B is packed ahead of the product, and not piece by piece.
+  bool packsAhead() const { return isByRows() || !gathered; }
 };
 
 /// A product within each example, once for each place of the indices that both

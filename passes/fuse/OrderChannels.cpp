@@ -140,7 +140,7 @@ void OrderChannels::order(ComputeOp op) {
       return llvm::find(plain.indices, op.getIndex(a)) <
              llvm::find(plain.indices, op.getIndex(b));
     });
-    turnTo(plain, valuesOf(factors->rows));
+    turnTo(plain, valuesOf(factors->columns));
   } else {
     SmallVector<Value> terms = valuesOf(factors->terms);
     bool isInOrder = llvm::equal(ArrayRef(plain.indices).drop_front(), terms) ||

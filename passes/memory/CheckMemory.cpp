@@ -181,8 +181,8 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
       return refuse("right side has no room");
     return success();
   }
-  bool isPacked = product->gathered != product->right;
-  if (isPacked && (!packed || packed.getKind() != LocationKind::packed))
+  if (product->packsAhead() &&
+      (!packed || packed.getKind() != LocationKind::packed))
     return refuse("right side has no memory");
   bool isColumns = kernel && kernel.getSchedule() == Schedule::columns;
   if (isColumns && locationOf(op.getResult()).getKind() != LocationKind::room)

@@ -244,8 +244,7 @@ void Placer::placeProduct(ComputeOp op) {
            kernel ? partsOf(op, kernel) : 1};
   if (!kernel && needsRowList(op))
     op->setAttr(listName, next(LocationKind::list));
-  // Gathered where it is multiplied.
-  if (product->gathered == product->right)
+  if (!product->packsAhead())
     return;
   ArrayLocationAttr &location = packed[key];
   if (!location)

@@ -31,7 +31,7 @@ ArrayType fovea::attn::rowListType(ComputeOp op) {
   RowsProduct product = *rowsProductOf(op);
   Builder builder(op.getContext());
   ArrayType rows = product.isByRows() ? op.getResult().getType()
-                                      : product.left.getArrayType();
+                                      : product.right.getArrayType();
   SmallVector<Attribute> extents(rows.getShape().getValue().drop_back());
   if (product.gathered)
     extents.push_back(builder.getI64IntegerAttr(product.runs));

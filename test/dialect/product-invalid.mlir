@@ -108,12 +108,12 @@ attn.program @two_runs {
 
 // -----
 
-// Only what is gathered has several columns.
+// Columns are one index.
 
 attn.program @columns {
   %x = attn.data "x" : !attn.array<[8, 8], f64>
   %d = attn.data "d" : !attn.array<[8, 4, 2], f64>
-  // expected-error @+1 {{has a product of several columns that is not gathered}}
+  // expected-error @+1 {{has a product of several columns}}
   %y = attn.compute (%m: 8, %i: 4, %j: 2) sum (%k: 8) {
     %0 = attn.read %x[%k, %m] : !attn.array<[8, 8], f64>
     %1 = attn.read %d[%k, %i, %j] : !attn.array<[8, 4, 2], f64>

@@ -77,9 +77,11 @@ attn.program @grad {
     %0 = attn.read %d[%i, %o] : !attn.array<["Y", 32], f64>
     attn.yield %0 : f64
   } : !attn.array<[32, "Y"], f64>
-  // CHECK: attn.compute "d w" (%o: 32, %j: 3, %c: 16) sum (%i: "Y")
+  // CHECK: attn.compute "d w" (%j: 3, %c: 16, %o: 32) sum (%i: "Y")
   // CHECK: attn.read %d[%i, %o]
-  // CHECK: #attn.product<examples, left = 0, rows(0), columns(1, 2), terms(3), run(2)>
+  // CHECK: #attn.product<examples, left = 1, rows(0, 1), columns(2), terms(3), run(1)>
+  // The gradient has the axes that its weights have.
+  // CHECK: attn.compute (%d2: 32, %d0: 3, %d1: 16)
   %w = attn.compute "d w" (%o: 32, %j: 3, %c: 16) sum (%i: "Y") {
     %zero = arith.constant 0.0 : f64
     %0 = attn.read %turned[%o, %i] : !attn.array<[32, "Y"], f64>

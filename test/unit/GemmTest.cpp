@@ -31,9 +31,9 @@ public:
   using Runs = void (*)(const T *, const int64_t *, int64_t, int64_t, const T *,
                         T *, int64_t, int64_t, int64_t, int64_t, int64_t,
                         int64_t, bool);
-  using ProductRuns = void (*)(const T *, int64_t, int64_t, const T *,
-                               const int64_t *, int64_t, int64_t, T *, int64_t,
-                               int64_t, int64_t, int64_t, int64_t, int64_t);
+  using Columns = void (*)(const T *, const int64_t *, int64_t, int64_t,
+                           const T *, int64_t, int64_t, T *, int64_t, int64_t,
+                           int64_t, int64_t, int64_t);
 
   using Product = void (*)(const T *, int64_t, int64_t, const T *, int64_t,
                            int64_t, T *, int64_t, int64_t, int64_t, int64_t,
@@ -63,7 +63,7 @@ public:
     packParts = reinterpret_cast<PackParts>(find(packPartsName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
     gemmRuns = reinterpret_cast<Runs>(find(gemmRunsName(element)));
-    productRuns = reinterpret_cast<ProductRuns>(find(productRunsName(element)));
+    gemmColumns = reinterpret_cast<Columns>(find(gemmColumnsName(element)));
     product = reinterpret_cast<Product>(find(productName(element)));
     return true;
   }
@@ -89,7 +89,7 @@ public:
   PackParts packParts;
   Gemm gemm;
   Runs gemmRuns;
-  ProductRuns productRuns;
+  Columns gemmColumns;
   Product product;
 
 private:
@@ -352,22 +352,23 @@ TEST_P(Gemm, GathersRowsInRuns) {
 
 TEST_P(Gemm, GathersColumnsInRuns) {
   with([]<typename T>(Products<T> &p) {
-    for (auto [runs, run] : {std::pair(9, 3), {9, 64}, {5, 21}, {2, 100}})
+    for (auto [runs, run] : {std::pair(9, 3), {9, 64}, {5, 21}, {2, 600}})
       for (int64_t k : {0, 1, 600})
-        for (int64_t m : {2, 30}) {
-          int64_t n = runs * run;
-          std::vector<T> image = p.values(1000), b, a = p.values(m * k);
-          std::vector<int64_t> list = scatteredRuns(image, k, runs, run, b);
+        for (int64_t n : {2, 30, 64, 210}) {
+          int64_t m = runs * run;
+          std::vector<T> image = p.values(1000), a, b = p.values(n * k);
+          std::vector<int64_t> list = scatteredRuns(image, k, runs, run, a);
           std::vector<T> c = p.values(m * n), expected = c;
-          // By two threads, the second of which has the rest.
-          int64_t panels = p.tile.panels(n);
-          for (auto [first, last] : {std::pair<int64_t, int64_t>(0, 1),
-                                     std::pair<int64_t, int64_t>(1, panels)})
-            p.productRuns(a.data(), 1, m, image.data(), list.data(), runs, run,
-                          c.data(), n, m, n, k, first, last);
-          chains(a.data(), 1, m, b.data(), n, 1, expected.data(), n, m, n, k,
+          // By two threads, which share a run.
+          int64_t middle = m / 2 + 1;
+          for (auto [first, last] :
+               {std::pair<int64_t, int64_t>(0, middle), {middle, m}})
+            p.gemmColumns(image.data(), list.data(), runs, run, b.data(), 1, k,
+                          c.data(), n, n, k, first, last);
+          chains(a.data(), 1, m, b.data(), 1, k, expected.data(), n, m, n, k,
                  false);
-          EXPECT_TRUE(same(c, expected)) << runs << " " << run << " " << k;
+          EXPECT_TRUE(same(c, expected))
+              << runs << " " << run << " " << k << " " << n;
         }
   });
 }

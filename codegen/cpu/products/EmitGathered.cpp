@@ -1,7 +1,7 @@
-//===- EmitGathered.cpp - a product whose right side is gathered ----------===//
+//===- EmitGathered.cpp - a product whose columns are gathered -----------===//
 //
-// The product of a sum over the examples, the runs of whose right side lie
-// where a list says (codegen/program/RunLists.cpp).
+// The product of a sum over the examples, the runs of whose left side lie where
+// a list says (codegen/program/RunLists.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,28 +12,35 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
+/// Rows of a unit of a product whose columns are gathered, and how many of them
+/// are worth packing B once more.
+static constexpr int64_t gatheredRows = 24, gatheredUnits = 4;
+
 void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
   int termsSlot = storage.description().numSlots++;
   main.setSlot(frame, termsSlot, termsOf(product));
-  int64_t panels = tile.panels(product.width);
+  int64_t units = llvm::divideCeil(product.count, gatheredRows);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
-  launch(op, name, main.number(llvm::divideCeil(panels, gatheredPanels)),
-         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           auto slotOf = [&](const Storage &array) {
-             return kernel.pointerSlot(frame, array.slot);
-           };
-           Value together = kernel.number(gatheredPanels);
-           kernel.call(
-               productRunsName(real),
-               {slotOf(storage.of(product.left.getArray())), kernel.number(1),
-                kernel.number(product.leftWidth),
-                slotOf(storage.of(product.gathered.getArray())),
-                slotOf(*storage.rowListOf(op)), kernel.number(product.runs),
-                kernel.number(product.runLength),
-                slotOf(storage.of(op.getResult())),
-                kernel.number(product.width), kernel.number(product.count),
-                kernel.number(product.width), kernel.slot(frame, termsSlot),
-                kernel.mul(first, together),
-                kernel.min(kernel.mul(last, together), kernel.number(panels))});
-         });
+  launch(
+      op, name, main.number(units),
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        auto slotOf = [&](const Storage &array) {
+          return kernel.pointerSlot(frame, array.slot);
+        };
+        Value height = kernel.number(gatheredRows);
+        Value count = kernel.number(product.count);
+        kernel.call(gemmColumnsName(real),
+                    {slotOf(storage.of(product.left.getArray())),
+                     slotOf(*storage.rowListOf(op)),
+                     kernel.number(product.runs),
+                     kernel.number(product.runLength),
+                     slotOf(storage.of(product.right.getArray())),
+                     kernel.number(product.rowStride),
+                     kernel.number(product.columnStride),
+                     slotOf(storage.of(op.getResult())),
+                     kernel.number(product.width), kernel.number(product.width),
+                     kernel.slot(frame, termsSlot), kernel.mul(first, height),
+                     kernel.min(kernel.mul(last, height), count)});
+      },
+      main.number(gatheredUnits));
 }

@@ -148,7 +148,7 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
 void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   if (product.gathered)
     emitRunList(op, product);
-  if (product.gathered == product.right)
+  if (!product.packsAhead())
     return emitGathered(op, product);
   const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();

@@ -21,10 +21,11 @@ using namespace fovea::codegen;
 using Values = KernelBuilder::Values;
 
 /// Terms of one block. A panel's part of it takes 96 KB.
-static constexpr int64_t blockDepth = 512;
-/// Between rows of staged A: an odd number of cache lines in f32, so that the
-/// rows of a tile lie in distinct sets.
-static constexpr int64_t stagedStride = blockDepth + 16;
+static constexpr int64_t blockDepth = stagedStride - 16;
+/// The same of rows that consist of runs: nothing of A is copied.
+static constexpr int64_t runsDepth = 768;
+/// So many elements of B stay in the second-level cache.
+static constexpr int64_t mostNear = int64_t(1) << 18;
 /// Products of so few rows read B once per row at most; several panels at a
 /// time then give enough independent chains.
 static constexpr int64_t thinRows = 3;
@@ -46,6 +47,13 @@ std::string fovea::codegen::gemmName(Type element) {
 }
 std::string fovea::codegen::gemmRunsName(Type element) {
   return nameFor("fovea_gemm_runs", element);
+}
+
+std::string fovea::codegen::gemmBlockName(LeftSide left, Type element) {
+  return nameFor(left == LeftSide::runs      ? "fovea_gemm_block_runs"
+                 : left == LeftSide::columns ? "fovea_gemm_block_columns"
+                                             : "fovea_gemm_block",
+                 element);
 }
 
 GemmTile fovea::codegen::gemmTile(Type element, const Target &target) {
@@ -88,21 +96,25 @@ struct Emitter {
   Value address(Value base, Value row, Value stride) {
     return b.at(element, base, b.mul(row, stride));
   }
+  /// The height of tiles that also have the one vector of the last panel.
+  int64_t joinedRows() const {
+    return tile.rows * tile.vectors / (tile.vectors + 1);
+  }
   void emitStage();
-  void emitStageRuns();
   struct Ahead {
     Value from, step;
   };
   Ahead ahead(ValueRange args, Value row, Value panel);
-  void emitBlock();
-  void emitGemm(bool byRuns);
+  Values leftAt(LeftSide left, ValueRange args, Value row);
+  void emitBlock(LeftSide left);
+  void emitGemm();
+  void emitGemmRuns();
+  Value heightOfBlocks(Value m);
+  Value depthOf(Value terms, Value run, int64_t limit);
 };
 
-/// The arguments of a block, in their order.
+/// The arguments of a block, in their order, behind those that say where A is.
 enum BlockArgument {
-  A,
-  Ars,
-  Acs,
   Bp,
   PanelSize,
   C,
@@ -123,10 +135,6 @@ enum BlockArgument {
 static std::string stageName(Type element) {
   return nameFor("fovea_gemm_stage", element);
 }
-static std::string stageRunsName(Type element) {
-  return nameFor("fovea_gemm_stage_runs", element);
-}
-
 /// Copies A[m, k] to `out`, row after row with `stagedStride` between them.
 /// Arguments: a, ars, acs, m, k, out.
 void Emitter::emitStage() {
@@ -192,61 +200,6 @@ void Emitter::emitStage() {
       });
 }
 
-/// The same of rows that consist of runs, from `term` on. Arguments: a, list,
-/// runs, run, term, m, k, out.
-void Emitter::emitStageRuns() {
-  Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer, pointer, number, number,
-                      number,  number,  number, pointer};
-  b.function(
-      stageRunsName(element), arguments, /*isPrivate=*/true,
-      [&](ValueRange args) {
-        Value a = args[0], list = args[1], runs = args[2], run = args[3];
-        Value term = args[4], m = args[5], k = args[6], out = args[7];
-        Value zero = b.number(0), one = b.number(1);
-        Value lanes = b.number(tile.lanes), stride = b.number(stagedStride);
-        Value end = b.add(term, k);
-        Value firstRun = b.div(term, run), lastRun = b.divUp(end, run);
-        b.loop(zero, m, one, [&](Value i) {
-          Value entries = b.at(number, list, b.mul(i, runs));
-          Value output = address(out, i, stride);
-          b.loop(firstRun, lastRun, one, [&](Value index) {
-            Value entry = b.load(number, b.at(number, entries, index));
-            Value begin = b.mul(index, run);
-            Value from = b.max(begin, term);
-            Value count = b.sub(b.min(b.add(begin, run), end), from);
-            Value to = b.at(element, output, b.sub(from, term));
-            // What the last vector writes beyond the run is written again.
-            auto fill = [&](auto value) {
-              b.loop(zero, count, lanes,
-                     [&](Value j) { b.store(value(j), b.at(element, to, j)); });
-            };
-            b.branch(
-                b.equal(entry, b.number(nowhere)),
-                [&] { fill([&](Value) { return b.constant(vector, 0); }); },
-                [&] {
-                  Value input =
-                      b.at(element, a, b.add(entry, b.sub(from, begin)));
-                  auto isWhole = b.equal(b.rem(count, lanes), zero);
-                  b.branch(
-                      isWhole,
-                      [&] {
-                        fill([&](Value j) {
-                          return b.load(vector, b.at(element, input, j));
-                        });
-                      },
-                      [&] {
-                        fill([&](Value j) {
-                          Value mask = b.maskBelow(b.sub(count, j), tile.lanes);
-                          return b.load(vector, b.at(element, input, j), mask);
-                        });
-                      });
-                });
-          });
-        });
-      });
-}
-
 /// What a tile prefetches into the second-level cache, a line per turn: the
 /// first tiles of a panel the next panel, all others what the next block will
 /// stage of A.
@@ -289,42 +242,73 @@ Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
           .step = b.select(isOfPanel, line, step)};
 }
 
+/// What says where the rows of A from `row` on are.
+Values Emitter::leftAt(LeftSide left, ValueRange args, Value row) {
+  Values result = llvm::to_vector(args);
+  if (left == LeftSide::runs)
+    result[1] = b.at(b.i64(), args[1], b.mul(row, args[2]));
+  else if (left == LeftSide::columns)
+    result[1] = b.add(args[1], row);
+  else
+    result[0] = address(args[0], row, args[1]);
+  return result;
+}
+
 /// One block of rows and of k times panels: tiles of the full height, then one
-/// or two of nearly equal height.
-void Emitter::emitBlock() {
+/// or two of nearly equal height. The vector that is all of the last panel is
+/// computed with the panel before it.
+void Emitter::emitBlock(LeftSide left) {
   Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer,       number,  number, pointer, number, pointer,
-                      number,        number,  number, number,  number, number,
-                      b.getI1Type(), pointer, number, number};
+  SmallVector<Type> arguments = leftArguments(b, left);
+  size_t numLeft = arguments.size();
+  arguments.append({pointer, number, pointer, number, number, number, number,
+                    number, number, b.getI1Type()});
+  // Of few rows nothing is staged.
+  bool isStaged = left == LeftSide::staged;
+  if (isStaged)
+    arguments.append({pointer, number, number});
+  LeftSide thin = isStaged ? LeftSide::strided : left;
   /// Kernels by rows: one panel; several; and the last panel, by vectors.
   std::map<int64_t, std::string> single, wide, last;
   for (int64_t rows = 1; rows <= tile.rows; ++rows) {
     bool isThin = rows <= thinRows;
-    int64_t stride = isThin ? 0 : stagedStride;
-    single[rows] =
-        emitMicroKernel(b, element, tile, {rows, 1, tile.vectors, stride});
+    single[rows] = emitMicroKernel(b, element, tile,
+                                   {rows, tile.vectors, isThin ? thin : left});
     if (isThin)
-      wide[rows] = emitMicroKernel(b, element, tile,
-                                   {rows, thinPanels(rows), tile.vectors, 0});
+      wide[rows] = emitMicroKernel(
+          b, element, tile, {rows, thinPanels(rows) * tile.vectors, thin});
   }
+  auto heightOf = [&](int64_t vectors) {
+    // There is a pointer for each row of runs.
+    return left == LeftSide::runs ? std::min(lastRows(vectors), tile.rows)
+                                  : lastRows(vectors);
+  };
   for (int64_t vectors = 1; vectors <= tile.vectors; ++vectors)
-    last[vectors] = emitMicroKernel(
-        b, element, tile, {lastRows(vectors), 1, vectors, stagedStride});
+    last[vectors] =
+        emitMicroKernel(b, element, tile, {heightOf(vectors), vectors, left});
+  std::string joined =
+      emitMicroKernel(b, element, tile, {joinedRows(), tile.vectors + 1, left});
 
   b.function(
-      nameFor("fovea_gemm_block", element), arguments, /*isPrivate=*/true,
-      [&](ValueRange args) {
+      gemmBlockName(left, element), arguments, /*isPrivate=*/true,
+      [&](ValueRange all) {
+        ValueRange ofLeft = all.take_front(numLeft);
+        ValueRange args = all.drop_front(numLeft);
         Value columns = b.number(tile.columns());
         Value zero = b.number(0), one = b.number(1);
         auto callKernel = [&](StringRef kernel, Value row, Value panel) {
           Value column = b.mul(panel, columns);
           Value c = b.at(element, address(args[C], row, args[Ldc]), column);
-          Ahead next = ahead(args, row, panel);
-          b.call(kernel,
-                 {address(args[A], row, args[Ars]), args[Ars], args[Acs],
-                  address(args[Bp], panel, args[PanelSize]), args[PanelSize], c,
-                  args[Ldc], args[K], b.sub(args[N], column), args[Accumulate],
-                  next.from, next.step});
+          Values values = leftAt(left, ofLeft, row);
+          values.append({address(args[Bp], panel, args[PanelSize]),
+                         args[PanelSize], c, args[Ldc], args[K],
+                         b.sub(args[N], column), args[Accumulate]});
+          // What is not copied is left to the processor.
+          if (isStaged) {
+            Ahead next = ahead(args, row, panel);
+            values.append({next.from, next.step});
+          }
+          b.call(kernel, values);
         };
         auto multiplyThin = [&] {
           b.dispatch(args[M], thinRows, [&](int64_t rows) {
@@ -340,7 +324,8 @@ void Emitter::emitBlock() {
           });
         };
         // All tiles but the last two are full; 12 rows become 6 and 6.
-        auto multiplyRows = [&](int64_t rows, StringRef kernel, Value panel) {
+        auto multiplyRows = [&](int64_t rows, StringRef kernel, Value panel,
+                                Value lastPanel) {
           Value height = b.number(rows), tallest = b.number(tile.rows);
           Value above = b.rem(args[M], height);
           Value whole = b.sub(args[M], above);
@@ -356,21 +341,35 @@ void Emitter::emitBlock() {
             Value rows = b.min(step, b.sub(args[M], row));
             b.dispatch(rows, tile.rows, [&](int64_t rows) {
               callKernel(single[rows], row, panel);
+              if (lastPanel)
+                callKernel(single[rows], row, lastPanel);
             });
           });
         };
         auto multiplyTiles = [&] {
-          b.loop(args[First], args[Last], one, [&](Value panel) {
+          // One vector is all of the last panel.
+          Value ofLast = b.sub(args[N], b.mul(b.sub(args[Last], one), columns));
+          Value isJoined = b.both(b.atMost(ofLast, b.number(tile.lanes)),
+                                  b.less(args[First], b.sub(args[Last], one)));
+          Value before = b.sub(args[Last], b.number(2));
+          Value end = b.select(isJoined, before, args[Last]);
+          b.loop(args[First], end, one, [&](Value panel) {
             Value exist = b.sub(args[N], b.mul(panel, columns));
             b.branch(
                 b.atMost(columns, exist),
-                [&] { multiplyRows(tile.rows, single[tile.rows], panel); },
+                [&] {
+                  multiplyRows(tile.rows, single[tile.rows], panel, nullptr);
+                },
                 [&] {
                   Value vectors = b.divUp(exist, b.number(tile.lanes));
                   b.dispatch(vectors, tile.vectors, [&](int64_t vectors) {
-                    multiplyRows(lastRows(vectors), last[vectors], panel);
+                    multiplyRows(heightOf(vectors), last[vectors], panel,
+                                 nullptr);
                   });
                 });
+          });
+          b.branch(isJoined, [&] {
+            multiplyRows(joinedRows(), joined, before, b.sub(args[Last], one));
           });
         };
         b.branch(b.atMost(args[M], b.number(thinRows)), multiplyThin,
@@ -378,81 +377,111 @@ void Emitter::emitBlock() {
       });
 }
 
-void Emitter::emitGemm(bool byRuns) {
+/// Blocks have about the same height, which is one of whole tiles.
+Value Emitter::heightOfBlocks(Value m) {
+  Value all = b.max(m, b.number(1));
+  Value height = b.divUp(all, b.divUp(all, b.number(blockRows)));
+  return b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
+}
+
+void Emitter::emitGemm() {
   Type number = b.i64(), pointer = b.pointer();
-  SmallVector<Type> arguments = {pointer, number, number, pointer,
-                                 pointer, number, number, number,
-                                 number,  number, number, b.getI1Type()};
-  if (byRuns) {
-    // A list and its width, and the length of a run.
-    arguments[1] = pointer;
-    arguments.insert(arguments.begin() + 3, number);
-  }
-  std::string name = byRuns ? gemmRunsName(element) : gemmName(element);
-  b.function(name, arguments, /*isPrivate=*/false, [&](ValueRange args) {
-    Value a = args[0], list = args[1], runs = args[2];
-    Value ars = args[1], acs = args[2], run;
-    if (byRuns) {
-      run = args[3];
-      ars = acs = b.number(1);
-      args = args.drop_front();
-    }
-    Value bp = args[3], c = args[4], ldc = args[5];
-    Value m = args[6], n = args[7], k = args[8];
-    Value first = args[9], last = args[10], accumulate = args[11];
-    Value zero = b.number(0), one = b.number(1);
+  Type arguments[] = {pointer, number, number, pointer, pointer, number,
+                      number,  number, number, number,  number,  b.getI1Type()};
+  b.function(
+      gemmName(element), arguments, /*isPrivate=*/false, [&](ValueRange args) {
+        Value a = args[0], ars = args[1], acs = args[2];
+        Value bp = args[3], c = args[4], ldc = args[5];
+        Value m = args[6], n = args[7], k = args[8];
+        Value first = args[9], last = args[10], accumulate = args[11];
+        Value zero = b.number(0), one = b.number(1);
+        Value staged = b.less(b.number(thinRows), m);
+        Value scratch =
+            b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
-    Value isTall = b.less(b.number(thinRows), m);
-    Value staged = byRuns ? b.truth(true) : isTall;
-    Value scratch = b.scratch(element, (blockRows + tile.lanes) * stagedStride);
-
-    // k = 0 still makes one turn, which writes zeros.
-    Value terms = b.max(k, one);
-    Value limit = b.select(staged, b.number(blockDepth), terms);
-    Value depth = b.divUp(terms, b.divUp(terms, limit));
-    Value tallest = b.number(blockRows);
-    Value height = b.divUp(b.max(m, one), b.divUp(b.max(m, one), tallest));
-    height = b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
-    Value panelSize = b.mul(k, b.number(tile.columns()));
-
-    b.loop(zero, terms, depth, [&](Value term) {
-      Value length = b.min(depth, b.sub(k, term));
-      Value goesOn = b.either(accumulate, b.less(zero, term));
-      Value panels = b.at(element, bp, b.mul(term, b.number(tile.columns())));
-      b.loop(zero, m, height, [&](Value row) {
-        Value count = b.min(height, b.sub(m, row));
-        Value from = byRuns ? a : address(address(a, term, acs), row, ars);
-        // What is staged next: rows below, or the first ones of the next terms.
-        // Runs are left to the processor: what is prefetched then is there
-        // already.
-        Value after = panels;
-        if (!byRuns)
-          after =
-              b.select(b.less(b.add(row, count), m), address(from, count, ars),
-                       address(a, b.add(term, length), acs));
-        auto multiply = [&](Value block, Value blockRs, Value blockCs) {
-          b.call(nameFor("fovea_gemm_block", element),
-                 {block, blockRs, blockCs, panels, panelSize,
-                  address(c, row, ldc), ldc, count, length, n, first, last,
-                  goesOn, after, byRuns ? zero : ars, byRuns ? one : acs});
-        };
-        auto stage = [&] {
-          if (byRuns)
-            b.call(stageRunsName(element),
-                   {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
-                    count, length, scratch});
-          else
-            b.call(stageName(element),
-                   {from, ars, acs, count, length, scratch});
-          multiply(scratch, b.number(stagedStride), one);
-        };
-        if (byRuns)
-          stage();
-        else
-          b.branch(staged, stage, [&] { multiply(from, ars, acs); });
+        // k = 0 still makes one turn, which writes zeros.
+        Value terms = b.max(k, one);
+        Value limit = b.select(staged, b.number(blockDepth), terms);
+        Value depth = b.divUp(terms, b.divUp(terms, limit));
+        Value height = heightOfBlocks(m);
+        Value panelSize = b.mul(k, b.number(tile.columns()));
+        b.loop(zero, terms, depth, [&](Value term) {
+          Value length = b.min(depth, b.sub(k, term));
+          Value goesOn = b.either(accumulate, b.less(zero, term));
+          Value panels =
+              b.at(element, bp, b.mul(term, b.number(tile.columns())));
+          b.loop(zero, m, height, [&](Value row) {
+            Value count = b.min(height, b.sub(m, row));
+            Value from = address(address(a, term, acs), row, ars);
+            // What is staged next: rows below, or the first ones of the next
+            // terms.
+            Value after = b.select(b.less(b.add(row, count), m),
+                                   address(from, count, ars),
+                                   address(a, b.add(term, length), acs));
+            auto multiply = [&](Value block, Value blockRs, Value blockCs) {
+              b.call(gemmBlockName(LeftSide::staged, element),
+                     {block, blockRs, blockCs, panels, panelSize,
+                      address(c, row, ldc), ldc, count, length, n, first, last,
+                      goesOn, after, ars, acs});
+            };
+            b.branch(
+                staged,
+                [&] {
+                  b.call(stageName(element),
+                         {from, ars, acs, count, length, scratch});
+                  multiply(scratch, b.number(stagedStride), one);
+                },
+                [&] { multiply(from, ars, acs); });
+          });
+        });
       });
-    });
-  });
+}
+
+/// The number of terms of a block: whole runs of at most `limit`, or parts of
+/// one.
+Value Emitter::depthOf(Value terms, Value run, int64_t limit) {
+  Value most = b.number(limit);
+  Value depth = b.divUp(terms, b.divUp(terms, most));
+  Value together = b.mul(b.divUp(depth, run), run);
+  return b.select(b.atMost(together, most), together, depth);
+}
+
+void Emitter::emitGemmRuns() {
+  Type number = b.i64(), pointer = b.pointer();
+  Type arguments[] = {pointer, pointer, number,       number, pointer,
+                      pointer, number,  number,       number, number,
+                      number,  number,  b.getI1Type()};
+  b.function(gemmRunsName(element), arguments, /*isPrivate=*/false,
+             [&](ValueRange args) {
+               Value a = args[0], list = args[1], runs = args[2], run = args[3];
+               Value bp = args[4], c = args[5], ldc = args[6];
+               Value m = args[7], n = args[8], k = args[9];
+               Value first = args[10], last = args[11], accumulate = args[12];
+               Value zero = b.number(0), one = b.number(1);
+               run = b.max(run, one);
+               Value none = zerosOfRun(b, vector, run, runsDepth);
+               // k = 0 still makes one turn, which writes zeros.
+               Value terms = b.max(k, one);
+               Value depth = depthOf(terms, run, runsDepth);
+               // While B stays in the second-level cache, A comes to the first.
+               Value isNear = b.less(b.mul(n, depth), b.number(mostNear));
+               Value height =
+                   b.select(isNear, b.number(3 * tile.rows), heightOfBlocks(m));
+               Value panelSize = b.mul(k, b.number(tile.columns()));
+               b.loop(zero, terms, depth, [&](Value term) {
+                 Value length = b.min(depth, b.sub(k, term));
+                 Value goesOn = b.either(accumulate, b.less(zero, term));
+                 Value panels =
+                     b.at(element, bp, b.mul(term, b.number(tile.columns())));
+                 b.loop(zero, m, height, [&](Value row) {
+                   Value count = b.min(height, b.sub(m, row));
+                   b.call(gemmBlockName(LeftSide::runs, element),
+                          {a, b.at(number, list, b.mul(row, runs)), runs, run,
+                           term, none, panels, panelSize, address(c, row, ldc),
+                           ldc, count, length, n, first, last, goesOn});
+                 });
+               });
+             });
 }
 
 void fovea::codegen::emitGemm(ModuleOp module, Type element,
@@ -464,11 +493,11 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
     emitPack(builder, element, tile, isFar);
   emitPackParts(builder, element, tile);
   Emitter emitter(builder, element, tile);
-  emitter.emitBlock();
   emitter.emitStage();
-  emitter.emitStageRuns();
-  for (bool byRuns : {false, true})
-    emitter.emitGemm(byRuns);
+  for (LeftSide left : {LeftSide::staged, LeftSide::runs, LeftSide::columns})
+    emitter.emitBlock(left);
+  emitter.emitGemm();
+  emitter.emitGemmRuns();
   emitProduct(builder, element, tile);
   emitGather(builder, element, tile);
 }

@@ -81,11 +81,11 @@ bool isGemmElement(mlir::Type element);
 ///   m begins at a + list[m * %runs + r] (i64), or is 0 where that is
 ///   `nowhere`.
 ///
-/// - `@fovea_product_runs_<t>(%a: ptr, %ars, %acs, %b: ptr, %list: ptr, %runs,
-///   %run, %c: ptr, %ldc, %m, %n, %k, %first, %last)` gathers B, piece by
-///   piece: column r * %run + i of term k is at b + list[k * %runs + r] + i. It
-///   computes the columns of the panels first..last-1 of C = A * B, and uses
-///   400 KB of the stack more.
+/// - `@fovea_gemm_columns_<t>(%a: ptr, %list: ptr, %runs, %run, %b: ptr, %rs,
+///   %cs, %c: ptr, %ldc, %n, %k, %first, %last)` gathers the columns of A: row
+///   r * %run + i of term k is at a + list[k * %runs + r] + i, or 0. B is found
+///   at b + k*rs + n*cs, and packed piece by piece. It computes the rows
+///   first..last-1 of C = A * B, and uses 410 KB of the stack in f32.
 ///
 /// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
 ///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove, %accumulate: i1)` computes
@@ -98,10 +98,6 @@ void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;
 
-/// Panels of a product that gathers B and has to pack it: fewer would read A
-/// too often, more leave threads without work.
-constexpr int64_t gatheredPanels = 3;
-
 /// The names of these functions.
 std::string packName(mlir::Type element);
 std::string packFarName(mlir::Type element);
@@ -109,7 +105,7 @@ std::string packPartsName(mlir::Type element);
 std::string gemmName(mlir::Type element);
 std::string gemmRunsName(mlir::Type element);
 std::string productName(mlir::Type element);
-std::string productRunsName(mlir::Type element);
+std::string gemmColumnsName(mlir::Type element);
 
 } // namespace fovea::codegen
 

@@ -23,19 +23,28 @@ struct Kernel {
   VectorType vector;
   GemmTile tile;
   KernelShape shape;
-  Value a, ars, acs, bp, panelSize, c, ldc, k, columns, accumulate, ahead, step;
+  ValueRange left; // what says where A is
+  Value bp, panelSize, c, ldc, k, columns, accumulate;
+  Value ahead = nullptr, step = nullptr;
 
-  /// The accumulators are in the order row, panel, vector.
-  bool isStaged() const { return shape.stride != 0; }
-  int64_t perRow() const { return shape.panels * shape.vectors; }
-  int64_t numSums() const { return shape.rows * perRow(); }
+  /// The accumulators are in the order row, vector.
+  int64_t numSums() const { return shape.rows * shape.vectors; }
+  int64_t numPanels() const {
+    return llvm::divideCeil(shape.vectors, tile.vectors);
+  }
+  bool isStrided() const { return shape.left == LeftSide::strided; }
   Value addressInC(int64_t row, int64_t vectorOfRow);
   Values readC(ArrayRef<Value> masks);
   void writeC(ValueRange sums, ArrayRef<Value> masks);
   Values masks();
   void prefetchC();
+  Value addressInA(ValueRange pointers, int64_t row, int64_t term);
   void multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
                     ValueRange pointersToB, int64_t term);
+  Values multiplyTerms(Values state, ValueRange inA, Value from, Value to,
+                       int64_t terms);
+  Values multiplyAll(Values state, ValueRange inA, Value count);
+  Values multiplyRuns(Values state);
   Values multiply(Values state);
 };
 
@@ -49,7 +58,7 @@ Value Kernel::addressInC(int64_t row, int64_t vectorOfRow) {
 Values Kernel::readC(ArrayRef<Value> masks) {
   Values sums;
   for (int64_t row = 0; row < shape.rows; ++row)
-    for (int64_t v = 0; v < perRow(); ++v)
+    for (int64_t v = 0; v < shape.vectors; ++v)
       sums.push_back(masks.empty()
                          ? b.load(vector, addressInC(row, v))
                          : b.load(vector, addressInC(row, v), masks[v]));
@@ -58,8 +67,8 @@ Values Kernel::readC(ArrayRef<Value> masks) {
 
 void Kernel::writeC(ValueRange sums, ArrayRef<Value> masks) {
   for (int64_t row = 0; row < shape.rows; ++row)
-    for (int64_t v = 0; v < perRow(); ++v) {
-      Value sum = sums[row * perRow() + v];
+    for (int64_t v = 0; v < shape.vectors; ++v) {
+      Value sum = sums[row * shape.vectors + v];
       if (masks.empty())
         b.store(sum, addressInC(row, v));
       else
@@ -69,7 +78,7 @@ void Kernel::writeC(ValueRange sums, ArrayRef<Value> masks) {
 
 Values Kernel::masks() {
   Values masks;
-  for (int64_t v = 0; v < perRow(); ++v)
+  for (int64_t v = 0; v < shape.vectors; ++v)
     masks.push_back(
         b.maskBelow(b.sub(columns, b.number(v * tile.lanes)), tile.lanes));
   return masks;
@@ -78,8 +87,23 @@ Values Kernel::masks() {
 /// C is needed when the sums are complete; by then it is near.
 void Kernel::prefetchC() {
   for (int64_t row = 0; row < shape.rows; ++row)
-    for (int64_t v = 0; v < perRow(); ++v)
+    for (int64_t v = 0; v < shape.vectors; ++v)
       b.prefetch(addressInC(row, v), /*forWriting=*/true);
+}
+
+/// Where the element of `row` lies, `term` terms behind the pointers.
+Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
+  switch (shape.left) {
+  case LeftSide::strided:
+    return pointers[row];
+  case LeftSide::staged:
+    return b.at(element, pointers[0], row * stagedStride + term);
+  case LeftSide::runs:
+    return b.at(element, pointers[row], term);
+  case LeftSide::columns:
+    return b.at(element, pointers[0], row);
+  }
+  llvm_unreachable("no such left side");
 }
 
 /// One term of every sum: row k of the panels times column k of A, both found
@@ -87,64 +111,116 @@ void Kernel::prefetchC() {
 void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
                           ValueRange pointersToB, int64_t term) {
   Values loaded;
-  for (Value panel : pointersToB)
-    for (int64_t v = 0; v < shape.vectors; ++v)
-      loaded.push_back(
-          b.load(vector,
-                 b.at(element, panel, term * tile.columns() + v * tile.lanes)));
+  for (int64_t v = 0; v < shape.vectors; ++v)
+    loaded.push_back(b.load(
+        vector, b.at(element, pointersToB[v / tile.vectors],
+                     term * tile.columns() + v % tile.vectors * tile.lanes)));
+  Value column;
+  if (shape.left == LeftSide::columns) {
+    column = b.load(b.pointer(), b.at(b.i64(), pointersToA[0], term));
+    column = b.at(element, column, left[1]);
+    pointersToA = column;
+  }
   for (int64_t row = 0; row < shape.rows; ++row) {
-    Value address =
-        isStaged() ? b.at(element, pointersToA[0], row * shape.stride + term)
-                   : pointersToA[row];
+    Value address = addressInA(pointersToA, row, term);
     Value factor = b.splat(b.load(element, address), tile.lanes);
-    for (int64_t v = 0; v < perRow(); ++v) {
-      Value &sum = sums[row * perRow() + v];
+    for (int64_t v = 0; v < shape.vectors; ++v) {
+      Value &sum = sums[row * shape.vectors + v];
       sum = b.fma(factor, loaded[v], sum);
     }
   }
 }
 
-/// The loop over k. Its state is the sums, the pointers into A (one where rows
-/// are a constant apart, else one per row), one pointer per panel, and the one
-/// to prefetch from.
+/// A loop over terms, so many per turn. Its state is the sums, a pointer per
+/// panel, the one to prefetch from if there is one, and then the pointers into
+/// A, which are returned with it.
 ///
 /// Address arithmetic takes turns on the ports that multiply. With constant
 /// strides and several terms per turn there is next to none.
-Values Kernel::multiply(Values state) {
-  int64_t numRows = isStaged() ? 1 : shape.rows;
-  for (int64_t row = 0; row < numRows; ++row)
-    state.push_back(b.at(element, a, b.mul(ars, b.number(row))));
-  for (int64_t panel = 0; panel < shape.panels; ++panel)
-    state.push_back(b.at(element, bp, b.mul(panelSize, b.number(panel))));
-  state.push_back(ahead);
+Values Kernel::multiplyTerms(Values state, ValueRange inA, Value from, Value to,
+                             int64_t terms) {
+  size_t numA = inA.size();
+  llvm::append_range(state, inA);
+  return b.loop(
+      from, to, b.number(terms), state, [&](Value, ValueRange current) {
+        Values next = llvm::to_vector(current);
+        MutableArrayRef<Value> all = next;
+        MutableArrayRef<Value> inB = all.slice(numSums(), numPanels());
+        MutableArrayRef<Value> inA = all.take_back(numA);
+        for (int64_t term = 0; term < terms; ++term)
+          multiplyTerm(all.take_front(numSums()), inA, inB, term);
+        for (Value &pointer : inA)
+          pointer = isStrided() ? b.at(element, pointer, left[2])
+                    : shape.left == LeftSide::columns
+                        ? b.at(b.i64(), pointer, terms)
+                        : b.at(element, pointer, terms);
+        for (Value &pointer : inB)
+          pointer = b.at(element, pointer, terms * tile.columns());
+        if (ahead && terms == termsPerTurn) {
+          Value &fetched = all[numSums() + numPanels()];
+          b.prefetch(fetched, /*forWriting=*/false);
+          fetched = b.at(b.getI8Type(), fetched, step);
+        }
+        return next;
+      });
+}
 
-  auto turns = [&](Value from, Value to, int64_t terms) {
-    auto turn = [&](Value, ValueRange current) {
-      Values next = llvm::to_vector(current);
-      MutableArrayRef<Value> all = next;
-      MutableArrayRef<Value> inA = all.slice(numSums(), numRows);
-      MutableArrayRef<Value> inB = all.slice(numSums() + numRows, shape.panels);
-      for (int64_t term = 0; term < terms; ++term)
-        multiplyTerm(all.take_front(numSums()), inA, inB, term);
-      for (Value &pointer : inA)
-        pointer = isStaged() ? b.at(element, pointer, terms)
-                             : b.at(element, pointer, acs);
-      for (Value &pointer : inB)
-        pointer = b.at(element, pointer, terms * tile.columns());
-      if (isStaged() && terms == termsPerTurn) {
-        b.prefetch(next.back(), /*forWriting=*/false);
-        next.back() = b.at(b.getI8Type(), next.back(), step);
-      }
-      return next;
-    };
-    state = b.loop(from, to, b.number(terms), state, turn);
-  };
+/// `count` terms, from the pointers into A on.
+Values Kernel::multiplyAll(Values state, ValueRange inA, Value count) {
+  size_t size = state.size();
+  Values pointers = llvm::to_vector(inA);
   Value whole = b.number(0);
-  if (isStaged()) {
-    whole = b.sub(k, b.rem(k, b.number(termsPerTurn)));
-    turns(b.number(0), whole, termsPerTurn);
+  if (!isStrided()) {
+    whole = b.sub(count, b.rem(count, b.number(termsPerTurn)));
+    state = multiplyTerms(std::move(state), pointers, b.number(0), whole,
+                          termsPerTurn);
+    pointers = Values(ArrayRef(state).drop_front(size));
+    state.truncate(size);
   }
-  turns(whole, k, 1);
+  state = multiplyTerms(std::move(state), pointers, whole, count, 1);
+  state.truncate(size);
+  return state;
+}
+
+/// Run by run: within one, terms are consecutive in each row.
+Values Kernel::multiplyRuns(Values state) {
+  Value source = left[0], list = left[1], runs = left[2], run = left[3];
+  Value term = left[4], none = left[5], one = b.number(1);
+  Value end = b.add(term, k);
+  return b.loop(
+      b.div(term, run), b.divUp(end, run), one, state,
+      [&](Value index, ValueRange current) {
+        Value begin = b.mul(index, run), from = b.max(begin, term);
+        Value to = b.min(b.add(begin, run), end);
+        Values pointers;
+        for (int64_t row = 0; row < shape.rows; ++row) {
+          Value at = b.add(b.mul(b.number(row), runs), index);
+          Value entry = b.load(b.i64(), b.at(b.i64(), list, at));
+          Value there = b.at(element, source, b.add(entry, b.sub(from, begin)));
+          pointers.push_back(
+              b.select(b.equal(entry, b.number(nowhere)), none, there));
+        }
+        return multiplyAll(llvm::to_vector(current), pointers, b.sub(to, from));
+      });
+}
+
+/// The loop over k, from sums to sums.
+Values Kernel::multiply(Values state) {
+  for (int64_t panel = 0; panel < numPanels(); ++panel)
+    state.push_back(b.at(element, bp, b.mul(panelSize, b.number(panel))));
+  if (ahead)
+    state.push_back(ahead);
+  Values inA;
+  if (shape.left == LeftSide::runs) {
+    state = multiplyRuns(std::move(state));
+  } else {
+    // One pointer where rows are a constant apart, else one per row.
+    for (int64_t row = 0; row < (isStrided() ? shape.rows : 1); ++row)
+      inA.push_back(isStrided()
+                        ? b.at(element, left[0], b.mul(left[1], b.number(row)))
+                        : left[0]);
+    state = multiplyAll(std::move(state), inA, k);
+  }
   state.truncate(numSums());
   return state;
 }
@@ -153,39 +229,72 @@ std::string fovea::codegen::nameFor(StringRef stem, Type element) {
   return (stem + (element.isF32() ? "_f32" : "_f64")).str();
 }
 
+SmallVector<Type> fovea::codegen::leftArguments(KernelBuilder &builder,
+                                                LeftSide left) {
+  Type number = builder.i64(), pointer = builder.pointer();
+  switch (left) {
+  case LeftSide::strided:
+  case LeftSide::staged:
+    return {pointer, number, number};
+  case LeftSide::runs:
+    return {pointer, pointer, number, number, number, pointer};
+  case LeftSide::columns:
+    return {pointer, number};
+  }
+  llvm_unreachable("no such left side");
+}
+
+static StringRef stemOf(LeftSide left) {
+  switch (left) {
+  case LeftSide::strided:
+    return "fovea_gemm_thin";
+  case LeftSide::staged:
+    return "fovea_gemm_tile";
+  case LeftSide::runs:
+    return "fovea_gemm_tile_runs";
+  case LeftSide::columns:
+    return "fovea_gemm_tile_columns";
+  }
+  llvm_unreachable("no such left side");
+}
+
 std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                                             Type element, const GemmTile &tile,
                                             const KernelShape &shape) {
-  bool isStaged = shape.stride != 0;
-  std::string name =
-      nameFor(isStaged ? "fovea_gemm_tile" : "fovea_gemm_thin", element);
-  name += "_" + std::to_string(shape.rows) + "x" +
-          std::to_string(shape.panels) + "x" + std::to_string(shape.vectors);
+  std::string name = nameFor(stemOf(shape.left), element);
+  name +=
+      "_" + std::to_string(shape.rows) + "x" + std::to_string(shape.vectors);
   Type number = builder.i64(), pointer = builder.pointer();
-  Type arguments[] = {pointer, number, number, pointer, number,
-                      pointer, number, number, number,  builder.getI1Type(),
-                      pointer, number};
-  builder.function(name, arguments, /*isPrivate=*/true, [&](ValueRange args) {
+  SmallVector<Type> arguments = leftArguments(builder, shape.left);
+  size_t numLeft = arguments.size();
+  arguments.append(
+      {pointer, number, pointer, number, number, number, builder.getI1Type()});
+  bool hasAhead =
+      shape.left == LeftSide::strided || shape.left == LeftSide::staged;
+  if (hasAhead)
+    arguments.append({pointer, number});
+  builder.function(name, arguments, /*isPrivate=*/true, [&](ValueRange all) {
+    ValueRange args = all.drop_front(numLeft);
     Kernel kernel{.b = builder,
                   .element = element,
                   .vector = VectorType::get(tile.lanes, element),
                   .tile = tile,
                   .shape = shape,
-                  .a = args[0],
-                  .ars = args[1],
-                  .acs = args[2],
-                  .bp = args[3],
-                  .panelSize = args[4],
-                  .c = args[5],
-                  .ldc = args[6],
-                  .k = args[7],
-                  .columns = args[8],
-                  .accumulate = args[9],
-                  .ahead = args[10],
-                  .step = args[11]};
-    if (isStaged)
+                  .left = all.take_front(numLeft),
+                  .bp = args[0],
+                  .panelSize = args[1],
+                  .c = args[2],
+                  .ldc = args[3],
+                  .k = args[4],
+                  .columns = args[5],
+                  .accumulate = args[6]};
+    if (hasAhead) {
+      kernel.ahead = args[7];
+      kernel.step = args[8];
+    }
+    if (shape.left != LeftSide::strided)
       kernel.prefetchC();
-    Value isFull = builder.atMost(builder.number(kernel.perRow() * tile.lanes),
+    Value isFull = builder.atMost(builder.number(shape.vectors * tile.lanes),
                                   kernel.columns);
     SmallVector<Type> types(kernel.numSums(), kernel.vector);
     Values sums = builder.chooseAll(

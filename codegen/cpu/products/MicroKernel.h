@@ -13,31 +13,50 @@
 
 namespace fovea::codegen {
 
+/// Where a micro-kernel finds A.
+enum class LeftSide {
+  strided, // A[i, k] at a + i*ars + k*acs
+  staged,  // the same, where ars is `stagedStride` and acs is 1
+  runs,    // each row consists of runs, whose places a list has
+  columns, // each column, which is adjacent elements, has an address
+};
+
 /// The shape of one micro-kernel.
 struct KernelShape {
   int64_t rows;
-  /// Adjacent panels. More than one only for a few rows.
-  int64_t panels;
-  /// Vectors of a panel that are computed; fewer than all in the last panel.
+  /// Vectors that are computed of a row of C. They may belong to several
+  /// adjacent panels; the last one may have fewer of them than a whole panel.
   int64_t vectors;
-  /// Between the rows of A where that is a constant and acs is 1; otherwise 0.
-  int64_t stride;
+  LeftSide left;
 };
 
-/// Adds the function that computes `rows` rows of `panels` adjacent panels of
-/// C, and returns its name. Its arguments:
-///   a, ars, acs      A[i, k] at a + i*ars + k*acs
+/// Between rows of staged A: an odd number of cache lines in f32, so that the
+/// rows of a tile lie in distinct sets.
+constexpr int64_t stagedStride = 512 + 16;
+
+/// Adds the function that computes `rows` rows of C, and returns its name. Its
+/// arguments:
+///   where A is       strided, staged: a, ars, acs
+///                    runs: a, list, runs, run, term, none: row i has
+///                      list[i * runs + r] for run r, of `run` elements; the
+///                      first term is number `term` of the row, and `none` has
+///                      zeros for a run that is nowhere, or for all of k
+///                    columns: list, first: A[i, k] is element first + i at the
+///                      address list[k]
 ///   bp, panelSize    panel p at bp + p*panelSize, already at the first k
 ///   c, ldc           C[i, j] at c + i*ldc + j
 ///   k                how many terms
 ///   columns          how many columns of C exist from c on; more than are
 ///                    computed are ignored
 ///   accumulate: i1   start from C instead of 0
-///   ahead, step      where to prefetch from, a line per turn, and how many
-///                    bytes on the next one is (with a stride)
-/// With a `stride` other than 0, ars must be that number and acs 1.
+///   ahead, step      strided, staged: where to prefetch from, a line per turn,
+///                    and how many bytes on the next one is; strided does not
 std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
                             const GemmTile &tile, const KernelShape &shape);
+
+/// The arguments that say where A is.
+llvm::SmallVector<mlir::Type> leftArguments(KernelBuilder &builder,
+                                            LeftSide left);
 
 /// How many terms one turn of a loop over staged A adds. It prefetches one
 /// cache line.
@@ -60,7 +79,17 @@ void emitPackParts(KernelBuilder &builder, mlir::Type element,
 void emitProduct(KernelBuilder &builder, mlir::Type element,
                  const GemmTile &tile);
 
-/// Adds `@fovea_product_runs_<t>`, which calls `@fovea_gemm_<t>`.
+/// The name of the function that multiplies a block of rows and terms. Its
+/// arguments: where A is, as of a micro-kernel; bp, panelSize, c, ldc, m, k, n,
+/// first, last, accumulate; and of `staged` what is staged next: a, ars, acs.
+std::string gemmBlockName(LeftSide left, mlir::Type element);
+
+/// `count` zeros, or all of `depth` where that are fewer: what a run is that is
+/// nowhere.
+mlir::Value zerosOfRun(KernelBuilder &builder, mlir::VectorType vector,
+                       mlir::Value count, int64_t depth);
+
+/// Adds `@fovea_gemm_columns_<t>`, which calls `@fovea_pack_<t>`.
 void emitGather(KernelBuilder &builder, mlir::Type element,
                 const GemmTile &tile);
 
