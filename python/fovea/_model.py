@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import html
 import json
 import os
 import pathlib
@@ -29,6 +30,20 @@ class Equation(NamedTuple):
 
     name: str
     extents: tuple[str, ...]
+
+
+class Picture:
+    """An SVG file, which a notebook shows."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as a file."""
+        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
 
 
 class Hypothesis(NamedTuple):
@@ -125,6 +140,9 @@ class Model:
             self._library = self._compile(weights, threads)
             self.parameters = self._library.arrays("parameter", self._about,
                                                    self._library)
+        elif spec.suffix == ".onnx" and weights is None:
+            # They stay in the file.
+            self.parameters = {}
         else:
             # There are equations alone, which get() evaluates.
             self.parameters = _tensors.read(spec if weights is None else weights)
@@ -151,6 +169,21 @@ class Model:
         count = sum(array.size for array in self.parameters.values())
         return (f"<fovea.Model {self.name}: {', '.join(self.data)}; "
                 f"{count:,} weights in {self._dtype}>")
+
+    @property
+    def text(self) -> str:
+        """The spec, as it is written."""
+        return run("compile", self._spec, "--emit", "spec")
+
+    def _repr_html_(self) -> str:
+        """In a notebook a model is its equations, and what it has learnt so
+        many numbers of."""
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{list(array.shape)}</td></tr>"
+            for name, array in self.parameters.items())
+        return (f"<pre>{html.escape(self.text)}</pre>"
+                f"<details><summary>{html.escape(repr(self)[1:-1])}</summary>"
+                f"<table>{rows}</table></details>")
 
     # Objective.
 
@@ -283,6 +316,17 @@ class Model:
                           for text, room in zip(extents.get(name, ()), row.shape))]
                 for example, row in enumerate(array)] if array.ndim else array
         return result[names] if isinstance(names, str) and names in result else result
+
+    def picture(self, name: str, batch: Batch, example: int = 0) -> Picture:
+        """An equation of one example, drawn as `fovea plot` draws it: an
+        alignment as a matrix. A notebook shows it."""
+        array = self.get(name, batch)[example]
+        with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+            path = pathlib.Path(folder)
+            _tensors.write(path / "array.safetensors", {name: array[np.newaxis]})
+            run("plot", path / "array.safetensors", "--name", name, "-o",
+                path / "array.svg")
+            return Picture((path / "array.svg").read_text(encoding="utf-8"))
 
     # Within.
 
