@@ -34,7 +34,8 @@ bool fovea::cli::readWeightsFile(Session &session, const std::string &path,
                                  runtime::TensorFile &file) {
   if (path.empty())
     return true;
-  runtime::Status status = runtime::readSafeTensors(path, file);
+  std::vector<std::pair<std::string, std::string>> sets = session.givenSets();
+  runtime::Status status = readModel(path, sets, file);
   if (status.failed())
     session.error(status.text());
   return status.succeeded();

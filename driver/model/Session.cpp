@@ -17,8 +17,8 @@ using namespace fovea::cli;
 
 Session::Session(const Arguments &arguments, llvm::raw_ostream &out,
                  unsigned limit)
-    : arguments(arguments), sets(arguments.sets), errors(out, limit),
-      mlirContext(MLIRContext::Threading::DISABLED) {
+    : arguments(arguments), given(arguments.sets), sets(arguments.sets),
+      errors(out, limit), mlirContext(MLIRContext::Threading::DISABLED) {
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
                           math::MathDialect, scf::SCFDialect>();
   mlirContext.printOpOnDiagnostic(false);
@@ -94,8 +94,8 @@ void Session::addSets(
 bool Session::readStored() {
   if (stored)
     return true;
-  runtime::Status status =
-      runtime::readSafeTensors(arguments.stored, storedWeights);
+  auto left = given;
+  runtime::Status status = readModel(arguments.stored, left, storedWeights);
   if (status.failed()) {
     error(arguments.stored == arguments.spec()
               ? status.text()
@@ -114,6 +114,11 @@ bool Session::readStored() {
   for (auto &[name, tensor] : storedWeights.tensors)
     tensor.bytes = {};
   stored = std::move(found);
+  // What was for an ONNX model is none of the spec's.
+  llvm::erase_if(sets, [&](const auto &set) {
+    return llvm::is_contained(given, set) && !llvm::is_contained(left, set);
+  });
+  given = std::move(left);
   specSource.files = stored->files;
   // Those of the command line come behind.
   sets.insert(sets.begin(), stored->sets.begin(), stored->sets.end());
@@ -166,7 +171,7 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
       stored ? stored->name
              : llvm::sys::path::filename(sourceName(arguments.spec())).str();
   specSource.sets = stored ? stored->sets : decltype(sets)();
-  llvm::append_range(specSource.sets, arguments.sets);
+  llvm::append_range(specSource.sets, given);
   if (model)
     specSource.dims = model->dims;
   parts.push_back("sets");

@@ -35,6 +35,10 @@ public:
   Diagnostics &diagnostics() { return errors; }
   mlir::MLIRContext &context() { return mlirContext; }
 
+  /// The overrides of the command line.
+  const std::vector<std::pair<std::string, std::string>> &givenSets() const {
+    return arguments.sets;
+  }
   /// Overrides beside those of the command line, for all that is opened later.
   void addSets(const std::vector<std::pair<std::string, std::string>> &sets);
 
@@ -90,7 +94,8 @@ private:
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;
-  std::vector<std::pair<std::string, std::string>> sets;
+  /// Overrides of the command line, and these with those of weights.
+  std::vector<std::pair<std::string, std::string>> given, sets;
   std::string modelIdentity;
   StoredSpec specSource;
   /// The spec that the command line names by its weights, and these without

@@ -2,6 +2,7 @@
 
 #include "driver/model/StoredSpec.h"
 #include "driver/data/JsonDepth.h"
+#include "frontends/onnx/Onnx.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -90,12 +91,34 @@ bool StoredSpec::take(const std::map<std::string, std::string> &metadata) {
   return true;
 }
 
+fovea::runtime::Status
+fovea::cli::readModel(const std::string &path,
+                      std::vector<std::pair<std::string, std::string>> &sets,
+                      runtime::TensorFile &file) {
+  if (!StringRef(path).ends_with(".onnx"))
+    return runtime::readSafeTensors(path, file);
+  onnx::ImportedModel model;
+  if (runtime::Status status = onnx::importModel(path, sets, model);
+      status.failed())
+    return status;
+  llvm::erase_if(sets, [&](const auto &set) {
+    return llvm::is_contained(model.usedSets, set.first);
+  });
+  StoredSpec spec;
+  spec.name = "equations";
+  spec.text = std::move(model.text);
+  file = std::move(model.weights);
+  spec.store(file.metadata);
+  return runtime::Status::success();
+}
+
 void fovea::cli::findStored(Arguments &arguments) {
   if (arguments.specs.size() != 1 || arguments.command == "fmt")
     return;
   const std::string &given = arguments.spec();
   bool isFolder = llvm::sys::fs::is_directory(given);
-  if (!isFolder && !StringRef(given).ends_with(".safetensors"))
+  if (!isFolder && !StringRef(given).ends_with(".safetensors") &&
+      !StringRef(given).ends_with(".onnx"))
     return;
   StringRef folder = StringRef(given).rtrim('/');
   arguments.stored = isFolder ? folder.str() + "/model.safetensors" : given;

@@ -33,6 +33,14 @@ struct StoredSpec {
   bool take(const std::map<std::string, std::string> &metadata);
 };
 
+/// Reads weights with their spec: a safetensors file, or an ONNX model, which
+/// becomes one (frontends/onnx/Onnx.h). Overrides that are for the latter are
+/// taken out of `sets`.
+runtime::Status
+readModel(const std::string &path,
+          std::vector<std::pair<std::string, std::string>> &sets,
+          runtime::TensorFile &file);
+
 /// Where a spec of the command line is the folder of a training or a file of
 /// weights: the file that has the spec, and the weights, unless others are
 /// named. A training that is resumed writes to its own folder.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <list>
 
 using namespace fovea::runtime;
 
@@ -375,12 +376,55 @@ Status fovea::runtime::splitBatch(const Tensors &file,
   return status;
 }
 
+/// Whether the tensors are one example, as it is: none has an axis more than
+/// its data, and none is a length.
+static bool isSingle(const Tensors &tensors,
+                     const std::vector<DataSpec> &specs) {
+  bool hasAny = false;
+  for (const DataSpec &spec : specs) {
+    auto found = tensors.find(spec.name);
+    if (found == tensors.end())
+      continue;
+    hasAny = true;
+    if (found->second.shape.size() != spec.axes.size() ||
+        tensors.count(spec.name + ".length") != 0)
+      return false;
+  }
+  return hasAny && tensors.count("example") == 0;
+}
+
+/// Gives one example the axis of a batch, and its lengths from its extents.
+static void makeBatch(Tensors &tensors, const std::vector<DataSpec> &specs,
+                      std::list<int64_t> &lengths) {
+  for (const DataSpec &spec : specs) {
+    auto found = tensors.find(spec.name);
+    if (found == tensors.end())
+      continue;
+    int count = 0;
+    for (size_t axis = 0; axis < spec.axes.size(); ++axis) {
+      if (spec.axes[axis].length.empty() || !spec.axes[axis].parent.empty())
+        continue;
+      lengths.push_back(found->second.shape[axis]);
+      std::string name = spec.name + ".length";
+      if (++count > 1)
+        name += "." + std::to_string(count);
+      tensors[name] = {DType::I64,
+                       {1},
+                       reinterpret_cast<const std::byte *>(&lengths.back())};
+    }
+    found->second.shape.insert(found->second.shape.begin(), 1);
+  }
+}
+
 Status fovea::runtime::splitBatch(const TensorFile &file,
                                   const std::vector<DataSpec> &specs,
                                   std::vector<Example> &examples) {
   Tensors tensors;
   for (const auto &[name, tensor] : file.tensors)
     tensors[name] = {tensor.type, tensor.shape, tensor.bytes.data()};
+  std::list<int64_t> lengths;
+  if (isSingle(tensors, specs))
+    makeBatch(tensors, specs, lengths);
   return splitBatch(tensors, specs, examples);
 }
 

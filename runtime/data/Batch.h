@@ -6,6 +6,9 @@
 // `story.length.2`, [batch, max M] when it is nested in the first. Optional
 // `example` int64 [batch]: the ids that random numbers are counted by.
 //
+// Where no tensor has the axis of a batch, and none is a length, the file is
+// one example, with the extents of its tensors.
+//
 // Nothing behind a length is ever looked at. An example whose data has an
 // extent of 0 is refused; a nested extent may be 0.
 //

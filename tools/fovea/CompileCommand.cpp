@@ -67,7 +67,7 @@ static int checkEmit(const Arguments &arguments) {
     return done;
   if (!isCode(emit))
     return wrongUsage("'" + emit +
-                      "' cannot be emitted; there are ast, attn, "
+                      "' cannot be emitted; there are spec, ast, attn, "
                       "mlir, plan, kernels, llvm, asm, obj, so and exe");
   return done;
 }
@@ -200,7 +200,21 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
                        stream);
 }
 
+/// The text that a file of weights carries, or that an ONNX model becomes: also
+/// of one with a mistake.
+static int printSpec(const Arguments &arguments) {
+  Session session(arguments);
+  session.open();
+  int code = session.finish();
+  if (session.source().text.empty())
+    return code;
+  int written = writeText(arguments.output, session.source().text);
+  return code == done ? written : code;
+}
+
 int fovea::cli::runCompile(const Arguments &arguments) {
+  if (arguments.emit == "spec")
+    return printSpec(arguments);
   if (arguments.emit == "ast")
     return printTree(arguments);
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))

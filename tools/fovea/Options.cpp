@@ -460,14 +460,17 @@ private:
     addWeights(command);
     addVocabularies(command);
     command
-        ->add_option("--emit", arguments.emit,
-                     "ast: the parsed file; attn: what the front end "
-                     "gives; mlir (default): behind the phases; plan: the "
-                     "arrays of one entry; kernels, llvm, asm: its code; "
-                     "so: a shared library with a C header beside it; obj: "
-                     "the same as one object; exe: a program that reads "
-                     "lines and prints lines")
-        ->type_name("WHAT:{ast,attn,mlir,plan,kernels,llvm,asm,so,obj,exe}");
+        ->add_option(
+            "--emit", arguments.emit,
+            "spec: the text of the model, as weights or an ONNX "
+            "file have it; ast: the parsed file; attn: what the front end "
+            "gives; mlir (default): behind the phases; plan: the "
+            "arrays of one entry; kernels, llvm, asm: its code; "
+            "so: a shared library with a C header beside it; obj: "
+            "the same as one object; exe: a program that reads "
+            "lines and prints lines")
+        ->type_name(
+            "WHAT:{spec,ast,attn,mlir,plan,kernels,llvm,asm,so,obj,exe}");
     addCpu(command);
     addTarget(command);
     addDtype(command);

@@ -1,0 +1,179 @@
+//===- Attention.cpp - Attention of opset 23 and later --------------------===//
+//
+// Scaled dot products with heads, masks, a cache in front of the keys, and soft
+// caps. The scores are an equation, which the compiler fuses with what reads
+// them; a row whose scores are all -inf attends to nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/onnx/Importer.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace fovea::onnx;
+
+namespace {
+
+/// Queries, keys or values: with an axis of heads, or with heads side by side.
+struct Heads {
+  Value value;
+  Size batch, count, length, size;
+
+  std::string read(Importer &importer, const std::string &batchIndex,
+                   const std::string &head, const std::string &place,
+                   const std::string &k) const {
+    if (value.rank() == 4)
+      return importer.read(value, {batchIndex, head, place, k});
+    return importer.read(
+        value,
+        {batchIndex, place, fmt::format("{} * {} + {}", head, size.text(), k)});
+  }
+};
+
+} // namespace
+
+static bool readHeads(Importer &importer, const Node &node, size_t input,
+                      const char *attribute, Heads &heads) {
+  const Value *value = node.input(input);
+  int64_t count = node.integer(attribute, 0);
+  if (!value || (value->rank() != 3 && value->rank() != 4) ||
+      (value->rank() == 3 && (count < 1 || !value->shape[2].dividedBy(count))))
+    return importer.refuse(node, "takes queries, keys and values of 4 axes, or "
+                                 "of 3 with the numbers of heads");
+  heads.value = *value;
+  heads.batch = value->shape[0];
+  bool isSplit = value->rank() == 4;
+  heads.count = isSplit ? value->shape[1] : Size(count);
+  heads.length = value->shape[isSplit ? 2 : 1];
+  heads.size = isSplit ? value->shape[3] : *value->shape[2].dividedBy(count);
+  return true;
+}
+
+/// What was cached, and then what is new; output `output` is both.
+static bool extend(Importer &importer, const Node &node, size_t past,
+                   size_t output, Heads &heads) {
+  const Value *before = node.input(past);
+  if (!before && !node.gives(output))
+    return true;
+  if (before && before->rank() != 4)
+    return importer.refuse(node, "takes a cache of 4 axes");
+  const Heads own = heads;
+  Size offset = before ? before->shape[2] : Size(0);
+  Value old = before ? *before : Value();
+  Shape shape = {own.batch, own.count, own.length + offset, own.size};
+  auto body = [&](const Indices &i) {
+    if (!before)
+      return own.read(importer, i[0], i[1], i[2], i[3]);
+    return fmt::format(
+        "if {} < {} then {} else {}", i[2], offset.text(),
+        importer.read(old, i),
+        own.read(importer, i[0], i[1], i[2] + " - " + offset.text(), i[3]));
+  };
+  heads.value = importer.helper(node, own.value.type, shape, body);
+  heads.length = shape[2];
+  const Value joined = heads.value;
+  return importer.give(node, output, joined.type, shape, [&](const Indices &i) {
+    return importer.read(joined, i);
+  });
+}
+
+static bool giveAttention(Importer &importer, const Node &node) {
+  Heads queries, keys, values;
+  if (!readHeads(importer, node, 0, "q_num_heads", queries) ||
+      !readHeads(importer, node, 1, "kv_num_heads", keys) ||
+      !readHeads(importer, node, 2, "kv_num_heads", values))
+    return false;
+  if (node.numInputs() > 7 || node.integer("left_window_size", -1) >= 0 ||
+      node.integer("right_window_size", -1) >= 0)
+    return importer.refuse(node, "windows are not supported");
+  const Value *past = node.input(4), *valid = node.input(6);
+  Value lengths = valid ? *valid : Value();
+  Size offset = past && past->rank() == 4 ? past->shape[2] : Size(0);
+  if (!extend(importer, node, 4, 1, keys) ||
+      !extend(importer, node, 5, 2, values))
+    return false;
+  std::optional<int64_t> numQueries = queries.count.value(),
+                         numKeys = keys.count.value();
+  std::optional<int64_t> width = queries.size.value();
+  if (!numQueries || !numKeys || !width || *numQueries % *numKeys != 0)
+    return importer.refuse(node, fmt::format("{} heads of queries cannot share "
+                                             "{} of keys",
+                                             queries.count.text(),
+                                             keys.count.text()));
+  int64_t sharing = *numQueries / *numKeys;
+  auto keyHead = [&](const std::string &head) {
+    return sharing == 1    ? head
+           : *numKeys == 1 ? std::string("0")
+                           : fmt::format("({} // {})", head, sharing);
+  };
+  double scale = node.real("scale", 1 / std::sqrt(double(*width)));
+  double cap = node.real("softcap", 0);
+  ElementType type = queries.value.type;
+  Shape shape = {queries.batch, queries.count, queries.length, keys.length};
+  Value scores = importer.helper(node, type, shape, [&](const Indices &i) {
+    std::string score = fmt::format(
+        "{} * sum[k0 < {}]({} * {})", literal(scale), queries.size.text(),
+        queries.read(importer, i[0], i[1], i[2], "k0"),
+        keys.read(importer, i[0], keyHead(i[1]), i[3], "k0"));
+    return cap > 0 ? fmt::format("{0} * tanh({1} / {0})", literal(cap), score)
+                   : score;
+  });
+  const Value *given = node.input(3);
+  Value mask = given ? *given : Value();
+  // A mask may end before the keys do; what is behind it takes no part.
+  bool isShort =
+      given && !mask.shape.back().is(1) && !(mask.shape.back() == keys.length);
+  Value masked = importer.helper(node, type, shape, [&](const Indices &i) {
+    std::vector<std::string> allowed;
+    if (isShort)
+      allowed.push_back(i[3] + " < " + mask.shape.back().text());
+    if (given && mask.kind() == Kind::Bit)
+      allowed.push_back(importer.readAligned(mask, i));
+    std::string reach =
+        valid ? fmt::format("{} - {}", importer.read(lengths, {i[0]}),
+                            queries.length.text())
+              : offset.text();
+    if (node.integer("is_causal", 0) != 0)
+      allowed.push_back(fmt::format("{} <= {} + {}", i[3], i[2], reach));
+    if (valid)
+      allowed.push_back(i[3] + " < " + importer.read(lengths, {i[0]}));
+    std::string score = importer.read(scores, i);
+    if (given && mask.kind() != Kind::Bit)
+      score += " + " + importer.readAligned(mask, i);
+    return allowed.empty() ? score
+                           : fmt::format("if {} then {} else -inf",
+                                         joined(allowed, " and "), score);
+  });
+  Value weights = importer.helper(node, type, shape, [&](const Indices &i) {
+    return fmt::format("softmax[{}]({})", i[3], importer.read(masked, i));
+  });
+  int64_t mode = node.integer("qk_matmul_output_mode", 0);
+  const Value &shown = mode == 3 ? weights : mode == 2 ? masked : scores;
+  if (!importer.give(node, 3, type, shape,
+                     [&](const Indices &i) { return importer.read(shown, i); }))
+    return false;
+  auto element = [&](const std::string &batch, const std::string &head,
+                     const std::string &place, const std::string &k) {
+    return fmt::format("sum[k0 < {}]({} * {})", keys.length.text(),
+                       importer.read(weights, {batch, head, place, "k0"}),
+                       values.read(importer, batch, keyHead(head), "k0", k));
+  };
+  if (queries.value.rank() == 4)
+    return importer.give(
+        node, 0, type,
+        {queries.batch, queries.count, queries.length, values.size},
+        [&](const Indices &i) { return element(i[0], i[1], i[2], i[3]); });
+  std::string size = values.size.text();
+  return importer.give(
+      node, 0, type,
+      {queries.batch, queries.length, queries.count * values.size},
+      [&](const Indices &i) {
+        return element(i[0], fmt::format("({} // {})", i[2], size), i[1],
+                       fmt::format("({} mod {})", i[2], size));
+      });
+}
+
+void fovea::onnx::addAttention(Handlers &handlers) {
+  handlers["Attention"] = giveAttention;
+}

@@ -1,0 +1,205 @@
+//===- Importer.h - nodes to equations ------------------------*- C++ -*-===//
+//
+// What the files of operators share: values, what is known of them, and how an
+// equation is written. An array is always read with all of its indices.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_FRONTENDS_ONNX_IMPORTER_H
+#define FOVEA_FRONTENDS_ONNX_IMPORTER_H
+
+#include "frontends/onnx/Onnx.h"
+#include "frontends/onnx/Size.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+
+namespace fovea::onnx::schema {
+class AttributeProto;
+class GraphProto;
+class NodeProto;
+class TensorProto;
+} // namespace fovea::onnx::schema
+
+namespace fovea::onnx {
+
+enum class Kind { Real, Int, Bit };
+
+/// The numbers of ONNX: FLOAT is 1, INT64 is 7.
+using ElementType = int;
+constexpr ElementType floatType = 1, int32Type = 6, int64Type = 7, boolType = 9;
+std::optional<Kind> kindOf(ElementType type);
+bool isUnsigned(ElementType type);
+std::string typeName(ElementType type);
+
+/// What a tensor holds, where that is known: numbers that may be lengths, or
+/// reals.
+struct Contents {
+  std::vector<Size> whole;
+  std::vector<double> reals;
+};
+
+struct Value {
+  ElementType type = floatType;
+  Shape shape;
+  std::string array;  // of the spec; empty: of what is known alone
+  unsigned depth = 0; // how many loops it stands in
+  std::shared_ptr<const Contents> known;
+  const schema::TensorProto *stored = nullptr; // an initializer
+  std::string name;                            // in the file
+
+  Kind kind() const { return *kindOf(type); }
+  size_t rank() const { return shape.size(); }
+};
+
+using Indices = std::vector<std::string>;
+using Body = std::function<std::string(const Indices &)>;
+
+class Importer;
+
+/// A node with its inputs, and its attributes by name.
+class Node {
+public:
+  Node(Importer &importer, const schema::NodeProto &proto)
+      : importer(importer), proto(proto) {}
+
+  const schema::NodeProto &schema() const { return proto; }
+  const std::string &op() const;
+  size_t numInputs() const;
+  size_t numOutputs() const;
+  /// An optional input that is left out is null.
+  const Value *input(size_t i) const;
+  const Value &at(size_t i) const { return *input(i); }
+  /// Whether an output has a name.
+  bool gives(size_t i) const;
+
+  const schema::AttributeProto *attribute(const std::string &name) const;
+  int64_t integer(const std::string &name, int64_t otherwise) const;
+  double real(const std::string &name, double otherwise) const;
+  std::string text(const std::string &name, const std::string &otherwise) const;
+  std::vector<int64_t> integers(const std::string &name) const;
+
+private:
+  Importer &importer;
+  const schema::NodeProto &proto;
+};
+
+class Importer {
+public:
+  Importer(std::string path,
+           const std::vector<std::pair<std::string, std::string>> &sets,
+           ImportedModel &model)
+      : path(std::move(path)), sets(sets), model(model) {}
+
+  runtime::Status run();
+
+  // Values.
+
+  const Value *find(const std::string &name) const;
+  /// One element: `x[i0, i1]`, or what is known of it.
+  std::string read(const Value &value, const Indices &indices);
+  /// The same of a value that is broadcast over more or longer axes.
+  std::string readAligned(const Value &value, const Indices &indices);
+  /// As an element of this kind.
+  std::string readAs(const Value &value, const Indices &indices, Kind kind);
+  std::string alignedAs(const Value &value, const Indices &indices, Kind kind);
+
+  // Equations.
+
+  /// Gives output `output` of the node.
+  bool give(const Node &node, size_t output, ElementType type,
+            const Shape &shape, const Body &body);
+  /// A value of its own that only this node reads.
+  Value helper(const Node &node, ElementType type, const Shape &shape,
+               const Body &body);
+  /// A value that is known needs no equation.
+  void giveKnown(const Node &node, size_t output, ElementType type,
+                 const Shape &shape, Contents contents);
+  /// The same value under another name.
+  void giveSame(const Node &node, size_t output, const Value &value);
+  /// What is declared and has no equation yet, as in a recurrence.
+  Value declare(const Node &node, const std::string &hint, ElementType type,
+                const Shape &shape);
+  void define(const Value &value, const Body &body);
+
+  /// One error that names the node; always false.
+  bool refuse(const Node &node, const std::string &why);
+  /// The contents of an input that has to be known; null is an error.
+  const Contents *knownInput(const Node &node, size_t i);
+  /// The same as whole numbers; nothing is an error.
+  std::optional<std::vector<int64_t>> knownNumbers(const Node &node, size_t i);
+  /// The shape of both, each axis that of the other where it is 1.
+  std::optional<Shape> broadcast(const Node &node,
+                                 const std::vector<const Value *> &values);
+  /// An axis counted from the front; nothing is an error.
+  std::optional<size_t> axisOf(const Node &node, int64_t axis, size_t rank);
+
+  int64_t opset() const { return opsetVersion; }
+
+  // Loops: what stands in one has its index first.
+
+  struct Loop {
+    std::string index;
+    Size count;
+  };
+  std::vector<Loop> loops;
+  using Scope = std::map<std::string, Value>;
+  Scope values;
+  std::string nameFor(const std::string &name);
+  bool addTensor(const schema::TensorProto &tensor, const std::string &name,
+                 Value &value);
+  std::string pathOf(const Node &node) const;
+
+private:
+  bool runGraph(const schema::GraphProto &graph);
+  bool runNode(const schema::NodeProto &proto);
+  bool addInput(const std::string &name, ElementType type, Shape shape);
+  bool fixInput(const std::string &name, ElementType type, const Shape &shape,
+                const std::string &text);
+  std::string readKnown(const Value &value, const Indices &indices);
+  std::string parameterOf(const Value &value);
+  Size lengthOf(const std::string &name);
+  const std::string *setOf(const std::string &name);
+  std::string leftOf(const Value &value, Indices &indices);
+  bool fail(const std::string &why);
+
+  std::string path;
+  const std::vector<std::pair<std::string, std::string>> &sets;
+  ImportedModel &model;
+  std::string error;
+  int64_t opsetVersion = 0;
+  std::set<std::string> taken;
+  std::map<std::string, std::string> lengths; // by their names in the file
+  std::map<const void *, std::string> parameters;
+  std::string data, params, equations;
+};
+
+/// An element as text, `expression` of kind `from`.
+std::string converted(const std::string &expression, Kind from, Kind to);
+std::string literal(double number);
+/// `a0 * d1 + a1`: the place of an element in row-major order.
+std::string flatIndex(const Indices &indices, const Shape &shape);
+/// `x[i, j] < n and ..`
+std::string joined(const std::vector<std::string> &parts,
+                   const std::string &between);
+
+using Handler = bool (*)(Importer &, const Node &);
+using Handlers = std::map<std::string, Handler>;
+const Handlers &handlers();
+void addElementwise(Handlers &handlers);
+void addViews(Handlers &handlers);
+void addIndexing(Handlers &handlers);
+void addReductions(Handlers &handlers);
+void addNormalisations(Handlers &handlers);
+void addProducts(Handlers &handlers);
+void addConvolutions(Handlers &handlers);
+void addAttention(Handlers &handlers);
+
+/// Where all that a node reads is known, and the node is one of shape
+/// arithmetic: gives its outputs. False: it is computed when the model runs.
+bool fold(Importer &importer, const Node &node);
+
+} // namespace fovea::onnx
+
+#endif // FOVEA_FRONTENDS_ONNX_IMPORTER_H
