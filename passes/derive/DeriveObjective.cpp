@@ -1,27 +1,21 @@
 //===- DeriveObjective.cpp - what training minimises ----------------------===//
 //
-// One function per distribution: log p of a choice, as equations of the same
-// system. Batches, and how the sums are averaged over them, are decided by who
-// runs `@loss`.
+// Adds up log p of the choices (LogProbability.h) and the penalties, as
+// equations of the same system. Batches, and how the sums are averaged over
+// them, are decided by who runs `@loss`.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Distributions.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Equations.h"
 #include "passes/derive/Causality.h"
 #include "passes/derive/Derive.h"
 #include "passes/derive/EnumeratePlaces.h"
-#include "passes/derive/EquationBuilder.h"
+#include "passes/derive/LogProbability.h"
 #include "passes/derive/SampledSoftmax.h"
 #include "passes/derive/SumOverPlaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SaveAndRestore.h"
-
-#include <cmath>
-#include <limits>
-#include <numbers>
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_DERIVEOBJECTIVE
@@ -34,12 +28,13 @@ using namespace fovea::attn;
 namespace {
 
 /// The equations of one objective, added to the end of a system.
-class Objective : EquationBuilder {
+class Objective : LogProbability {
 public:
   Objective(SystemOp system, double smooth, bool each,
             const llvm::StringMap<Value> &equations)
-      : EquationBuilder(OpBuilder::atBlockEnd(&system.getBody().front())),
-        smooth(smooth), each(each), equations(equations) {}
+      : LogProbability(OpBuilder::atBlockEnd(&system.getBody().front()), smooth,
+                       each),
+        equations(equations) {}
 
   void addChoice(ChoiceOp choice);
   void addPenalty(PenaltyOp penalty);
@@ -48,28 +43,11 @@ public:
   void finish(Location place);
 
 private:
-  /// The sum of what the elements of the present choice give; where a latent
-  /// is summed over, one for each of its places and values.
-  Value overPlaces(const Twine &label, Body body);
-  /// log p of the present choice, given that of one element.
-  Value sumOfLogps(Body one);
-  /// What one element gives, as often as the present choice counts.
-  Value weighted(Scalars &at, Body one);
-
-  // log p, summed over all elements of the present choice.
-  Value logOfCategorical(ChoiceOp choice);
-  Value logOfBernoulli(ChoiceOp choice);
-  Value logOfNormal(ChoiceOp choice);
-  Value logOfUniform(ChoiceOp choice);
-  Value logOfMixture(ChoiceOp choice);
-  Value logOf(ChoiceOp choice);
   Value ranking(ChoiceOp choice);
   Value countOf();
   void addSums();
-  Value entropyOf(ChoiceOp choice);
 
   // Estimators of latents.
-  void begin(ChoiceOp choice);
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
   Value rewardLeft(ChoiceOp latent, Value reward);
   void addSurrogate(StringRef root, Value objective);
@@ -78,22 +56,8 @@ private:
   /// equation gives that it names.
   Value argument(Scalars &at, ChoiceOp choice, StringRef key, double otherwise);
 
-  double smooth;
-  bool each; // log p of each element is an output, too
   /// Those of the model, by name.
   const llvm::StringMap<Value> &equations;
-  // The present choice: its name, and the axes over which it makes one choice
-  // per element.
-  StringRef name;
-  SmallVector<Attribute> axes;
-  /// Of a choice that depends on a latent that is summed over: those axes that
-  /// are of its values and places, and how many are of values.
-  SmallVector<unsigned> kept;
-  unsigned numValues = 0;
-  /// log p after label smoothing, where that differs.
-  Value smoothed;
-  /// How often log p of the present choice counts: the product of these.
-  SmallVector<Value> weights;
   SmallVector<ChoiceOp> latents, enumerated;
   SmallVector<ChoiceOp> observed;
   SmallVector<Value> logps, trained, counts, penalties, gaps;
@@ -105,266 +69,9 @@ private:
 
 } // namespace
 
-/// What counts for nothing need not be possible.
-Value Objective::weighted(Scalars &at, Body one) {
-  if (weights.empty())
-    return one(at);
-  Value weight = at.read(weights.front());
-  for (Value more : ArrayRef<Value>(weights).drop_front())
-    weight = at.mul(weight, at.read(more));
-  Value zero = at.constant(0);
-  return at.either(
-      at.less(zero, at.square(weight)), [&] { return at.mul(weight, one(at)); },
-      [&] { return at.constant(0); });
-}
-
-Value Objective::overPlaces(const Twine &label, Body body) {
-  if (kept.empty())
-    return sum(label, axes, body);
-  Value all = compute(label, axes, Reducer::none, {}, body);
-  SmallVector<Attribute> over, rest;
-  SmallVector<unsigned> order(kept);
-  for (unsigned number : kept)
-    over.push_back(axes[number]);
-  for (unsigned number = 0; number < axes.size(); ++number)
-    if (!llvm::is_contained(kept, number)) {
-      rest.push_back(axes[number]);
-      order.push_back(number);
-    }
-  if (llvm::is_sorted(order) && rest.empty())
-    return all;
-  return compute(label, over, rest.empty() ? Reducer::none : Reducer::sum, rest,
-                 [&](Scalars &at) {
-                   SmallVector<Value> place(axes.size());
-                   for (auto [index, number] :
-                        llvm::zip_equal(at.indices, order))
-                     place[number] = index;
-                   Value read = ReadOp::create(at.builder, loc, all, place);
-                   return read;
-                 });
-}
-
-Value Objective::sumOfLogps(Body one) {
-  auto body = [&](Scalars &at) { return weighted(at, one); };
-  if (!each)
-    return overPlaces("logp." + name, body);
-  Value array = compute("logps." + name, axes, Reducer::none, {}, body);
-  OutputOp::create(builder, loc,
-                   builder.getStringAttr("logp/" + Twine(logps.size())), array);
-  return sum("logp." + name, axes, [&](Scalars &at) { return at.read(array); });
-}
-
-//===----------------------------------------------------------------------===//
-// log p by distribution
-//===----------------------------------------------------------------------===//
-
-/// The array that `array` is another name for, or itself.
-static Value behindCopies(Value array) {
-  auto op = array.getDefiningOp<ComputeOp>();
-  Value source = op ? copiedBy(op) : Value();
-  return source ? behindCopies(source) : array;
-}
-
-/// What `probs` is the softmax of, as the log of it: the log of a probability
-/// that is too small for a number is none.
-static Value logOfSoftmax(OpBuilder &builder, Value probs) {
-  auto softmax = behindCopies(probs).getDefiningOp<ComputeOp>();
-  if (!softmax || softmax.getReducer() != Reducer::softmax ||
-      softmax.hasCondition())
-    return {};
-  auto logs = cast<ComputeOp>(builder.clone(*softmax));
-  logs.setReducer(Reducer::log_softmax);
-  return logs.getResult();
-}
-
-/// What `probability` is the sigmoid of.
-static Value logitOfSigmoid(OpBuilder &builder, Value probability) {
-  auto sigmoid = behindCopies(probability).getDefiningOp<ComputeOp>();
-  if (!sigmoid || sigmoid.getReducer() != Reducer::none ||
-      sigmoid.hasCondition() ||
-      !sigmoid.getYielded().getDefiningOp<SigmoidOp>())
-    return {};
-  auto logit = cast<ComputeOp>(builder.clone(*sigmoid));
-  Operation *yield = logit.getBody().front().getTerminator();
-  yield->setOperand(
-      0, yield->getOperand(0).getDefiningOp<SigmoidOp>().getOperand());
-  return logit.getResult();
-}
-
-/// log_softmax(logits)[.., observed], or log(probs[.., observed]).
-Value Objective::logOfCategorical(ChoiceOp choice) {
-  Value given = choice.getParameters()[0], observed = choice.getObserved();
-  bool fromLogits =
-      cast<StringAttr>(choice.getParameterNames()[0]).getValue() == "logits";
-  Attribute event = cast<ArrayType>(given.getType()).getExtent(axes.size());
-  Value table =
-      fromLogits ? compute("log_p." + name, axes, Reducer::log_softmax, event,
-                           [&](Scalars &at) { return at.read(given); })
-                 : logOfSoftmax(builder, given);
-  bool isLog = bool(table);
-  if (!isLog)
-    table = given;
-  auto asLog = [&](Scalars &at, Value value) {
-    return isLog ? value : at.log(value);
-  };
-  Value logp = sumOfLogps([&](Scalars &at) {
-    Value symbol = at.asPlace(at.read(observed));
-    return asLog(at, at.read(table, symbol));
-  });
-  if (smooth == 0)
-    return logp;
-
-  // Label smoothing: (1 - s) * log p + s * mean over v of log p_v.
-  Value mean = compute("mean_log_p." + name, axes, Reducer::mean, event,
-                       [&](Scalars &at) { return asLog(at, at.read(table)); });
-  Value means = overPlaces("means." + name, [&](Scalars &at) {
-    return weighted(at, [&](Scalars &) { return at.read(mean); });
-  });
-  ArrayRef<Attribute> over =
-      cast<ArrayType>(logp.getType()).getShape().getValue();
-  smoothed =
-      compute("smoothed." + name, over, Reducer::none, {}, [&](Scalars &at) {
-        Value exact = at.mul(at.constant(1 - smooth), at.read(logp));
-        Value spread = at.mul(at.constant(smooth), at.read(means));
-        return at.add(exact, spread);
-      });
-  return logp;
-}
-
-/// A bit x of logit l: -softplus(-l) for 1 and -softplus(l) for 0, which never
-/// overflows; of probability p: log p and log(1 - p).
-Value Objective::logOfBernoulli(ChoiceOp choice) {
-  Value given = choice.getParameters()[0], observed = choice.getObserved();
-  bool fromLogit =
-      cast<StringAttr>(choice.getParameterNames()[0]).getValue() == "logit";
-  if (Value logit = fromLogit ? Value() : logitOfSigmoid(builder, given)) {
-    given = logit;
-    fromLogit = true;
-  }
-  return sumOfLogps([&](Scalars &at) {
-    Value isSet = at.isSet(at.read(observed)), value = at.read(given);
-    if (fromLogit) {
-      Value against = at.select(isSet, at.negate(value), value);
-      return at.negate(at.softplus(against));
-    }
-    return at.either(
-        isSet, [&] { return at.log(value); },
-        [&] { return at.log(at.sub(at.constant(1), value)); });
-  });
-}
-
-/// -((x - mean) / sd)^2 / 2 - log sd - log(2 pi) / 2
-static Value logOfNormalAt(Scalars &at, Value x, Value mean, Value sd) {
-  Value distance = at.square(at.div(at.sub(x, mean), sd));
-  Value exponent = at.mul(at.constant(-0.5), distance);
-  Value norm =
-      at.add(at.log(sd), at.constant(0.5 * std::log(2 * std::numbers::pi)));
-  return at.sub(exponent, norm);
-}
-
-Value Objective::logOfNormal(ChoiceOp choice) {
-  Value mean = choice.getParameters()[0], sd = choice.getParameters()[1];
-  return sumOfLogps([&](Scalars &at) {
-    Value scale = at.read(sd);
-    return logOfNormalAt(at, at.read(choice.getObserved()), at.read(mean),
-                         scale);
-  });
-}
-
-/// -log(high - low) inside, minus infinity outside.
-Value Objective::logOfUniform(ChoiceOp choice) {
-  Value lows = choice.getParameters()[0], highs = choice.getParameters()[1];
-  return sumOfLogps([&](Scalars &at) {
-    Value low = at.read(lows), high = at.read(highs);
-    Value inside = at.within(low, at.read(choice.getObserved()), high);
-    return at.either(
-        inside, [&] { return at.negate(at.log(at.sub(high, low))); },
-        [&] { return at.constant(-std::numeric_limits<double>::infinity()); });
-  });
-}
-
-/// Log of the sum over m of weight[m] times the density of component m: a
-/// normal, or for pairs a bivariate normal (Graves 2013, equations 23 to 25).
-Value Objective::logOfMixture(ChoiceOp choice) {
-  Value logit = choice.getParameters()[0], mean = choice.getParameters()[1];
-  Value sd = choice.getParameters()[2];
-  Value correlation =
-      numValueAxes(choice) == 1 ? choice.getParameters()[3] : Value();
-  Attribute event = cast<ArrayType>(logit.getType()).getExtent(axes.size());
-  Value weight = compute("log_weight." + name, axes, Reducer::log_softmax,
-                         event, [&](Scalars &at) { return at.read(logit); });
-  Value density = compute(
-      "log_p." + name, axes, Reducer::logsumexp, event, [&](Scalars &at) {
-        if (!correlation) {
-          Value x = at.read(choice.getObserved());
-          Value component = logOfNormalAt(at, x, at.read(mean), at.read(sd));
-          return at.add(at.read(weight), component);
-        }
-        // norm = log(2 pi sd1 sd2 sqrt(1 - rho^2))
-        Value rho = at.read(correlation);
-        Value rest = at.sub(at.constant(1), at.square(rho));
-        Value norm = at.add(at.constant(std::log(2 * std::numbers::pi)),
-                            at.mul(at.constant(0.5), at.log(rest)));
-        SmallVector<Value, 2> z;
-        for (int64_t k : {0, 1}) {
-          Value axis = at.place(k), scale = at.read(sd, axis);
-          Value away =
-              at.sub(at.read(choice.getObserved(), axis), at.read(mean, axis));
-          z.push_back(at.div(away, scale));
-          norm = at.add(norm, at.log(scale));
-        }
-        Value squares = at.add(at.square(z[0]), at.square(z[1]));
-        Value cross = at.mul(rho, at.mul(z[0], z[1]));
-        Value distance = at.sub(squares, at.mul(at.constant(2), cross));
-        Value exponent = at.div(distance, at.mul(at.constant(2), rest));
-        return at.sub(at.sub(at.read(weight), norm), exponent);
-      });
-  return sumOfLogps([&](Scalars &at) { return at.read(density); });
-}
-
-Value Objective::logOf(ChoiceOp choice) {
-  switch (choice.getDistribution()) {
-  case Distribution::categorical:
-    return logOfCategorical(choice);
-  case Distribution::bernoulli:
-    return logOfBernoulli(choice);
-  case Distribution::normal:
-    return logOfNormal(choice);
-  case Distribution::uniform:
-    return logOfUniform(choice);
-  case Distribution::mixture:
-    return logOfMixture(choice);
-  }
-  llvm_unreachable("every distribution has a log p");
-}
-
 //===----------------------------------------------------------------------===//
 // The objective
 //===----------------------------------------------------------------------===//
-
-/// Makes `choice` the present one.
-void Objective::begin(ChoiceOp choice) {
-  loc = choice.getLoc();
-  name = choice.getTarget();
-  auto type = cast<ArrayType>(choice.getObserved().getType());
-  axes.assign(type.getShape().begin(), type.getShape().end());
-  // The last axis of pairs belongs to the value.
-  axes.truncate(axes.size() - numValueAxes(choice));
-  smoothed = nullptr;
-  kept.clear();
-  numValues = 0;
-  if (auto over = choice->getAttrOfType<DictionaryAttr>(overName)) {
-    for (StringRef which : {"current", "previous"})
-      numValues += over.getAs<BoolAttr>(which).getValue();
-    for (unsigned number = 0; number < numValues; ++number)
-      kept.push_back(number);
-    for (Attribute place : over.getAs<ArrayAttr>("places"))
-      kept.push_back(numValues + cast<IntegerAttr>(place).getInt());
-  }
-  weights.clear();
-  if (choice.getWeight())
-    weights.push_back(choice.getWeight());
-}
 
 void Objective::addChoice(ChoiceOp choice) {
   if (choice->hasAttr(chainName)) {
@@ -382,6 +89,7 @@ void Objective::addChoice(ChoiceOp choice) {
   }
   observed.push_back(choice);
   begin(choice);
+  number = logps.size();
   llvm::SaveAndRestore eachIfAlone(each, each && kept.empty());
   Value logp = logOf(choice);
   counts.push_back(countOf());
@@ -551,58 +259,6 @@ void Objective::finish(Location place) {
 //===----------------------------------------------------------------------===//
 // Estimators
 //===----------------------------------------------------------------------===//
-
-/// The sum of the entropies of the present choice.
-Value Objective::entropyOf(ChoiceOp choice) {
-  Value first = choice.getParameters()[0];
-  bool isLogit = cast<StringAttr>(choice.getParameterNames()[0])
-                     .getValue()
-                     .starts_with("logit");
-  // -p log p, and 0 of what is impossible.
-  auto share = [](Scalars &at, Value p) {
-    Value zero = at.constant(0);
-    return at.either(
-        at.less(zero, p), [&] { return at.negate(at.mul(p, at.log(p))); },
-        [&] { return at.constant(0); });
-  };
-  switch (choice.getDistribution()) {
-  case Distribution::categorical: {
-    Attribute event = lastExtent(first);
-    Value probs = first;
-    if (isLogit)
-      probs = compute("probabilities." + name, axes, Reducer::softmax, event,
-                      [&](Scalars &at) { return at.read(first); });
-    SmallVector<Attribute> all(axes);
-    all.push_back(event);
-    return sum("entropy." + name, all,
-               [&](Scalars &at) { return share(at, at.read(probs)); });
-  }
-  case Distribution::bernoulli:
-    return sum("entropy." + name, axes, [&](Scalars &at) {
-      Value value = at.read(first);
-      if (isLogit) {
-        Value mean = at.mul(value, at.sigmoid(value));
-        return at.sub(at.softplus(value), mean);
-      }
-      Value yes = share(at, value);
-      return at.add(yes, share(at, at.sub(at.constant(1), value)));
-    });
-  case Distribution::normal:
-    return sum("entropy." + name, axes, [&](Scalars &at) {
-      Value spread = at.log(at.read(choice.getParameters()[1]));
-      double rest = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
-      return at.add(spread, at.constant(rest));
-    });
-  case Distribution::uniform:
-    return sum("entropy." + name, axes, [&](Scalars &at) {
-      Value low = at.read(first);
-      return at.log(at.sub(at.read(choice.getParameters()[1]), low));
-    });
-  case Distribution::mixture:
-    break;
-  }
-  llvm_unreachable("mixtures are not drawn");
-}
 
 /// Of a choice at each place: the reward without log p of the data that stand
 /// before the place, and do not depend on what is chosen there.
