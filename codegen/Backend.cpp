@@ -16,7 +16,7 @@ llvm::Expected<const Backend *>
 fovea::codegen::backendFor(llvm::StringRef target) {
   std::vector<llvm::StringRef> known;
   for (const Backend *backend : backends()) {
-    if (llvm::is_contained(backend->targets(), target))
+    if (backend->has(target))
       return backend;
     llvm::append_range(known, backend->targets());
   }
@@ -28,6 +28,16 @@ llvm::Expected<Target> fovea::codegen::targetNamed(llvm::StringRef name) {
   if (!backend)
     return backend.takeError();
   return (*backend)->target(name);
+}
+
+llvm::Expected<Target> fovea::codegen::hostOf(llvm::StringRef name) {
+  llvm::Expected<const Backend *> backend = backendFor(name);
+  if (!backend)
+    return backend.takeError();
+  llvm::Expected<Target> target = (*backend)->target(name);
+  if (!target)
+    return target.takeError();
+  return (*backend)->host(*target);
 }
 
 llvm::Expected<fovea::attn::MachineAttr>

@@ -19,7 +19,12 @@ namespace fovea::codegen {
 /// The function of the runtime that hands a kernel to the threads.
 constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
-/// The one that says on which of them a kernel runs.
+/// The one that has a device run a kernel (runtime/device/Launch.h).
+constexpr llvm::StringLiteral launchName = "fovea_launch";
+/// The one that waits for all of them.
+constexpr llvm::StringLiteral waitName = "fovea_launch_wait";
+
+/// The one that says on which of the threads a kernel runs.
 constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
 
 /// A kernel and what it is part of: an equation, or a loop.
@@ -48,14 +53,28 @@ struct Peak {
   int64_t operations = 0;
 };
 
+/// What runs on a device, as LLVM IR, as its bytes in a file, or as `--emit`
+/// calls its assembly.
+enum class DeviceText { LLVM, Bitcode, Assembly };
+
 class Backend {
 public:
   virtual ~Backend() = default;
 
   /// What its targets are called on the command line.
   virtual llvm::ArrayRef<llvm::StringLiteral> targets() const = 0;
+  /// Whether a target is its own; it may have more than it tells.
+  virtual bool has(llvm::StringRef target) const {
+    return llvm::is_contained(targets(), target);
+  }
   /// One of them. Fails where this machine cannot make code for it.
   virtual llvm::Expected<Target> target(llvm::StringRef name) const = 0;
+
+  /// What runs the functions of programs: the target itself, or the host of a
+  /// device, which runs kernels.
+  virtual Target host(const Target &target) const { return target; }
+  /// What `--emit` calls its assembly.
+  virtual llvm::StringRef assembly() const { return "asm"; }
 
   /// The machine that passes ask, for real numbers of the type `real`.
   virtual attn::MachineAttr machineOf(const Target &target,
@@ -69,6 +88,19 @@ public:
   emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,
               const EmitOptions &options,
               runtime::Program &description) const = 0;
+
+  /// Of a target with a device: the text of its kernels.
+  virtual llvm::Expected<std::string> textOfDevice(mlir::ModuleOp kernels,
+                                                   const Target &target,
+                                                   DeviceText text) const {
+    llvm_unreachable("only what has a device has its text");
+  }
+  /// Makes of the kernels of all programs what is compiled for the host, where
+  /// that is not the target.
+  virtual llvm::Error finish(mlir::ModuleOp kernels,
+                             const Target &target) const {
+    return llvm::Error::success();
+  }
 
   /// Adds the yardstick of measurements: what one thread can compute at most.
   virtual Peak emitPeak(mlir::ModuleOp kernels,
@@ -84,12 +116,17 @@ public:
 /// The back end of a target that is called so. Fails where there is none.
 llvm::Expected<const Backend *> backendFor(llvm::StringRef target);
 
-/// The target itself.
+/// The target itself, and what runs the functions of its programs.
 llvm::Expected<Target> targetNamed(llvm::StringRef name);
+llvm::Expected<Target> hostOf(llvm::StringRef target);
 
 /// What passes ask of it, for real numbers of the type `real`.
 llvm::Expected<attn::MachineAttr> machineNamed(llvm::StringRef target,
                                                mlir::Type real);
+
+/// The target `cuda:..` for a device of this compute capability; 0.0 is the
+/// emulator. Empty: there is none.
+std::string gpuTargetFor(int major, int minor);
 
 /// The passes of all back ends.
 void registerBackendPasses();

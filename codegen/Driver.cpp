@@ -8,6 +8,7 @@
 #include "codegen/native/Split.h"
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
+#include "runtime/device/Launch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -124,6 +125,15 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
     stream << '\n';
     return Status::success();
   }
+  if (backend.host(emit.target) != emit.target) {
+    auto code = backend.textOfDevice(*module, emit.target,
+                                     text == Text::LLVM ? DeviceText::LLVM
+                                                        : DeviceText::Assembly);
+    if (!code)
+      return failure(code.takeError());
+    stream << *code;
+    return Status::success();
+  }
   auto machine = emit.target.createMachine();
   if (!machine)
     return failure(machine.takeError());
@@ -146,13 +156,15 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
 }
 
 Status Driver::compile(Objects &objects) {
+  if (llvm::Error error = backend.finish(*module, emit.target))
+    return failure(std::move(error));
   CompileOptions compile;
   compile.optimisation = options.optimisation;
   compile.codegen = options.codegen;
   if (options.isCached)
     compile.cache = std::make_shared<ObjectCache>(ObjectCache::defaultFolder());
-  auto made =
-      compileObjects(splitModule(std::move(module)), emit.target, compile);
+  auto made = compileObjects(splitModule(std::move(module)),
+                             backend.host(emit.target), compile);
   if (!made)
     return failure(made.takeError());
   objects = std::move(*made);
@@ -167,13 +179,15 @@ Status Driver::finish(Code &code) {
 Status fovea::codegen::load(Objects objects, StringRef target,
                             decltype(&fovea_parallel) parallel, bool perf,
                             std::unique_ptr<Jit> &jit) {
-  llvm::Expected<Target> parsed = targetNamed(target);
+  llvm::Expected<Target> parsed = hostOf(target);
   if (!parsed)
     return failure(parsed.takeError());
   JitOptions options;
   options.symbols = {
       {parallelName.str(), reinterpret_cast<void *>(parallel)},
-      {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)}};
+      {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)},
+      {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},
+      {waitName.str(), reinterpret_cast<void *>(&fovea_launch_wait)}};
   options.perf = perf;
   auto made = Jit::create(*parsed, std::move(options));
   if (!made)

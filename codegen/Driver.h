@@ -77,7 +77,8 @@ public:
   runtime::Description &description() { return programs; }
   mlir::ModuleOp kernels() { return *module; }
 
-  /// Prints the kernels, or what becomes of them: the last thing to do.
+  /// Prints the kernels, or what becomes of them: the last thing to do. Of a
+  /// target with a device LLVM IR and assembly are the device's.
   enum class Text { Kernels, LLVM, Assembly };
   runtime::Status print(Text text, llvm::raw_ostream &stream);
   /// Compiles the kernels: the last thing to do.

@@ -16,9 +16,12 @@ mpirun is installed; %{openmpi} and %{mpich} start processes by it.
 `avx512` holds where this machine runs code for x86-64-v4. `aarch64` holds where
 the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 %{aarch64}.
+`emulator` holds where the emulator of a GPU is built; %{emulator} runs a command
+with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas}.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
+import ctypes
 import os
 import shutil
 import stat
@@ -77,6 +80,23 @@ if (
 ):
     config.available_features.add("aarch64")
     config.substitutions.append(("%{aarch64}", f"{emulator} -L {libraries}"))
+
+# CUDA's driver by an emulator, which programs find in its place.
+emulated = os.path.join(config.fovea_build, "lib", "emulator")
+if os.path.exists(os.path.join(emulated, "libcuda.so.1")):
+    config.available_features.add("emulator")
+    config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated}"))
+
+try:
+    ctypes.CDLL("libcuda.so.1")
+    config.available_features.add("cuda-driver")
+except OSError:
+    pass
+
+assembler = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+if assembler:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%{ptxas}", assembler))
 
 # Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):

@@ -27,6 +27,9 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
     this->lanes = 0;
   else if (!isParallel(along))
     this->lanes = partialResults;
+  // What lanes do elsewhere, threads do: each has one element at a time.
+  if (builder.team())
+    this->lanes = 0;
   indices.resize(op.getNumIndices());
 }
 
@@ -194,10 +197,10 @@ ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
     return step(lanes, tail, carried);
   };
   if (!lanes)
-    return builder.loop(first, last, builder.number(1), carried,
-                        [&](Value at, ValueRange carried) {
-                          return stepAt(at, nullptr, Values(carried));
-                        });
+    return builder.share(first, last, carried,
+                         [&](Value at, ValueRange carried) {
+                           return stepAt(at, nullptr, Values(carried));
+                         });
   Value count = builder.sub(last, first);
   auto constant = count.getDefiningOp<arith::ConstantOp>();
   int64_t known =
@@ -236,15 +239,26 @@ void ComputeEmitter::emitParallel(unsigned number) {
   if (static_cast<int>(number) == along)
     return emitParallel(number + 1);
   auto [first, last] = boundsOf(number);
-  builder.loop(first, last, builder.number(1), [&](Value index) {
+  auto emitAt = [&](Value index) {
     indices[number] = {index};
     emitParallel(number + 1);
-  });
+  };
+  // Of a team each thread has places of its own, or each group where threads
+  // share what is at one place.
+  if (along < 0)
+    builder.share(first, last, emitAt);
+  else
+    builder.shareInGroups(first, last, emitAt);
 }
 
 /// The elements of one place of all parallel indices but the one along which
 /// there are vectors.
 void ComputeEmitter::emitElements() {
+  const Team *team = builder.team();
+  if (team && along < 0)
+    return builder.alone([&] { emitElements(); });
+  if (team && team->group && !isParallel(along))
+    return builder.inFirstGroup([&] { emitElements(); });
   if (op.getReducer() == Reducer::cumsum)
     return emitCumulative();
   if (op.isNormaliser())
@@ -554,7 +568,18 @@ void ComputeEmitter::emitScatter() {
     auto [first, last] = boundsOf(scattered->index);
     Value inside = builder.compare(CmpIPredicate::ult, builder.sub(at, first),
                                    builder.sub(last, first));
+    // Where threads share the places, each adds to its own.
+    const Team *team = builder.team();
+    bool areShared = team && scattered->index + 1 == numParallel;
+    if (areShared)
+      inside = builder.both(
+          inside, builder.equal(builder.rem(builder.sub(at, first),
+                                            builder.number(team->size)),
+                                team->thread));
     builder.branch(inside, [&] {
+      std::optional<KernelBuilder::OneThread> byItself;
+      if (areShared)
+        byItself.emplace(builder);
       indices[scattered->index] = {at};
       overRest([&](unsigned width, Value tail) {
         Value address = resultAddress(parallel());

@@ -75,6 +75,7 @@ private:
   mlir::Value combine(attn::Reducer reducer, Values carried);
   Values combineAll(attn::Reducer reducer, Values carried);
   Values initial(attn::Reducer reducer, unsigned width);
+  mlir::Value join(attn::Reducer reducer, mlir::Value a, mlir::Value b);
   Values joinLanes(attn::Reducer reducer, Values carried);
   Values reduced(unsigned width, mlir::Value tail);
 

@@ -246,12 +246,33 @@ Value KernelBuilder::load(Type type, Value address, Value mask) {
 }
 
 void KernelBuilder::clear(Type element, Value address, Value count) {
+  if (isOfMany) {
+    share(number(0), count, [&](Value i) {
+      store(constant(inMemory(element), 0), at(element, address, i));
+    });
+    return;
+  }
   int64_t bytes = std::max(8U, element.getIntOrFloatBitWidth()) / 8;
   create<LLVM::MemsetOp>(address, constant(getI8Type(), 0),
                          mul(count, number(bytes)), /*isVolatile=*/false);
 }
 
+void KernelBuilder::copy(Type element, Value to, Value from, Value count) {
+  if (isOfMany) {
+    Type stored = inMemory(element);
+    share(number(0), count, [&](Value i) {
+      store(load(stored, at(stored, from, i)), at(stored, to, i));
+    });
+    return;
+  }
+  int64_t bytes = std::max(8U, element.getIntOrFloatBitWidth()) / 8;
+  create<LLVM::MemcpyOp>(to, from, mul(count, number(bytes)),
+                         /*isVolatile=*/false);
+}
+
 void KernelBuilder::store(Value value, Value address, Value mask) {
+  if (ownTeam)
+    return alone([&] { store(value, address, mask); });
   Type element = inMemory(getElementTypeOrSelf(value));
   if (element != getElementTypeOrSelf(value))
     value = arith::ExtUIOp::create(*this, withLanes(element, lanesOf(value)),
@@ -290,6 +311,9 @@ Value KernelBuilder::gather(VectorType type, Value base, Value offsets,
 }
 
 void KernelBuilder::prefetch(Value address, bool forWriting) {
+  // What others wait for is done by the others.
+  if (isOfMany)
+    return;
   LLVM::Prefetch::create(*this, address, getI32IntegerAttr(forWriting),
                          getI32IntegerAttr(forWriting ? 3 : 2),
                          getI32IntegerAttr(1));
@@ -341,6 +365,65 @@ KernelBuilder::loop(Value from, Value to, Value step, ValueRange inits,
         scf::YieldOp::create(*this, next);
       });
   return Values(loop.getResults().begin(), loop.getResults().end());
+}
+
+//===----------------------------------------------------------------------===//
+// Teams
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::share(Value from, Value to,
+                          function_ref<void(Value)> body) {
+  share(from, to, {}, [&](Value i, ValueRange) {
+    body(i);
+    return Values();
+  });
+}
+
+KernelBuilder::Values
+KernelBuilder::share(Value from, Value to, ValueRange inits,
+                     function_ref<Values(Value, ValueRange)> body) {
+  if (!ownTeam)
+    return loop(from, to, number(1), inits, body);
+  llvm::SaveAndRestore single(ownTeam, std::optional<Team>());
+  const Team &team = *single.get();
+  return loop(add(from, team.thread), to, number(team.size), inits, body);
+}
+
+/// The team that a group is by itself.
+static Team groupOf(const Team &team) {
+  Team group;
+  group.ops = team.ops;
+  group.thread = group.lane = team.lane;
+  group.size = team.size / team.numGroups;
+  return group;
+}
+
+void KernelBuilder::shareInGroups(Value from, Value to,
+                                  function_ref<void(Value)> body) {
+  if (!ownTeam || !ownTeam->group)
+    return loop(from, to, number(1), body);
+  llvm::SaveAndRestore single(ownTeam, std::optional(groupOf(*ownTeam)));
+  const Team &team = *single.get();
+  loop(add(from, team.group), to, number(team.numGroups), body);
+}
+
+void KernelBuilder::alone(function_ref<void()> body) {
+  if (!ownTeam)
+    return body();
+  llvm::SaveAndRestore single(ownTeam, std::optional<Team>());
+  branch(equal(single.get()->thread, number(0)), body);
+}
+
+void KernelBuilder::inFirstGroup(function_ref<void()> body) {
+  if (!ownTeam || !ownTeam->group)
+    return body();
+  llvm::SaveAndRestore single(ownTeam, std::optional(groupOf(*ownTeam)));
+  branch(equal(single.get()->group, number(0)), body);
+}
+
+void KernelBuilder::wait() {
+  if (ownTeam)
+    ownTeam->ops->wait(*this, ownTeam->group != nullptr);
 }
 
 void KernelBuilder::branch(Value condition, function_ref<void()> yes,

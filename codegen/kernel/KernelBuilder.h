@@ -16,8 +16,42 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+#include <optional>
 
 namespace fovea::codegen {
+
+class KernelBuilder;
+
+/// What threads of a machine say to each other where some of them do one work
+/// unit together (codegen/gpu). A CPU has none of it.
+class TeamOps {
+public:
+  virtual ~TeamOps() = default;
+  /// The value that the thread has whose number in its group is `distance`
+  /// larger; in the last ones anything.
+  virtual mlir::Value shiftDown(KernelBuilder &builder, mlir::Value value,
+                                int64_t distance) const = 0;
+  /// What the first thread of the group has, in all of them.
+  virtual mlir::Value ofFirst(KernelBuilder &builder,
+                              mlir::Value value) const = 0;
+  /// All threads of a group, or of all groups, have written what they write
+  /// before this, and each sees it after.
+  virtual void wait(KernelBuilder &builder, bool ofAllGroups) const = 0;
+};
+
+/// The threads that run what is built, each of which does the same: what they
+/// store, all of them would, and what takes turns they share.
+struct Team {
+  const TeamOps *ops = nullptr;
+  mlir::Value thread; // the number of this one, of `size`
+  int64_t size = 1;
+  /// Groups combine partial results. The number of this thread's, of
+  /// `numGroups`, and its own in it; null: the team is one group.
+  mlir::Value group, lane;
+  int64_t numGroups = 1;
+};
 
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -37,6 +71,14 @@ public:
                 bool isPrivate,
                 llvm::function_ref<void(mlir::ValueRange arguments)> body);
   void call(llvm::StringRef name, mlir::ValueRange arguments);
+
+  /// Null: one thread does a work unit by itself.
+  const Team *team() const { return ownTeam ? &*ownTeam : nullptr; }
+  /// What is built from here on is run by these threads.
+  void setTeam(std::optional<Team> team) {
+    isOfMany |= team.has_value();
+    ownTeam = std::move(team);
+  }
 
   mlir::Type i64() { return getI64Type(); }
   mlir::Type pointer();
@@ -85,6 +127,7 @@ public:
   void store(Value value, Value address, Value mask = nullptr);
   /// Zeros in `count` elements.
   void clear(mlir::Type element, Value address, Value count);
+  void copy(mlir::Type element, Value to, Value from, Value count);
   /// One element per lane, at `offsets` from `base`.
   Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
   /// A vector to an address that is aligned to it, past the caches. Another
@@ -109,6 +152,27 @@ public:
   /// The same with values that each turn replaces; returns the last ones.
   Values loop(Value from, Value to, Value step, mlir::ValueRange inits,
               llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
+  /// for (i = from; i < to; ++i) body(i), where each thread of the team does
+  /// turns of its own, by itself. Turns do not depend on each other, unless by
+  /// what the thread carries.
+  void share(Value from, Value to, llvm::function_ref<void(Value i)> body);
+  Values share(Value from, Value to, mlir::ValueRange inits,
+               llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
+  /// The same by groups, each of which is the team of its turns.
+  void shareInGroups(Value from, Value to,
+                     llvm::function_ref<void(Value i)> body);
+  /// As long as it is there, each thread does what is built by itself.
+  struct OneThread {
+    explicit OneThread(KernelBuilder &builder)
+        : alone(builder.ownTeam, std::optional<Team>()) {}
+    llvm::SaveAndRestore<std::optional<Team>> alone;
+  };
+  /// One thread of the team, or one group, does it.
+  void alone(llvm::function_ref<void()> body);
+  void inFirstGroup(llvm::function_ref<void()> body);
+  /// All threads of the team have stored what stands before.
+  void wait();
+
   void branch(Value condition, llvm::function_ref<void()> yes,
               llvm::function_ref<void()> no = nullptr);
   /// The values of the branch that is taken; both give as many. A scalar
@@ -120,6 +184,10 @@ public:
   /// Runs body(n) where `value` is n, for n in 1..count; nothing otherwise.
   void dispatch(Value value, int64_t count,
                 llvm::function_ref<void(int64_t n)> body);
+
+private:
+  std::optional<Team> ownTeam;
+  bool isOfMany = false; // whether threads are those of a team anywhere
 };
 
 /// The number of lanes; 0 for a scalar.

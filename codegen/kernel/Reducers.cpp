@@ -232,43 +232,54 @@ ComputeEmitter::Values ComputeEmitter::combineAll(Reducer reducer,
   return {combine(reducer, carried)};
 }
 
-/// One value from the partial results in the lanes of each carried vector, by
-/// halves: the same for every batch, number of threads and machine.
+/// Two partial results as one.
+Value ComputeEmitter::join(Reducer reducer, Value a, Value b) {
+  bool isReal = isa<FloatType>(getElementTypeOrSelf(a));
+  if (getElementTypeOrSelf(a).isInteger(1))
+    return reducer == Reducer::all
+               ? builder.create<arith::AndIOp>(a, b).getResult()
+               : builder.create<arith::OrIOp>(a, b).getResult();
+  switch (reducer) {
+  case Reducer::max:
+    return isReal ? builder.create<arith::MaximumFOp>(a, b).getResult()
+                  : builder.create<arith::MaxSIOp>(a, b).getResult();
+  case Reducer::min:
+    return isReal ? builder.create<arith::MinimumFOp>(a, b).getResult()
+                  : builder.create<arith::MinSIOp>(a, b).getResult();
+  case Reducer::prod:
+    return isReal ? builder.create<arith::MulFOp>(a, b).getResult()
+                  : builder.create<arith::MulIOp>(a, b).getResult();
+  default:
+    return isReal ? builder.create<arith::AddFOp>(a, b).getResult()
+                  : builder.create<arith::AddIOp>(a, b).getResult();
+  }
+}
+
+/// One value from the partial results in the lanes of each carried vector, or
+/// in the threads of a group, by halves: the same for every batch, number of
+/// threads and machine.
 ComputeEmitter::Values ComputeEmitter::joinLanes(Reducer reducer,
                                                  Values carried) {
   Values result;
   for (auto [number, value] : llvm::enumerate(carried)) {
+    if (const Team *team = builder.team()) {
+      assert(team->size == partialResults && "a group has a thread for each");
+      for (int64_t width = partialResults / 2; width != 0; width /= 2)
+        value =
+            join(reducer, value, team->ops->shiftDown(builder, value, width));
+      result.push_back(team->ops->ofFirst(builder, value));
+      continue;
+    }
     if (!lanesOf(value)) {
       result.push_back(value);
       continue;
     }
-    bool isReal = isa<FloatType>(getElementTypeOrSelf(value));
-    bool isBit = getElementTypeOrSelf(value).isInteger(1);
     for (unsigned width = lanesOf(value) / 2; width != 0; width /= 2) {
       auto low = llvm::to_vector(llvm::seq<int64_t>(0, width));
       auto high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
       Value a = builder.create<vector::ShuffleOp>(value, value, low);
       Value b = builder.create<vector::ShuffleOp>(value, value, high);
-      if (isBit)
-        value = reducer == Reducer::all
-                    ? builder.create<arith::AndIOp>(a, b).getResult()
-                    : builder.create<arith::OrIOp>(a, b).getResult();
-      else if (reducer == Reducer::max && isReal)
-        value = builder.create<arith::MaximumFOp>(a, b);
-      else if (reducer == Reducer::max)
-        value = builder.create<arith::MaxSIOp>(a, b);
-      else if (reducer == Reducer::min && isReal)
-        value = builder.create<arith::MinimumFOp>(a, b);
-      else if (reducer == Reducer::min)
-        value = builder.create<arith::MinSIOp>(a, b);
-      else if (reducer == Reducer::prod && isReal)
-        value = builder.create<arith::MulFOp>(a, b);
-      else if (reducer == Reducer::prod)
-        value = builder.create<arith::MulIOp>(a, b);
-      else if (isReal)
-        value = builder.create<arith::AddFOp>(a, b);
-      else
-        value = builder.create<arith::AddIOp>(a, b);
+      value = join(reducer, a, b);
     }
     result.push_back(
         builder.create<vector::ExtractOp>(value, ArrayRef<int64_t>{0}));

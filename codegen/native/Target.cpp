@@ -34,6 +34,10 @@ static void initialise() {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -162,7 +166,8 @@ llvm::Error Target::checkRunsHere() const {
 }
 
 std::string Target::describe() const {
-  return triple + " " + cpu + " " + features + " " + std::to_string(vectorBits);
+  return triple + " " + cpu + " " + features + " " +
+         std::to_string(vectorBits) + (takesBitcode ? " bitcode" : "");
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
@@ -177,7 +182,8 @@ Target::createMachine(llvm::CodeGenOptLevel level) const {
   llvm::TargetOptions options;
   // Elsewhere the innermost loop of matrix products takes up to 4 % more time,
   // depending on what code happens to stand before it.
-  options.LoopAlignment = 64;
+  if (!parsed.isNVPTX())
+    options.LoopAlignment = 64;
   // A product and a sum are one FMA only where a kernel says so.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(

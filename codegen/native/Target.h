@@ -31,6 +31,8 @@ struct Target {
   unsigned vectorBits = 128;
   /// How many registers hold vectors: 32 with AVX-512 and NEON, otherwise 16.
   unsigned vectorRegisters = 16;
+  /// A device that takes LLVM IR: the emulator (docs/GPU.md).
+  bool takesBitcode = false;
 
   /// The CPU of this process.
   static Target host();

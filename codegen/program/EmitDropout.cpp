@@ -103,31 +103,35 @@ void DropoutEmitter::emitAxis(unsigned axis, Value offset) {
   double rate = op.getRate().convertToDouble();
   // word / 2^32 < rate
   auto limit = static_cast<int64_t>(std::ceil(rate * 0x1p32));
-  kernel.loop(
-      kernel.number(0), extents[axis], kernel.number(lanes), [&](Value first) {
-        Value index =
-            kernel.add(kernel.splat(first, lanes), kernel.lane(lanes));
-        Value mask = kernel.maskBelow(kernel.sub(extents[axis], first), lanes);
-        PhiloxBuilder philox(kernel, lanes);
-        Value element = elementAt(index);
-        Value example = philox.low(
-            kernel.entry(place.frame, Program::examplesSlot, place.example));
-        Value word =
-            philox.word(0,
-                        {philox.low(element), philox.high(element), example,
-                         kernel.slot(place.frame, Program::updateSlot)},
-                        seed, static_cast<uint32_t>(op.getOrdinal()));
-        Value isDropped =
-            kernel.compare(CmpIPredicate::slt, word,
-                           kernel.splat(kernel.number(limit), lanes));
-        Value at = kernel.add(offset, first);
-        Value value = kernel.load(type, kernel.at(scalar, from, at), mask);
-        Value factor =
-            kernel.select(isDropped, kernel.constant(type, 0),
-                          kernel.constant(type, rate < 1 ? 1 / (1 - rate) : 0));
-        kernel.store(kernel.create<arith::MulFOp>(value, factor),
-                     kernel.at(scalar, to, at), mask);
-      });
+  auto drop = [&](Value first) {
+    Value index = first, mask;
+    if (lanes) {
+      index = kernel.add(kernel.splat(first, lanes), kernel.lane(lanes));
+      mask = kernel.maskBelow(kernel.sub(extents[axis], first), lanes);
+    }
+    PhiloxBuilder philox(kernel, lanes);
+    Value element = elementAt(index);
+    Value example = philox.low(
+        kernel.entry(place.frame, Program::examplesSlot, place.example));
+    Value word =
+        philox.word(0,
+                    {philox.low(element), philox.high(element), example,
+                     kernel.slot(place.frame, Program::updateSlot)},
+                    seed, static_cast<uint32_t>(op.getOrdinal()));
+    Value isDropped = kernel.compare(CmpIPredicate::slt, word,
+                                     kernel.splat(kernel.number(limit), lanes));
+    Value at = kernel.add(offset, first);
+    Value value = kernel.load(type, kernel.at(scalar, from, at), mask);
+    Value factor =
+        kernel.select(isDropped, kernel.constant(type, 0),
+                      kernel.constant(type, rate < 1 ? 1 / (1 - rate) : 0));
+    kernel.store(kernel.create<arith::MulFOp>(value, factor),
+                 kernel.at(scalar, to, at), mask);
+  };
+  if (lanes)
+    kernel.loop(kernel.number(0), extents[axis], kernel.number(lanes), drop);
+  else
+    kernel.share(kernel.number(0), extents[axis], drop);
 }
 
 void LaunchEmitter::emitDropout(DropoutOp op) {
@@ -136,7 +140,8 @@ void LaunchEmitter::emitDropout(DropoutOp op) {
                                     kernel.slot(place.frame, Program::seedSlot),
                                     kernel.number(0));
     kernel.branch(isRandom, [&] {
-      DropoutEmitter(kernel, storage, place, op, lanes).emit();
+      DropoutEmitter(kernel, storage, place, op, kernel.team() ? 0 : lanes)
+          .emit();
     });
     // Without a seed nothing is dropped.
     kernel.branch(kernel.compare(CmpIPredicate::slt,

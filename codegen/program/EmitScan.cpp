@@ -75,9 +75,11 @@ void LaunchEmitter::emitCommit(ScanOp op) {
       copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
               place.steps.lookup(op.getLoopIndex()),
               storage.of(op.getStackedValue(i)));
+    kernel.wait();
     for (unsigned i : carries)
       if (const Storage *swapped = storage.swapOf(op, i))
         copyAll(kernel, place, *swapped, place, storage.of(op.getNext(i)));
+    kernel.wait();
     for (unsigned i : carries) {
       const Storage *swapped = storage.swapOf(op, i);
       copyAll(kernel, place, storage.of(op.getCarry(i)), place,

@@ -76,6 +76,8 @@ void LaunchEmitter::emitRows(ArrayRef<ComputeOp> members) {
              [&](KernelBuilder &kernel, const Place &place) {
                for (ComputeOp op : members) {
                  kernel.setLoc(op.getLoc());
+                 if (op != members.front())
+                   kernel.wait();
                  ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
                }
              });
@@ -212,13 +214,14 @@ void LaunchEmitter::forRow(KernelBuilder &kernel, Operation *op, Value frame,
 void LaunchEmitter::launchRows(
     Operation *op, StringRef name,
     llvm::function_ref<void(KernelBuilder &, const Place &)> body) {
-  launch(op, name, rowsAround(op),
-         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           kernel.loop(first, last, kernel.number(1), [&](Value row) {
-             forRow(kernel, op, frame, row,
-                    [&](const Place &place) { body(kernel, place); });
-           });
-         });
+  Work work = {.units = rowsAround(op), .isLarge = true};
+  emitLaunch(op, name, work,
+             [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+               kernel.loop(first, last, kernel.number(1), [&](Value row) {
+                 forRow(kernel, op, frame, row,
+                        [&](const Place &place) { body(kernel, place); });
+               });
+             });
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,8 +324,8 @@ void LaunchEmitter::emitConcat(ConcatOp op) {
       Value own =
           values.extent(source.type.getExtent(source.type.getRank() - 1));
       kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
-        copyBytes(
-            kernel, element,
+        kernel.copy(
+            element,
             kernel.at(element, to, kernel.add(kernel.mul(row, width), before)),
             kernel.at(element, from, kernel.mul(row, own)), own);
       });
@@ -360,14 +363,6 @@ void LaunchEmitter::emitAppend(AppendOp op) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-void LaunchEmitter::copyBytes(KernelBuilder &kernel, Type element, Value to,
-                              Value from, Value count) {
-  int64_t bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
-  kernel.create<LLVM::MemcpyOp>(to, from,
-                                kernel.mul(count, kernel.number(bytes)),
-                                /*isVolatile=*/false);
-}
-
 /// The whole array, as it lies at two places.
 void LaunchEmitter::copyAll(KernelBuilder &kernel, const Place &to,
                             const Storage &target, const Place &from,
@@ -377,8 +372,8 @@ void LaunchEmitter::copyAll(KernelBuilder &kernel, const Place &to,
   Value count = kernel.number(1);
   for (Attribute extent : target.type.getShape())
     count = kernel.mul(count, targets.extent(extent));
-  copyBytes(kernel, storage.elementOf(target.type.getElementType()),
-            targets.base(target), sources.base(source), count);
+  kernel.copy(storage.elementOf(target.type.getElementType()),
+              targets.base(target), sources.base(source), count);
 }
 
 /// target[.., at, ..] := source, where `at` stands at `axis`.
@@ -398,7 +393,7 @@ void LaunchEmitter::copyRow(KernelBuilder &kernel, const Place &place,
   Value to = values.base(target), from = values.base(source);
   kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
     Value place = kernel.add(kernel.mul(row, steps), at);
-    copyBytes(kernel, element, kernel.at(element, to, kernel.mul(place, count)),
-              kernel.at(element, from, kernel.mul(row, count)), count);
+    kernel.copy(element, kernel.at(element, to, kernel.mul(place, count)),
+                kernel.at(element, from, kernel.mul(row, count)), count);
   });
 }

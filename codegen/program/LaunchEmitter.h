@@ -127,8 +127,6 @@ protected:
                const Place &from, const Storage &source);
   void copyRow(KernelBuilder &kernel, const Place &place, const Storage &target,
                int64_t axis, mlir::Value at, const Storage &source);
-  void copyBytes(KernelBuilder &kernel, mlir::Type element, mlir::Value to,
-                 mlir::Value from, mlir::Value count);
 
   attn::ProgramOp program;
   mlir::ModuleOp module;

@@ -26,7 +26,8 @@ Value LaunchEmitter::termsOf(RowsProduct product) {
 }
 
 /// A row for examples of which the left side has none and which the condition
-/// of the op sets to zero: the weights, since memory must be there.
+/// of the op sets to zero: the weights, packed or not, since memory must be
+/// there.
 static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
                          const Storage &left, const Storage &packed,
                          int64_t leftFirst) {
@@ -67,9 +68,12 @@ Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
       kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
   if (!inside || !product.hasRowCondition)
     return at;
-  return kernel.select(inside, at,
-                       readableRow(kernel, place.frame, real, left,
-                                   *storage.packedOf(op), product.leftFirst));
+  const Storage *packed = storage.packedOf(op);
+  const Storage &weights =
+      packed ? *packed : storage.of(product.right.getArray());
+  return kernel.select(
+      inside, at,
+      readableRow(kernel, place.frame, real, left, weights, product.leftFirst));
 }
 
 /// Where the rows of the left side lie, of every example that takes part. One
@@ -82,7 +86,7 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
     Value count = kernel.number(1);
     for (Attribute extent : list.type.getShape())
       count = kernel.mul(count, values.extent(extent));
-    kernel.loop(kernel.number(0), count, kernel.number(1), [&](Value row) {
+    kernel.share(kernel.number(0), count, [&](Value row) {
       kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
     });
   };

@@ -109,11 +109,11 @@ void RunList::fill(ArrayRef<unsigned> rows, Value first, Value last) {
     if (number == rows.size())
       return fillRow(row, 0, b.number(0));
     Value extent = values.extent(op.getExtents()[rows[number]]);
-    b.loop(number == 0 ? first : b.number(0), number == 0 ? last : extent,
-           b.number(1), [&](Value at) {
-             indices[rows[number]] = {at};
-             over(number + 1, b.add(b.mul(row, extent), at));
-           });
+    b.share(number == 0 ? first : b.number(0), number == 0 ? last : extent,
+            [&](Value at) {
+              indices[rows[number]] = {at};
+              over(number + 1, b.add(b.mul(row, extent), at));
+            });
   };
   over(0, b.number(0));
 }

@@ -140,7 +140,7 @@ static std::string nameOf(func::FuncOp kernel,
 }
 
 static void share(func::FuncOp program,
-                  llvm::StringMap<func::FuncOp> &functions) {
+                  llvm::StringMap<func::FuncOp> &functions, bool keepsNames) {
   SmallVector<Launch> launches = launchesOf(program, functions);
   if (launches.empty())
     return;
@@ -165,6 +165,8 @@ static void share(func::FuncOp program,
     }
     launch.call.setOperand(2, list);
     rewriteKernel(launch);
+    if (keepsNames)
+      continue;
     std::string name = nameOf(launch.kernel, functions);
     functions[name] = launch.kernel;
     launch.kernel.setSymName(name);
@@ -173,14 +175,14 @@ static void share(func::FuncOp program,
   }
 }
 
-void fovea::codegen::shareKernels(ModuleOp module) {
+void fovea::codegen::shareKernels(ModuleOp module, bool keepsNames) {
   llvm::StringMap<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
     functions[function.getSymName()] = function;
   for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
     if (function.isPublic() && !function.isDeclaration() &&
         function.getNumArguments() == 1)
-      share(function, functions);
+      share(function, functions, keepsNames);
 }
 
 namespace {

@@ -12,9 +12,11 @@ namespace fovea::codegen {
 /// the layers of a model, which differ in these slots alone, become equal, and
 /// are private: splitModule keeps one of them (codegen/native/Split.h).
 ///
+/// With `keepsNames` kernels stay apart, and public.
+///
 /// A kernel that does anything with its frame but read whole slots of known
 /// numbers stays as it is, public and under its name.
-void shareKernels(mlir::ModuleOp module);
+void shareKernels(mlir::ModuleOp module, bool keepsNames = false);
 
 /// Makes `fovea-share-kernels`, the same as a pass, known to command lines.
 void registerShareKernelsPass();

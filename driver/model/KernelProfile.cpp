@@ -5,6 +5,7 @@
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
+#include "runtime/device/Device.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Path.h"
 
@@ -15,6 +16,7 @@ using namespace fovea;
 using namespace fovea::cli;
 using namespace mlir;
 using namespace fovea::attn;
+using runtime::Device;
 using runtime::Program;
 using Clock = std::chrono::steady_clock;
 
@@ -28,6 +30,31 @@ static llvm::DenseMap<void *, double> &times() {
   return map;
 }
 
+namespace {
+/// The same of a kernel of a GPU.
+struct Launches {
+  double seconds = 0;
+  int64_t count = 0;
+};
+} // namespace
+
+static llvm::StringMap<Launches> &launches() {
+  static llvm::StringMap<Launches> map;
+  return map;
+}
+
+static void takeLaunch(const char *kernel, double seconds) {
+  Launches &own = launches()[kernel];
+  own.seconds += seconds;
+  ++own.count;
+}
+
+/// What was launched of a kernel, under the name that a GPU knows.
+static Launches launchesOf(std::string kernel) {
+  std::replace(kernel.begin(), kernel.end(), '.', '$');
+  return launches().lookup(kernel);
+}
+
 static void timedParallel(FoveaPool *pool, FoveaWork work, void *frame,
                           int64_t units, int64_t atOnce) {
   Clock::time_point start = Clock::now();
@@ -39,9 +66,14 @@ static void timedParallel(FoveaPool *pool, FoveaWork work, void *frame,
 void KernelProfile::attach(CompiledOptions &options) {
   options.notes = &notes;
   options.parallel = &timedParallel;
+  if (Device *device = Device::current())
+    device->observe(&takeLaunch);
 }
 
-void KernelProfile::clear() { times().clear(); }
+void KernelProfile::clear() {
+  times().clear();
+  launches().clear();
+}
 
 std::vector<ProfiledProgram>
 fovea::cli::programsOf(const runtime::Decoder &decoder,
@@ -279,9 +311,24 @@ namespace {
 struct Row {
   double seconds = 0;
   Work work;
-  int64_t equations = 0;
+  int64_t equations = 0, launches = 0;
 };
 } // namespace
+
+/// Of a GPU: how often, and what the equations that are computed say of it.
+static void printLaunches(const std::vector<std::pair<std::string, Row>> &rows,
+                          double seconds) {
+  fmt::print("\n{:>9} {:>6} {:>8} {:>9} {:>9}  {}\n", "ms", "share", "launches",
+             "MFLOP", "MB", "equation");
+  int64_t total = 0;
+  for (const auto &[name, row] : rows) {
+    fmt::print("{:9.3f} {:5.1f}% {:8} {:9.3f} {:9.3f}  {}\n", row.seconds * 1e3,
+               100 * row.seconds / seconds, row.launches, row.work.flops * 1e-6,
+               row.work.bytes * 1e-6, name);
+    total += row.launches;
+  }
+  fmt::print("{} launches in a run, each waited for\n", total);
+}
 
 /// The program that an equation belongs to.
 static ProgramOp programOf(Operation *op) {
@@ -304,14 +351,22 @@ void KernelProfile::print(
   llvm::MapVector<Operation *, double> spent;
   llvm::DenseMap<Operation *, ArrayRef<Operation *>> others;
   double inKernels = 0;
+  bool isDevice = Device::current() != nullptr;
+  llvm::DenseMap<Operation *, int64_t> launched;
+  auto secondsOf = [&](const std::string &symbol) -> double {
+    if (isDevice)
+      return launchesOf(symbol).seconds;
+    void *address = addressOf(symbol);
+    return address ? times().lookup(address) : 0;
+  };
   for (const codegen::KernelNote &note : notes) {
-    void *address = addressOf(note.symbol);
-    auto time = times().find(address);
-    if (!address || time == times().end())
+    double own = secondsOf(note.symbol) / static_cast<double>(runs);
+    if (own == 0)
       continue;
-    spent[note.op] += time->second / runs;
+    spent[note.op] += own;
     others[note.op] = note.others;
-    inKernels += time->second / runs;
+    launched[note.op] += launchesOf(note.symbol).count / runs;
+    inKernels += own;
   }
   std::map<std::string, Row> byName;
   for (auto [op, time] : spent) {
@@ -320,6 +375,7 @@ void KernelProfile::print(
       name += " .. " + nameOf(others[op].back()) + ", together";
     Row &row = byName[withoutMembers(name) + "  " + placeOf(op)];
     row.seconds += time;
+    row.launches += launched[op];
     ++row.equations;
     SmallVector<Operation *> equations(others[op]);
     equations.push_back(op);
@@ -336,6 +392,10 @@ void KernelProfile::print(
     return std::pair(-a.second.seconds, a.first) <
            std::pair(-b.second.seconds, b.first);
   });
+  if (isDevice) {
+    printLaunches(rows, seconds);
+    return;
+  }
   double peak =
       measurePeak(*notes.front().op->getContext(), isDouble) * threads;
   fmt::print("\n{:>9} {:>6} {:>8} {:>6} {:>7}  {}\n", "ms", "share", "GFLOP/s",

@@ -408,7 +408,7 @@ int Package::run() {
     return wrongUsage("'--emit " + arguments.emit + "' needs '-o FILE'");
   if (!readEntries())
     return badUsage;
-  llvm::Expected<codegen::Target> parsed = codegen::targetNamed(arguments.cpu);
+  llvm::Expected<codegen::Target> parsed = codegen::hostOf(arguments.cpu);
   if (!parsed)
     return wrongUsage(llvm::toString(parsed.takeError()));
   target = *parsed;

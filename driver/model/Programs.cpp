@@ -39,12 +39,17 @@ Programs::~Programs() = default;
 
 /// What all entries follow from: the model as it is ahead of the pipeline.
 std::string Programs::partsOfKey() const {
-  llvm::Expected<codegen::Target> target = codegen::targetNamed(options.target);
+  llvm::Expected<const codegen::Backend *> backend =
+      codegen::backendFor(options.target);
   std::string machine;
-  if (target)
-    machine = target->describe();
-  else
+  if (!backend) {
+    llvm::consumeError(backend.takeError());
+  } else if (auto target = (*backend)->target(options.target)) {
+    // A device has a host, whose code is kept as well.
+    machine = target->describe() + " " + (*backend)->host(*target).describe();
+  } else {
     llvm::consumeError(target.takeError());
+  }
   std::string parts = fmt::format(
       "{} {} {} {} {} {} {} {} {}", session.identity(), machine,
       options.isDouble, options.prepares, options.optimisation, options.codegen,

@@ -227,7 +227,10 @@ struct FormEpilogues : fovea::attn::impl::FormEpiloguesBase<FormEpilogues> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    int64_t lanes = MachineAttr::of(getOperation()).getLanes();
+    MachineAttr machine = MachineAttr::of(getOperation());
+    if (machine.getColumnRows() == 0)
+      return;
+    int64_t lanes = machine.getLanes();
     SmallVector<ComputeOp> seeds;
     getOperation().walk([&](ComputeOp op) { seeds.push_back(op); });
     for (ComputeOp seed : seeds)

@@ -404,6 +404,8 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
     ProgramOp program = getOperation();
+    if (MachineAttr::of(program).getStripRows() == 0)
+      return;
     llvm::DenseSet<Operation *> taken;
     std::vector<Group> groups;
     for (ComputeOp op : llvm::to_vector(program.getOps<ComputeOp>())) {

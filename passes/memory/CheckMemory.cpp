@@ -181,7 +181,7 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
       return refuse("right side has no room");
     return success();
   }
-  if (product->packsAhead() &&
+  if (product->packsAhead() && packsProducts(op) &&
       (!packed || packed.getKind() != LocationKind::packed))
     return refuse("right side has no memory");
   bool isColumns = kernel && kernel.getSchedule() == Schedule::columns;

@@ -35,6 +35,10 @@ ArrayLocationAttr fovea::attn::packedLocationOf(ComputeOp op) {
   return op->getAttrOfType<ArrayLocationAttr>(packedName);
 }
 
+bool fovea::attn::packsProducts(Operation *op) {
+  return MachineAttr::of(op).getTileRows() != 0;
+}
+
 ArrayLocationAttr fovea::attn::listLocationOf(ComputeOp op) {
   return op->getAttrOfType<ArrayLocationAttr>(listName);
 }

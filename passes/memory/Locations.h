@@ -27,6 +27,10 @@ ArrayLocationAttr locationOf(mlir::Value array);
 ArrayLocationAttr packedLocationOf(ComputeOp op);
 ArrayLocationAttr listLocationOf(ComputeOp op);
 
+/// Whether the machine of `op` multiplies by what is packed: not where no tile
+/// of a product has rows in registers.
+bool packsProducts(mlir::Operation *op);
+
 /// The rooms of a kernel, none where it needs none.
 llvm::SmallVector<RoomAttr> roomsOf(KernelOp kernel);
 

@@ -244,7 +244,8 @@ void Placer::placeProduct(ComputeOp op) {
            kernel ? partsOf(op, kernel) : 1};
   if (!kernel && needsRowList(op))
     op->setAttr(listName, next(LocationKind::list));
-  if (!product->packsAhead())
+  // What is read as it lies, where it is multiplied, is not packed.
+  if (!product->packsAhead() || !packsProducts(op))
     return;
   ArrayLocationAttr &location = packed[key];
   if (!location)

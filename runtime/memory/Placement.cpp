@@ -2,6 +2,7 @@
 
 #include "runtime/memory/Placement.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/device/Device.h"
 #include "runtime/memory/Tables.h"
 
 #include <algorithm>
@@ -54,14 +55,17 @@ Status Arena::reserve(int64_t bytes) {
   // Weights are read from end to end: with small pages, looking up where they
   // are took as long as a third of a greedy step.
   int64_t unit = bytes >= 2 * largePage ? largePage : arrayAlignment;
-  bytes = std::max(bytes, arrayAlignment);
-  bytes = (bytes + unit - 1) / unit * unit;
+  // A device has its own alignment.
+  if (!Device::current()) {
+    bytes = std::max(bytes, arrayAlignment);
+    bytes = (bytes + unit - 1) / unit * unit;
+  }
   memory.reset();
-  memory.reset(static_cast<std::byte *>(std::aligned_alloc(unit, bytes)));
+  memory.reset(static_cast<std::byte *>(allocateShared(bytes, unit)));
   capacity = memory ? bytes : 0;
 #ifdef MADV_HUGEPAGE
   // Only a wish: without it everything is as right, and slower.
-  if (memory && unit == largePage)
+  if (memory && unit == largePage && !Device::current())
     (void)madvise(memory.get(), bytes, MADV_HUGEPAGE);
 #endif
   if (!memory)

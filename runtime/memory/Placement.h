@@ -5,8 +5,8 @@
 
 #include "runtime/Program.h"
 #include "runtime/Status.h"
+#include "runtime/device/SharedMemory.h"
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,7 +28,7 @@ public:
 
 private:
   struct Free {
-    void operator()(std::byte *memory) const { std::free(memory); }
+    void operator()(std::byte *memory) const { freeShared(memory); }
   };
   std::unique_ptr<std::byte[], Free> memory;
   int64_t capacity = 0;

@@ -96,7 +96,7 @@ void StepMemory::computeLayouts(const StepRows &rows) {
   int64_t count = rows.examples.size();
   tables.offsets.resize(program.layouts.size());
   for (size_t number = 0; number < tables.offsets.size(); ++number) {
-    std::vector<int64_t> &table = tables.offsets[number];
+    SharedVector<int64_t> &table = tables.offsets[number];
     table.assign(count + 1, 0);
     if (program.layouts[number].kind == Layout::Packed) {
       for (int64_t row = 0; row < count; ++row)
@@ -187,7 +187,7 @@ void StepMemory::setBuffers(const std::string &name, const void *memory,
   if (!array)
     return;
   slots[array->slot] = reinterpret_cast<int64_t>(memory);
-  std::vector<int64_t> &table = tables.offsets[array->layout];
+  SharedVector<int64_t> &table = tables.offsets[array->layout];
   std::copy(places.begin(), places.end(), table.begin());
 }
 

@@ -23,7 +23,7 @@ struct ProgramCode {
 struct RowArray {
   int64_t elementBytes = 8;
   std::vector<int64_t> starts; // in elements; one more than rows
-  std::vector<std::byte> bytes;
+  SharedVector<std::byte> bytes;
 
   std::byte *row(int64_t number) {
     return bytes.data() + starts[number] * elementBytes;
@@ -85,7 +85,7 @@ private:
   std::vector<int64_t> slots;
   Tables tables;
   std::vector<int64_t> mostOf; // by length: the room that there is for it
-  std::vector<int64_t> ids;
+  SharedVector<int64_t> ids;
   StepRows present;
   int64_t capacity = 0; // rows
   Arena arena, kept;

@@ -68,7 +68,7 @@ void Tables::computeOrders(const Program &program) {
   active.resize(program.orders.size());
   for (size_t number = 0; number < program.orders.size(); ++number) {
     const Length &length = lengths[program.orders[number].length];
-    std::vector<int64_t> &order = ranks[number];
+    SharedVector<int64_t> &order = ranks[number];
     order.resize(length.extents.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {

@@ -10,21 +10,22 @@
 #define FOVEA_RUNTIME_MEMORY_TABLES_H
 
 #include "runtime/Program.h"
+#include "runtime/device/SharedMemory.h"
 
 namespace fovea::runtime {
 
 struct Tables {
   /// The values of a length, of the rows one behind the other.
   struct Length {
-    std::vector<int64_t> extents; // one per row
-    std::vector<int64_t> values;  // of a nested length
-    std::vector<int64_t> starts;  // where those of each row begin
+    SharedVector<int64_t> extents; // one per row
+    SharedVector<int64_t> values;  // of a nested length
+    std::vector<int64_t> starts;   // where those of each row begin
     int64_t maximum = 0;
   };
 
   std::vector<Length> lengths;
-  std::vector<std::vector<int64_t>> offsets;       // by layout
-  std::vector<std::vector<int64_t>> ranks, active; // by order
+  std::vector<SharedVector<int64_t>> offsets;       // by layout
+  std::vector<SharedVector<int64_t>> ranks, active; // by order
 
   /// How many places a row has in a layout.
   int64_t placesOf(const Program::Layout &layout, int64_t row) const;
@@ -40,7 +41,7 @@ int64_t evaluate(const std::vector<Program::Term> &formula,
                  const std::vector<int64_t> &lengths);
 
 /// What a slot says of a table.
-inline int64_t addressOf(const std::vector<int64_t> &table) {
+inline int64_t addressOf(const SharedVector<int64_t> &table) {
   return reinterpret_cast<int64_t>(table.data());
 }
 

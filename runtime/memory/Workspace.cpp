@@ -1,6 +1,7 @@
 //===- Workspace.cpp - the memory of a program for one batch --------------===//
 
 #include "runtime/memory/Workspace.h"
+#include "runtime/device/Device.h"
 
 #include <algorithm>
 #include <cstring>
@@ -106,7 +107,7 @@ Status Workspace::takeLengths(const Batch &examples) {
 }
 
 void Workspace::computeLayout(size_t number) {
-  std::vector<int64_t> &table = tables.offsets[number];
+  SharedVector<int64_t> &table = tables.offsets[number];
   table.assign(batch + 1, 0);
   for (int64_t example = 0; example < batch; ++example)
     if (int64_t places = tables.placesOf(program.layouts[number], example);
@@ -130,8 +131,11 @@ int64_t Workspace::bytesOf(const Program::Array &array) const {
 
 bool Workspace::isOwned(const Program::Array &array,
                         const Binding &binding) const {
-  return array.role == Role::Parameter && binding.memory &&
-         binding.memory->contains(array.name);
+  if (array.role != Role::Parameter || !binding.memory)
+    return false;
+  // What a device cannot read is copied.
+  auto given = binding.memory->find(array.name);
+  return given != binding.memory->end() && isShared(given->second);
 }
 
 /// Parameters that are packed have a place of their own, which stays.
@@ -153,6 +157,20 @@ Status Workspace::allocatePacked() {
   return Status::success();
 }
 
+/// Arrays one by one: the emulator looks for what reaches beyond them.
+Status Workspace::allocateApart(const Placement &placement) {
+  apart.clear();
+  for (const Program::Array &array : program.arrays) {
+    if (array.role == Role::Output || !placement.begins.contains(array.slot))
+      continue;
+    Arena &own = apart.emplace_back();
+    if (Status status = own.reserve(bytesOf(array)); status.failed())
+      return status;
+    slots[array.slot] = reinterpret_cast<int64_t>(own.data());
+  }
+  return Status::success();
+}
+
 Status Workspace::allocate(const Binding &binding) {
   Placement placement;
   auto bytesOfOwn = [&](const Program::Array &array) -> int64_t {
@@ -170,6 +188,9 @@ Status Workspace::allocate(const Binding &binding) {
     return status;
   for (auto [slot, begin] : placement.begins)
     slots[slot] = reinterpret_cast<int64_t>(arena.data() + begin);
+  if (Device::current() && Device::current()->isEmulator())
+    if (Status status = allocateApart(placement); status.failed())
+      return status;
   for (auto [slot, begin] : packedPlaces)
     slots[slot] = reinterpret_cast<int64_t>(kept->data() + begin);
   for (const Program::Array &array : program.arrays)
@@ -229,6 +250,12 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
   for (const Program::Array &array : program.arrays) {
     if (isOwned(array, binding))
       continue;
+    if (array.role == Role::Parameter && binding.memory &&
+        binding.memory->contains(array.name)) {
+      std::memcpy(place(array, 0), binding.memory->at(array.name),
+                  bytesOf(array));
+      continue;
+    }
     if (array.role == Role::Parameter) {
       auto found = parameters.find(array.name);
       if (found == parameters.end() ||

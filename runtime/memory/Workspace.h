@@ -91,6 +91,7 @@ private:
   void computeLayout(size_t number);
   Status allocate(const Binding &binding);
   Status allocatePacked();
+  Status allocateApart(const Placement &placement);
   Status fill(const Batch &examples, const Binding &binding);
   bool isOwned(const Program::Array &array, const Binding &binding) const;
   template <typename T> void addOutputTo(const std::string &name, T *sum) const;
@@ -107,9 +108,10 @@ private:
   const Program &program;
   int64_t batch = 0;
   std::vector<int64_t> slots;
-  std::vector<int64_t> ids; // of the examples
+  SharedVector<int64_t> ids; // of the examples
   Tables tables;
   Arena arena;
+  std::vector<Arena> apart;
   int64_t numBytes = 0;
   std::optional<Arena> kept; // what is packed
   std::map<int, int64_t> packedPlaces;

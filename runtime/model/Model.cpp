@@ -2,6 +2,7 @@
 
 #include "runtime/model/Model.h"
 #include "runtime/data/Checksum.h"
+#include "runtime/device/Device.h"
 #include "runtime/model/Cpu.h"
 
 #include <algorithm>
@@ -102,6 +103,9 @@ Status Model::create(const FoveaImage &image, const std::string &weights,
       description);
   if (status.succeeded())
     status = checkCpu(description.features);
+  // A device is there before anything that it reads.
+  if (status.succeeded() && description.cpu.starts_with("cuda"))
+    status = Device::open();
   if (status.failed())
     return status;
   size_t count = description.programs.size();

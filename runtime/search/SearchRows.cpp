@@ -249,7 +249,7 @@ void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
       if (state.written == State::replaced)
         continue;
       int64_t bytes = mostPlaces[number] * sizeOf(state.element);
-      std::vector<std::byte> larger(newBuffers * newSteps * bytes);
+      SharedVector<std::byte> larger(newBuffers * newSteps * bytes);
       for (int64_t buffer = 0; buffer < numBuffers; ++buffer)
         if (bufferSteps * bytes != 0)
           std::memcpy(larger.data() + buffer * newSteps * bytes,

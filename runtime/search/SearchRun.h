@@ -76,7 +76,7 @@ struct MemberRows {
   std::vector<RowArray> states, nextStates;
   /// What segments read that is gathered for them.
   std::map<std::string, RowArray> gathered;
-  std::vector<std::vector<std::byte>> buffers; // by state
+  std::vector<SharedVector<std::byte>> buffers; // by state
 };
 
 class SearchRun {

@@ -11,7 +11,7 @@ using namespace fovea::runtime;
 
 template <typename T> OwnArray<T> fovea::runtime::allocateArray(int64_t count) {
   int64_t bytes = std::max<int64_t>(count * sizeof(T), lineBytes);
-  void *memory = ::operator new(bytes, std::align_val_t(lineBytes));
+  void *memory = newShared(bytes, lineBytes);
   std::memset(memory, 0, bytes);
   return OwnArray<T>(static_cast<T *>(memory));
 }

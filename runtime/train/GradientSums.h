@@ -12,6 +12,7 @@
 #define FOVEA_RUNTIME_TRAIN_GRADIENTSUMS_H
 
 #include "runtime/ThreadPool.h"
+#include "runtime/device/SharedMemory.h"
 #include "runtime/train/SumTree.h"
 #include "runtime/train/Team.h"
 
@@ -24,9 +25,7 @@ namespace fovea::runtime {
 constexpr int64_t lineBytes = 64;
 
 template <typename T> struct FreeArray {
-  void operator()(T *memory) const {
-    ::operator delete(memory, std::align_val_t(lineBytes));
-  }
+  void operator()(T *memory) const { freeShared(memory); }
 };
 template <typename T> using OwnArray = std::unique_ptr<T[], FreeArray<T>>;
 

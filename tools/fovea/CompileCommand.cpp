@@ -58,17 +58,27 @@ static int printTree(const Arguments &arguments) {
 }
 
 static bool isCode(const std::string &emit) {
-  return emit == "plan" || emit == "kernels" || emit == "llvm" || emit == "asm";
+  return llvm::is_contained({"plan", "kernels", "llvm", "asm", "ptx"}, emit);
 }
 
 static int checkEmit(const Arguments &arguments) {
   const std::string &emit = arguments.emit;
   if (emit == "attn" || emit == "mlir")
     return done;
-  if (!isCode(emit))
+  bool isObject = llvm::is_contained({"obj", "so", "exe"}, emit);
+  if (!isCode(emit) && !isObject)
     return wrongUsage("'" + emit +
-                      "' cannot be emitted; there are spec, ast, attn, "
-                      "mlir, plan, kernels, llvm, asm, obj, so and exe");
+                      "' cannot be emitted; there are spec, ast, attn, mlir, "
+                      "plan, kernels, llvm, asm, ptx, obj, so and exe");
+  llvm::Expected<const codegen::Backend *> backend =
+      codegen::backendFor(arguments.cpu);
+  if (!backend)
+    return wrongUsage(llvm::toString(backend.takeError()));
+  llvm::StringRef assembly = (*backend)->assembly();
+  if ((emit == "asm" || emit == "ptx") && emit != assembly)
+    return wrongUsage("there is no '--emit " + emit + "' for the target '" +
+                      arguments.cpu + "'; there are plan, kernels, llvm, " +
+                      assembly.str() + ", obj, so and exe");
   return done;
 }
 
@@ -217,12 +227,13 @@ int fovea::cli::runCompile(const Arguments &arguments) {
     return printSpec(arguments);
   if (arguments.emit == "ast")
     return printTree(arguments);
+  if (checkEmit(arguments) != done)
+    return badUsage;
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
-  if (!wanted || checkEmit(arguments) != done ||
-      !readPhase(arguments.stopAfter, request.stopAfter))
+  if (!wanted || !readPhase(arguments.stopAfter, request.stopAfter))
     return badUsage;
   request.gradients = wanted->gradients;
   if (isCode(arguments.emit))

@@ -11,6 +11,7 @@
 #include "driver/Arguments.h"
 #include "driver/model/KernelProfile.h"
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/device/Device.h"
 #include "tools/fovea/Version.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,6 +25,7 @@ using namespace fovea;
 using namespace fovea::cli;
 namespace fs = llvm::sys::fs;
 namespace json = llvm::json;
+using runtime::Device;
 
 namespace {
 
@@ -92,9 +94,13 @@ static bool findCpu(Findings &findings) {
 
 static void findTargets(Findings &findings) {
   std::vector<std::string> here, elsewhere;
+  bool hasDevice = Device::open().succeeded();
   for (const std::string &name : versionTargets()) {
     auto target = codegen::targetNamed(name);
     bool runs = target && !target->checkRunsHere();
+    // Of GPUs the device says it.
+    if (llvm::StringRef(name).starts_with("cuda"))
+      runs = hasDevice;
     if (!target)
       llvm::consumeError(target.takeError());
     (runs ? here : elsewhere).push_back(name);
@@ -141,22 +147,18 @@ static void findLinker(Findings &findings) {
   findings.add("linker", text, text);
 }
 
-/// A driver of NVIDIA or AMD; models do not run there yet.
+/// The one that models run on; one of AMD is none.
 static void findGpu(Findings &findings) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator at("/proc/driver/nvidia/gpus", error), end;
-       at != end && !error; at.increment(error)) {
-    auto file =
-        llvm::MemoryBuffer::getFileAsStream(at->path() + "/information");
-    llvm::StringRef text = file ? (*file)->getBuffer() : "";
-    llvm::StringRef name = text.split("Model:").second.split('\n').first.trim();
-    found.push_back(name.empty() ? "a GPU of NVIDIA" : name.str());
+  const Device *device = Device::current();
+  if (!device) {
+    findings.add("gpu", Device::open().text(), json::Array());
+    return;
   }
-  if (fs::exists("/dev/kfd"))
-    found.emplace_back("a GPU of AMD");
-  findings.add("gpu", found.empty() ? "none" : llvm::join(found, ", "),
-               json::Array(found));
+  findings.add("gpu",
+               fmt::format("{}, compute capability {}.{}, {} MB",
+                           device->name(), device->major(), device->minor(),
+                           device->totalBytes() >> 20),
+               json::Array{device->name()});
 }
 
 static void findMpi(Findings &findings) {

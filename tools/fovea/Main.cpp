@@ -9,6 +9,7 @@
 #include "driver/Arguments.h"
 #include "driver/machines/Agreement.h"
 #include "driver/machines/MpiTeam.h"
+#include "driver/model/ChooseTarget.h"
 #include "runtime/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -63,6 +64,14 @@ static int runCommand(const Arguments &arguments) {
   llvm_unreachable("the parser knows the commands");
 }
 
+/// A device is there before anything that it reads.
+static int runOnTarget(Arguments &arguments) {
+  if (arguments.command != "compile")
+    if (int code = chooseTarget(arguments); code != done)
+      return code;
+  return runCommand(arguments);
+}
+
 /// Whether something stands in the place of a file that mpirun gives to rank 0
 /// alone.
 static bool readsStandardInput(const Arguments &arguments) {
@@ -108,7 +117,7 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
     shareStandardInput(*started);
   if (arguments->threads == 0)
     arguments->threads = std::max(1, fovea_pool_cpus() / started->sharers());
-  return flushOutput(runCommand(*arguments));
+  return flushOutput(runOnTarget(*arguments));
 }
 
 int main(int argc, char **argv) {
@@ -123,5 +132,5 @@ int main(int argc, char **argv) {
     return runTogether(launch, argc, argv);
   int exitCode = done;
   std::optional<Arguments> arguments = parseCommandLine(argc, argv, exitCode);
-  return flushOutput(arguments ? runCommand(*arguments) : exitCode);
+  return flushOutput(arguments ? runOnTarget(*arguments) : exitCode);
 }

@@ -191,8 +191,22 @@ private:
     command
         ->add_option("--target", arguments.cpu,
                      "the machine, where it is another kind than this one: "
-                     "aarch64 (64-bit ARM, Linux)")
-        ->check(CLI::IsMember({"native", "aarch64"}))
+                     "aarch64 (64-bit ARM, Linux), or cuda:sm_80 (which is "
+                     "cuda) or cuda:sm_90a (GPUs of NVIDIA)")
+        ->check(CLI::IsMember({"native", "aarch64", "cuda", "cuda:sm_80",
+                               "cuda:sm_90a", "cuda:emulator"}))
+        ->excludes(command->get_option("--cpu"));
+  }
+
+  /// What executes here does so on this machine's CPU or on its GPU.
+  void addDevice(CLI::App *command) {
+    command
+        ->add_option(
+            "--target", arguments.cpu,
+            "cuda: the first GPU of NVIDIA; auto: the same where there "
+            "is one, else the CPU; native: the CPU. The results are "
+            "the same")
+        ->check(CLI::IsMember({"native", "cuda", "auto"}))
         ->excludes(command->get_option("--cpu"));
   }
 
@@ -209,6 +223,7 @@ private:
     addDtype(command, "f32 or f64: what compiled code computes in; the "
                       "reference interpreter always computes in f64");
     addCpu(command);
+    addDevice(command);
     addStopAfter(command,
                  "interpret the IR behind this phase: " + phaseNames());
     addQuiet(command);
@@ -330,6 +345,7 @@ private:
     addThreads(command, "the results do not depend on it");
     addDtype(command, "f32 or f64: what it computes in");
     addCpu(command);
+    addDevice(command);
     addQuiet(command);
   }
 
@@ -524,6 +540,7 @@ private:
     addThreads(command, "0: one per CPU", /*least=*/0);
     addDtype(command);
     addCpu(command);
+    addDevice(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");
     command

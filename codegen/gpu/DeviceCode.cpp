@@ -1,0 +1,243 @@
+//===- DeviceCode.cpp - what runs on the device, and what calls it --------===//
+
+#include "codegen/gpu/DeviceCode.h"
+#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/native/Emit.h"
+#include "codegen/native/Lower.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Endian.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::codegen;
+
+/// PTX has no dots in names.
+static std::string entryName(StringRef kernel) {
+  std::string name = kernel.str();
+  std::replace(name.begin(), name.end(), '.', '$');
+  return name;
+}
+
+static bool isKernel(Operation &op) { return op.hasAttr(threadsName); }
+
+/// How many slots a kernel's list has: one more than the last that it reads.
+static int64_t slotsOf(func::FuncOp kernel) {
+  Value list = kernel.getArgument(0);
+  int64_t slots = 1;
+  for (Operation *user : list.getUsers())
+    if (auto place = dyn_cast<LLVM::GEPOp>(user)) {
+      APInt number;
+      if (place.getDynamicIndices().size() == 1 &&
+          matchPattern(place.getDynamicIndices()[0], m_ConstantInt(&number)))
+        slots = std::max(slots, number.getSExtValue() + 1);
+    }
+  return slots;
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+/// The kernels, and what they call and read.
+static OwningOpRef<ModuleOp> moduleOfDevice(ModuleOp kernels) {
+  llvm::SetVector<Operation *> needed;
+  for (Operation &op : *kernels.getBody())
+    if (isKernel(op))
+      needed.insert(&op);
+  for (size_t number = 0; number < needed.size(); ++number) {
+    auto uses = SymbolTable::getSymbolUses(needed[number]);
+    if (!uses)
+      continue;
+    for (const SymbolTable::SymbolUse &use : *uses)
+      if (Operation *used = SymbolTable::lookupSymbolIn(
+              kernels, use.getSymbolRef().getRootReference()))
+        needed.insert(used);
+  }
+  OwningOpRef<ModuleOp> device = ModuleOp::create(kernels.getLoc(), "device");
+  for (Operation &op : *kernels.getBody())
+    if (needed.contains(&op))
+      device->getBody()->push_back(op.clone());
+  return device;
+}
+
+/// Entries get their numbers by value.
+static void makeEntry(llvm::Function &function, int64_t slots,
+                      int64_t threads) {
+  llvm::LLVMContext &context = function.getContext();
+  function.setCallingConv(llvm::CallingConv::PTX_Kernel);
+  llvm::AttrBuilder attributes(context);
+  attributes.addByValAttr(
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), slots));
+  attributes.addAlignmentAttr(8);
+  function.addParamAttrs(0, attributes);
+  function.addFnAttr("nvvm.maxntid", std::to_string(threads));
+}
+
+llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
+                                                       const Target &target,
+                                                       DeviceText text) {
+  OwningOpRef<ModuleOp> device = moduleOfDevice(kernels);
+  struct Entry {
+    std::string name;
+    int64_t slots, threads;
+  };
+  std::vector<Entry> entries;
+  for (auto function : device->getOps<func::FuncOp>()) {
+    if (!isKernel(*function)) {
+      // What kernels call is theirs alone.
+      function->removeAttr("passthrough");
+      function.setPrivate();
+      continue;
+    }
+    entries.push_back(
+        {entryName(function.getSymName()), slotsOf(function),
+         function->getAttrOfType<IntegerAttr>(threadsName).getInt()});
+    function.setSymName(entries.back().name);
+    function.setPublic();
+    function->removeAttr(threadsName);
+    function->removeAttr(unitsAtOnceName);
+  }
+  auto machine = target.createMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code;
+  if (succeeded(lowerToLLVM(*device)))
+    code = translateToLLVM(*device, context, **machine, target);
+  if (!code)
+    return llvm::createStringError("the kernels cannot be compiled");
+  for (const Entry &entry : entries)
+    makeEntry(*code->getFunction(entry.name), entry.slots, entry.threads);
+  optimise(*code, **machine);
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  switch (text) {
+  case DeviceText::LLVM:
+    code->print(stream, nullptr);
+    break;
+  case DeviceText::Bitcode: {
+    llvm::WriteBitcodeToFile(*code, stream);
+    stream.flush();
+    // The wrapper that says how long the file is: magic number, version, where
+    // it begins, its size, and a type that is not used.
+    std::string header(20, '\0');
+    uint32_t words[] = {0x0B17C0DE, 0, 20, uint32_t(result.size()), 0};
+    for (auto [number, word] : llvm::enumerate(words))
+      llvm::support::endian::write32le(header.data() + 4 * number, word);
+    result = header + result;
+    break;
+  }
+  case DeviceText::Assembly: {
+    auto bytes =
+        emitFile(*code, **machine, llvm::CodeGenFileType::AssemblyFile);
+    if (!bytes)
+      return bytes.takeError();
+    result.assign(bytes->begin(), bytes->end());
+  }
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+/// Bytes of the module under a name of this module alone.
+static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
+                            StringRef bytes) {
+  MLIRContext *context = module.getContext();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
+    global = LLVM::GlobalOp::create(
+        builder, module.getLoc(), type, /*isConstant=*/true,
+        LLVM::Linkage::Internal, name, builder.getStringAttr(bytes),
+        /*alignment=*/8);
+  }
+  return LLVM::AddressOfOp::create(builder, module.getLoc(),
+                                   LLVM::LLVMPointerType::get(context), name);
+}
+
+/// launch(image, name, list, slots, units, threads, units at once)
+static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
+  auto cast = call.getOperand(1).getDefiningOp<UnrealizedConversionCastOp>();
+  auto address = cast.getInputs()[0].getDefiningOp<func::ConstantOp>();
+  auto kernel = module.lookupSymbol<func::FuncOp>(address.getValue());
+  assert(call.getOperand(2).getDefiningOp<LLVM::AllocaOp>() &&
+         "a kernel reads its frame by slots whose numbers are known");
+  OpBuilder builder(call);
+  auto number = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, call.getLoc(),
+                                     builder.getI64IntegerAttr(value));
+  };
+  auto attribute = [&](StringRef name) {
+    return number(kernel->getAttrOfType<IntegerAttr>(name).getInt());
+  };
+  // Bytes end with a 0, which the runtime asks for.
+  std::string entry = entryName(kernel.getSymName());
+  Value symbol = addressOfBytes(builder, module, "fovea.name." + entry,
+                                StringRef(entry.c_str(), entry.size() + 1));
+  Value code = addressOfBytes(builder, module, "fovea.image",
+                              StringRef(image.data(), image.size() + 1));
+  func::CallOp::create(builder, call.getLoc(), launchName, TypeRange(),
+                       ValueRange{code, number(image.size()), symbol,
+                                  call.getOperand(2), number(slotsOf(kernel)),
+                                  call.getOperand(3), attribute(threadsName),
+                                  attribute(unitsAtOnceName)});
+  call.erase();
+  if (cast->use_empty())
+    cast->erase();
+  if (address->use_empty())
+    address->erase();
+}
+
+void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
+  SmallVector<func::CallOp> launches;
+  kernels.walk([&](func::CallOp call) {
+    if (call.getCallee() == parallelName)
+      launches.push_back(call);
+  });
+  OpBuilder builder(kernels.getContext());
+  builder.setInsertionPointToEnd(kernels.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(kernels.getContext()),
+       number = builder.getI64Type();
+  func::FuncOp::create(
+      builder, kernels.getLoc(), launchName,
+      builder.getFunctionType(
+          {pointer, number, pointer, pointer, number, number, number, number},
+          {}))
+      .setPrivate();
+  func::FuncOp::create(builder, kernels.getLoc(), waitName,
+                       builder.getFunctionType({}, {}))
+      .setPrivate();
+  llvm::SetVector<Operation *> programs;
+  for (func::CallOp launch : launches) {
+    programs.insert(launch->getParentOfType<func::FuncOp>());
+    replaceLaunch(launch, kernels, image);
+  }
+  // Whoever runs a program reads what it gives.
+  for (Operation *program : programs) {
+    builder.setInsertionPoint(
+        cast<func::FuncOp>(program).getBody().back().getTerminator());
+    func::CallOp::create(builder, program->getLoc(), waitName, TypeRange(),
+                         ValueRange());
+  }
+  SmallVector<Operation *> others;
+  for (Operation &op : *kernels.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    bool isShared = global && global.getAddrSpace() != 0;
+    if (isKernel(op) || isShared ||
+        (function && function.getSymName() == parallelName))
+      others.push_back(&op);
+  }
+  for (Operation *op : others)
+    op->erase();
+}

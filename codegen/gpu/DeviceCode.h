@@ -1,0 +1,27 @@
+//===- DeviceCode.h - what runs on the device, and what calls it ----------===//
+//
+// The kernels of a module become PTX, which stays in the module as data beside
+// the functions that launch them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_GPU_DEVICECODE_H
+#define FOVEA_CODEGEN_GPU_DEVICECODE_H
+
+#include "codegen/Backend.h"
+
+namespace fovea::codegen {
+
+/// The text of the kernels as LLVM IR, as PTX, or the IR as the bytes of a
+/// file.
+llvm::Expected<std::string> deviceCode(mlir::ModuleOp kernels,
+                                       const Target &target, DeviceText text);
+
+/// Takes the kernels out of the module. `image` is what the device gets.
+/// Launches become calls of the runtime's (runtime/device/Launch.h), which get
+/// to the end of it by a 0.
+void embedDevice(mlir::ModuleOp kernels, const std::string &image);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_GPU_DEVICECODE_H

@@ -1,0 +1,140 @@
+//===- GpuBackend.cpp - GPUs of NVIDIA as a back end ----------------------===//
+
+#include "codegen/Backend.h"
+#include "codegen/gpu/DeviceCode.h"
+#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/math/ExpandMath.h"
+#include "codegen/program/ShareKernels.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::codegen;
+
+namespace {
+struct Architecture {
+  llvm::StringLiteral target, name, features;
+  int major, minor;
+  bool isExact;
+  /// Whether the device takes LLVM IR and not PTX.
+  bool takesBitcode = false;
+};
+} // namespace
+
+/// `cuda` alone is the first. The last is the emulator's (docs/GPU.md).
+static constexpr Architecture architectures[] = {
+    {"cuda", "sm_80", "+ptx80", 8, 0, false},
+#define ARCHITECTURE(name, features, major, minor)                             \
+  {"cuda:" #name, #name, features, major, minor, false},
+#define EXACT_ARCHITECTURE(name, features, major, minor)                       \
+  {"cuda:" #name, #name, features, major, minor, true},
+#include "codegen/gpu/Architectures.def"
+    {"cuda:emulator", "sm_80", "+ptx80", 0, 0, true, true},
+};
+
+static const Architecture &architectureOf(StringRef target) {
+  for (const Architecture &each : architectures)
+    if (each.target == target)
+      return each;
+  llvm_unreachable("a back end is asked for its own targets");
+}
+
+std::string fovea::codegen::gpuTargetFor(int major, int minor) {
+  std::string best;
+  for (const Architecture &each : architectures) {
+    bool isOwn = each.major == major && each.minor == minor;
+    bool isOlder = std::pair(each.major, each.minor) <= std::pair(major, minor);
+    if (each.isExact ? isOwn : isOlder && major != 0)
+      best = each.target;
+  }
+  return best;
+}
+
+namespace {
+class GpuBackend final : public Backend {
+public:
+  GpuBackend() {
+    for (const Architecture &each : architectures)
+      if (!each.takesBitcode)
+        names.push_back(each.target);
+  }
+
+  ArrayRef<llvm::StringLiteral> targets() const override { return names; }
+  bool has(StringRef target) const override {
+    return llvm::any_of(architectures, [&](const Architecture &each) {
+      return each.target == target;
+    });
+  }
+  llvm::Expected<Target> target(StringRef name) const override {
+    const Architecture &own = architectureOf(name);
+    Target target;
+    target.triple = "nvptx64-nvidia-cuda";
+    target.cpu = own.name.str();
+    target.features = own.features.str();
+    target.vectorBits = 32;
+    target.vectorRegisters = 32;
+    target.takesBitcode = own.takesBitcode;
+    return target;
+  }
+  Target host(const Target &) const override { return Target::host(); }
+  StringRef assembly() const override { return "ptx"; }
+
+  /// One thread computes one element, products are not packed, and nothing is
+  /// computed in strips or in columns.
+  attn::MachineAttr machineOf(const Target &target, Type real) const override {
+    MLIRContext *context = real.getContext();
+    return attn::MachineAttr::get(context, StringAttr::get(context, target.cpu),
+                                  /*lanes=*/1, /*tile_rows=*/0,
+                                  /*tile_vectors=*/0, /*strip_rows=*/0,
+                                  /*column_rows=*/0);
+  }
+  LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
+                            const EmitOptions &options,
+                            runtime::Program &description) const override {
+    GpuEmitter emitter(program, kernels, options);
+    if (failed(emitter.emit()))
+      return failure();
+    WalkResult walk =
+        kernels.walk(
+            [](arith::RemFOp op) {
+              // NVPTX rounds it otherwise.
+              op.emitError()
+                  << "the remainder of real numbers cannot be compiled for a "
+                     "GPU yet";
+              return WalkResult::interrupt();
+            });
+    if (walk.wasInterrupted())
+      return failure();
+    expandMath(kernels);
+    shareKernels(kernels, options.keepsNames);
+    description = emitter.description();
+    return success();
+  }
+  llvm::Expected<std::string> textOfDevice(ModuleOp kernels,
+                                           const Target &target,
+                                           DeviceText text) const override {
+    return deviceCode(kernels, target, text);
+  }
+  llvm::Error finish(ModuleOp kernels, const Target &target) const override {
+    auto image = deviceCode(kernels, target,
+                            target.takesBitcode ? DeviceText::Bitcode
+                                                : DeviceText::Assembly);
+    if (!image)
+      return image.takeError();
+    embedDevice(kernels, *image);
+    return llvm::Error::success();
+  }
+  Peak emitPeak(ModuleOp kernels, const EmitOptions &options) const override {
+    EmitOptions own = options;
+    own.target = Target::host();
+    return cpuBackend().emitPeak(kernels, own);
+  }
+
+private:
+  std::vector<llvm::StringLiteral> names;
+};
+} // namespace
+
+const Backend &fovea::codegen::gpuBackend() {
+  static const GpuBackend backend;
+  return backend;
+}

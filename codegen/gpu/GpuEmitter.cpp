@@ -1,0 +1,89 @@
+//===- GpuEmitter.cpp - the kernels of a GPU and their launches -----------===//
+
+#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/Threads.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+/// Elements that a thread of a group has of a range: DivideWork's chunks are
+/// eight vectors.
+static constexpr unsigned lanesOfRange = groupThreads / 8;
+
+GpuEmitter::GpuEmitter(ProgramOp program, ModuleOp module,
+                       const EmitOptions &options)
+    : LaunchEmitter(program, module, options, lanesOfRange) {}
+
+LogicalResult GpuEmitter::emit() {
+  Type pointer = main.pointer(), number = main.getI64Type();
+  if (!module.lookupSymbol(parallelName)) {
+    main.setInsertionPointToEnd(module.getBody());
+    main.create<func::FuncOp>(
+            parallelName, main.getFunctionType(
+                              {pointer, pointer, pointer, number, number}, {}))
+        .setPrivate();
+  }
+  return emitProgram();
+}
+
+void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
+                            int64_t unitsAtOnce) {
+  function->setAttr(threadsName, main.getI64IntegerAttr(threads));
+  function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
+  Value address = main.create<func::ConstantOp>(function.getFunctionType(),
+                                                function.getSymName());
+  address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
+                .getResult(0);
+  Value pool = main.pointerSlot(frame, Program::poolSlot);
+  main.create<func::CallOp>(
+      parallelName, TypeRange(),
+      ValueRange{pool, address, frame, units, main.number(1)});
+}
+
+/// for (unit = that of the group or block; unit < units; unit += all of them)
+void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
+                            KernelBody body) {
+  KernelBuilder kernel(op->getLoc(), module.getContext());
+  func::FuncOp function =
+      beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
+  int64_t atOnce = work.isLarge ? 1 : blockThreads / groupThreads;
+  Value first = blockNumber(kernel), step = numBlocks(kernel);
+  if (!work.isLarge) {
+    Value groups = kernel.number(atOnce);
+    Value group =
+        kernel.div(threadInBlock(kernel), kernel.number(groupThreads));
+    first = kernel.add(kernel.mul(first, groups), group);
+    step = kernel.mul(step, groups);
+  }
+  kernel.setTeam(work.isLarge ? blockTeam(kernel, blockThreads)
+                              : groupTeam(kernel));
+  kernel.loop(first, function.getArgument(1), step, [&](Value unit) {
+    body(kernel, function.getArgument(0), unit,
+         kernel.add(unit, kernel.number(1)));
+  });
+  kernel.create<func::ReturnOp>();
+  callKernel(function, work.units, blockThreads, atOnce);
+}
+
+void GpuEmitter::launchTiles(
+    Operation *op, StringRef name, Value units,
+    llvm::function_ref<void(KernelBuilder &, Value, Value)> body) {
+  KernelBuilder kernel(op->getLoc(), module.getContext());
+  func::FuncOp function =
+      beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
+  memory = tileMemory(kernel, module, real);
+  kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
+              [&](Value unit) { body(kernel, function.getArgument(0), unit); });
+  kernel.create<func::ReturnOp>();
+  callKernel(function, units, tileThreads, 1);
+}
+
+void GpuEmitter::emitStrips(KernelOp) {
+  llvm_unreachable("a GPU has no kernels in strips");
+}
+void GpuEmitter::emitColumns(KernelOp) {
+  llvm_unreachable("a GPU has no kernels in columns");
+}

@@ -1,0 +1,51 @@
+//===- GpuEmitter.h - the kernels of a GPU and their launches -------------===//
+//
+// Private to the back end. What groups and blocks of threads do with work
+// units, and matrix products in tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_GPU_GPUEMITTER_H
+#define FOVEA_CODEGEN_GPU_GPUEMITTER_H
+
+#include "codegen/gpu/Tile.h"
+#include "codegen/program/LaunchEmitter.h"
+
+namespace fovea::codegen {
+
+/// Of a kernel's function: the threads of a block, and the work units that a
+/// block does at a time.
+constexpr llvm::StringLiteral threadsName = "fovea.threads";
+constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
+
+class GpuEmitter final : public LaunchEmitter {
+public:
+  GpuEmitter(attn::ProgramOp program, mlir::ModuleOp module,
+             const EmitOptions &options);
+
+  mlir::LogicalResult emit();
+
+private:
+  void emitLaunch(mlir::Operation *op, llvm::StringRef name, const Work &work,
+                  KernelBody body) override;
+  void emitProduct(attn::ComputeOp op, attn::RowsProduct product) override;
+  void emitBatchedProduct(attn::ComputeOp op,
+                          attn::ExampleProduct product) override;
+  void emitStrips(attn::KernelOp kernel) override;
+  void emitColumns(attn::KernelOp kernel) override;
+
+  /// A kernel of which a block does one unit after the other.
+  void launchTiles(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
+                   llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
+                                           mlir::Value unit)>
+                       body);
+  void callKernel(mlir::func::FuncOp function, mlir::Value units,
+                  int64_t threads, int64_t unitsAtOnce);
+  /// Of the kernel at hand.
+  TileMemory memory;
+  mlir::Value largestExtent(mlir::Attribute extent);
+};
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_GPU_GPUEMITTER_H

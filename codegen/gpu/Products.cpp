@@ -1,0 +1,193 @@
+//===- Products.cpp - matrix products of a program on a GPU ---------------===//
+//
+// Nothing is packed: blocks read both sides where they lie. A unit is a tile of
+// the rows of a batch; within an example, the tiles of some rows at one place
+// of the shared indices; and of a sum over the examples, such tiles example
+// after example.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/GpuEmitter.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
+  if (product.gathered)
+    emitRunList(op, product);
+  const Storage &result = storage.of(op.getResult());
+  bool isRows = product.isByRows();
+  Value terms = termsOf(product), rows = main.number(product.count);
+  if (isRows) {
+    int64_t each = numbersIn(result.type) / product.width;
+    Value places = result.layout == 0
+                       ? rowsAround(op)
+                       : main.entry(frame, storage.slotOfLayout(result.layout),
+                                    main.slot(frame, Program::batchSlot));
+    rows = main.mul(places, main.number(each));
+  }
+  emitZeros(op, rows, product);
+  const Storage *rowList = storage.rowListOf(op);
+  if (rowList && !product.gathered)
+    emitRowList(op, *rowList);
+  int termsSlot = storage.description().numSlots++;
+  int rowsSlot = storage.description().numSlots++;
+  main.setSlot(frame, termsSlot, terms);
+  main.setSlot(frame, rowsSlot, rows);
+  int64_t across = llvm::divideCeil(product.columns(), tileSide);
+  Value units =
+      main.mul(main.divUp(rows, main.number(tileSide)), main.number(across));
+  std::string name = op.getLabel().value_or("").str() + ".gemm";
+  launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
+    auto sideOf = [&](const Storage &array, int64_t first) {
+      return b.at(real, b.pointerSlot(frame, array.slot), first);
+    };
+    const Storage &left = storage.of(product.left.getArray());
+    const Storage &right = storage.of(product.right.getArray());
+    Tile tile;
+    tile.memory = memory;
+    tile.element = real;
+    tile.terms = b.slot(frame, termsSlot);
+    tile.rows = b.slot(frame, rowsSlot);
+    tile.columns = b.number(product.columns());
+    tile.row = b.mul(b.div(unit, b.number(across)), b.number(tileSide));
+    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(tileSide));
+    tile.a.base = sideOf(left, product.leftFirst);
+    tile.a.along = b.number(isRows ? product.leftWidth : 1);
+    tile.a.deep = b.number(isRows ? 1 : product.leftWidth);
+    tile.b.base = sideOf(right, product.rightFirst);
+    tile.b.along = b.number(product.columnStride);
+    tile.b.deep = b.number(product.rowStride);
+    if (rowList) {
+      tile.a.list = b.pointerSlot(frame, rowList->slot);
+      tile.a.listsTerms = !isRows;
+      tile.a.runs = product.gathered ? product.runs : 1;
+      tile.a.run = product.gathered ? b.number(product.runLength) : tile.terms;
+    }
+    tile.cRow = b.number(product.width);
+    tile.c = sideOf(result, product.first);
+    emitTile(b, tile);
+  });
+  if (product.hasRowCondition)
+    emitRowCondition(op);
+}
+
+/// The largest extent of the batch.
+Value GpuEmitter::largestExtent(Attribute extent) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return main.number(number.getInt());
+  return main.slot(
+      frame, storage.length(cast<StringAttr>(extent).getValue()).maximumSlot);
+}
+
+void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
+  bool isSum = batchOf(op) == BatchKind::sum;
+  int64_t places = 1;
+  for (unsigned index : product.outer)
+    if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
+      places *= number.getInt();
+  // Tiles below one another are apart.
+  Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
+                           main.number(tileSide));
+  int tilesSlot = storage.description().numSlots++;
+  main.setSlot(frame, tilesSlot, tiles);
+  Value units = main.mul(tiles, main.number(places));
+  if (!isSum)
+    units = main.mul(rowsAround(op), units);
+
+  auto multiply = [&](KernelBuilder &b, const Place &place,
+                      ArrayRef<Index> indices, Value row, Value accumulate) {
+    BodyEmitter values(b, storage, place, 0);
+    auto of = [&](Value array, ArrayRef<AccessIndex> axes) {
+      return values.view(storage.of(array), axes, indices);
+    };
+    BodyEmitter::View left = of(product.left.getArray(), product.leftAxes);
+    BodyEmitter::View right = of(product.right.getArray(), product.rightAxes);
+    BodyEmitter::View result = of(op.getResult(), product.resultAxes);
+    auto extent = [&](unsigned index) {
+      return values.extent(op.getExtents()[index]);
+    };
+    auto bound = [&](std::optional<int64_t> number) {
+      return number ? b.number(*number) : Value();
+    };
+    Tile tile;
+    tile.memory = memory;
+    tile.element = real;
+    tile.a = {.base = left.base,
+              .along = left.along[product.m],
+              .deep = left.along[product.k]};
+    tile.b = {.base = right.base,
+              .along = right.along[product.n],
+              .deep = right.along[product.k]};
+    tile.c = result.base;
+    tile.cRow = result.along[product.m];
+    tile.rows = extent(product.m);
+    tile.columns = extent(product.n);
+    tile.terms = extent(product.k);
+    tile.row = row;
+    tile.accumulate = accumulate;
+    auto opposite = [](std::optional<int64_t> number) {
+      return number ? std::optional(-*number) : number;
+    };
+    tile.termsBefore = bound(opposite(product.terms.from));
+    tile.termsAfter = bound(product.terms.to);
+    tile.columnsBefore = bound(opposite(product.columns.from));
+    tile.columnsAfter = bound(product.columns.to);
+    b.branch(b.less(row, tile.rows), [&] {
+      b.loop(b.number(0), tile.columns, b.number(tileSide), [&](Value column) {
+        tile.column = column;
+        emitTile(b, tile);
+      });
+    });
+  };
+  /// At the place of the indices that are numbers, for all others.
+  auto multiplyAt = [&](KernelBuilder &b, Place place, Value rest, Value row) {
+    SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});
+    SmallVector<unsigned> lengths;
+    for (unsigned index : llvm::reverse(product.outer)) {
+      auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+      if (!number) {
+        lengths.push_back(index);
+        continue;
+      }
+      Value extent = b.number(number.getInt());
+      indices[index] = {b.rem(rest, extent)};
+      rest = b.div(rest, extent);
+    }
+    if (isSum) {
+      Value batch = b.slot(place.frame, Program::batchSlot);
+      b.loop(b.number(0), batch, b.number(1), [&](Value example) {
+        place.example = place.rank = example;
+        multiply(b, place, indices, row, b.less(b.number(0), example));
+      });
+      return;
+    }
+    std::function<void()> overLengths = [&] {
+      if (lengths.empty())
+        return multiply(b, place, indices, row, nullptr);
+      unsigned index = lengths.pop_back_val();
+      BodyEmitter values(b, storage, place, 0);
+      b.loop(b.number(0), values.extent(op.getExtents()[index]), b.number(1),
+             [&](Value at) {
+               indices[index] = {at};
+               overLengths();
+             });
+    };
+    overLengths();
+  };
+  std::string name = op.getLabel().value_or("").str() + ".gemm";
+  launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
+    Value tiles = b.slot(frame, tilesSlot), each = b.number(places);
+    Value row = b.mul(b.rem(unit, tiles), b.number(tileSide));
+    Value rest = b.div(unit, tiles);
+    if (isSum)
+      return multiplyAt(b, placeOf(b, op, frame), rest, row);
+    forRow(b, op, frame, b.div(rest, each), [&](const Place &place) {
+      multiplyAt(b, place, b.rem(rest, each), row);
+    });
+  });
+}

@@ -1,0 +1,33 @@
+//===- Threads.h - the threads of a GPU -------------------------*- C++ -*-===//
+//
+// A block has 128 threads, in groups of 16: as many as a reduction has partial
+// results (codegen/kernel). A small work unit is a group's, a large one a
+// block's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_GPU_THREADS_H
+#define FOVEA_CODEGEN_GPU_THREADS_H
+
+#include "codegen/kernel/KernelBuilder.h"
+
+namespace fovea::codegen {
+
+constexpr int64_t groupThreads = 16;
+constexpr int64_t blockThreads = 128;
+
+/// What a thread knows of itself, as i64.
+mlir::Value threadInBlock(KernelBuilder &kernel);
+mlir::Value blockNumber(KernelBuilder &kernel);
+mlir::Value numBlocks(KernelBuilder &kernel);
+
+/// All threads of the block have arrived, and see what each has written.
+void waitForBlock(KernelBuilder &kernel);
+
+/// A block of so many threads as a team, and the group of this thread as one.
+Team blockTeam(KernelBuilder &kernel, int64_t threads);
+Team groupTeam(KernelBuilder &kernel);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_GPU_THREADS_H

@@ -1,0 +1,219 @@
+//===- Device.cpp - the GPU of this process -------------------------------===//
+
+#include "runtime/device/Device.h"
+#include "runtime/device/Launch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+
+using namespace fovea::runtime;
+
+namespace {
+
+/// The functions of the driver.
+struct Driver {
+#define CUDA_FUNCTION(name, arguments) int(*name) arguments = nullptr;
+#include "runtime/device/CudaApi.def"
+
+  Status load();
+};
+
+class CudaDevice final : public Device {
+public:
+  Status open();
+
+  const std::string &name() const override { return ownName; }
+  int major() const override { return ownMajor; }
+  int minor() const override { return ownMinor; }
+  int64_t totalBytes() const override { return bytes; }
+  void *allocate(size_t bytes) override;
+  void free(void *memory) override;
+  void launch(const KernelLaunch &launch) override;
+  void wait() override;
+
+private:
+  std::string text(int error) const;
+  void check(int error, const char *what) const;
+  void *function(const KernelLaunch &launch);
+
+  Driver driver;
+  std::string ownName;
+  int ownMajor = 0, ownMinor = 0, processors = 1;
+  int64_t bytes = 0;
+  void *context = nullptr;
+  std::mutex mutex; // of the following
+  std::map<const void *, void *> modules;
+  std::map<const char *, void *> functions;
+};
+
+} // namespace
+
+Status Driver::load() {
+  constexpr const char *file = "libcuda.so.1";
+  // It stays open: its own threads end with the process.
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Status::machine(
+        fmt::format("there is no GPU that can be used: the driver of CUDA "
+                    "('{}') is not installed",
+                    file));
+#define CUDA_FUNCTION(name, arguments)                                         \
+  name = reinterpret_cast<decltype(name)>(dlsym(library, #name));              \
+  if (!name)                                                                   \
+    return Status::machine("the driver of CUDA is too old: it has no '" #name  \
+                           "'");
+#include "runtime/device/CudaApi.def"
+  return Status::success();
+}
+
+std::string CudaDevice::text(int error) const {
+  const char *text = nullptr;
+  driver.cuGetErrorString(error, &text);
+  return text ? text : fmt::format("error {}", error);
+}
+
+void CudaDevice::check(int error, const char *what) const {
+  if (error == 0)
+    return;
+  fmt::print(stderr, "error: the GPU '{}' cannot {}: {}\n", ownName, what,
+             text(error));
+  (void)std::fflush(stdout);
+  std::_Exit(3);
+}
+
+Status CudaDevice::open() {
+  constexpr int oldest = 12000; // CUDA 12.0, of PTX 8.0
+  if (Status status = driver.load(); status.failed())
+    return status;
+  auto unusable = [](const std::string &why) {
+    return Status::machine("there is no GPU that can be used: " + why);
+  };
+  int version = 0, count = 0, device = 0;
+  if (int error = driver.cuInit(0))
+    return unusable(text(error));
+  driver.cuDriverGetVersion(&version);
+  if (version < oldest)
+    return Status::machine(
+        fmt::format("the driver of CUDA has version {}.{}, but 12.0 is needed",
+                    version / 1000, version % 1000 / 10));
+  if (int error = driver.cuDeviceGetCount(&count))
+    return unusable(text(error));
+  if (count == 0)
+    return unusable("the driver shows none; 'CUDA_VISIBLE_DEVICES' may hide "
+                    "it");
+  if (int error = driver.cuDeviceGet(&device, 0))
+    return unusable(text(error));
+  char name[256] = {};
+  driver.cuDeviceGetName(name, sizeof(name) - 1, device);
+  ownName = name;
+  // CU_DEVICE_ATTRIBUTE_..
+  constexpr int processorCount = 16, majorNumber = 75, minorNumber = 76,
+                concurrentManagedAccess = 89;
+  int isConcurrent = 0;
+  driver.cuDeviceGetAttribute(&processors, processorCount, device);
+  driver.cuDeviceGetAttribute(&ownMajor, majorNumber, device);
+  driver.cuDeviceGetAttribute(&ownMinor, minorNumber, device);
+  driver.cuDeviceGetAttribute(&isConcurrent, concurrentManagedAccess, device);
+  if (!isConcurrent)
+    return unusable("'" + ownName + "' does not share memory with its host");
+  size_t total = 0;
+  driver.cuDeviceTotalMem_v2(&total, device);
+  bytes = static_cast<int64_t>(total);
+  if (int error = driver.cuDevicePrimaryCtxRetain(&context, device))
+    return unusable(text(error));
+  return Status::success();
+}
+
+void *CudaDevice::allocate(size_t bytes) {
+  constexpr unsigned attachGlobal = 1;
+  void *memory = nullptr;
+  driver.cuCtxSetCurrent(context);
+  if (driver.cuMemAllocManaged(&memory, bytes, attachGlobal) != 0)
+    return nullptr;
+  return memory;
+}
+
+void CudaDevice::free(void *memory) {
+  driver.cuCtxSetCurrent(context);
+  driver.cuMemFree_v2(memory);
+}
+
+void *CudaDevice::function(const KernelLaunch &launch) {
+  std::lock_guard lock(mutex);
+  void *&function = functions[launch.name];
+  if (function)
+    return function;
+  void *&module = modules[launch.image];
+  if (!module)
+    check(driver.cuModuleLoadData(&module, launch.image), "load the kernels");
+  check(driver.cuModuleGetFunction(&function, module, launch.name),
+        "find a kernel");
+  return function;
+}
+
+void CudaDevice::launch(const KernelLaunch &launch) {
+  if (launch.units <= 0)
+    return;
+  check(driver.cuCtxSetCurrent(context), "be used by this thread");
+  // Blocks take further units in turns: more than run at once gain nothing.
+  constexpr int64_t blocksOfProcessor = 32;
+  int64_t blocks = (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
+  blocks = std::min(blocks, processors * blocksOfProcessor);
+  int64_t units = launch.units;
+  auto start = std::chrono::steady_clock::now();
+  void *parameters[] = {const_cast<int64_t *>(launch.list), &units};
+  check(driver.cuLaunchKernel(function(launch), static_cast<unsigned>(blocks),
+                              1, 1, static_cast<unsigned>(launch.threads), 1, 1,
+                              /*sharedBytes=*/0, /*stream=*/nullptr, parameters,
+                              nullptr),
+        "launch a kernel");
+  if (!observer)
+    return;
+  wait();
+  observer(launch.name, std::chrono::duration<double>(
+                            std::chrono::steady_clock::now() - start)
+                            .count());
+}
+
+void CudaDevice::wait() {
+  check(driver.cuCtxSetCurrent(context), "be used by this thread");
+  check(driver.cuStreamSynchronize(nullptr), "run the kernels");
+}
+
+//===----------------------------------------------------------------------===//
+// The one of the process
+//===----------------------------------------------------------------------===//
+
+static Device *opened = nullptr;
+
+Device *Device::current() { return opened; }
+
+Status Device::open() {
+  if (opened)
+    return Status::success();
+  auto device = std::make_unique<CudaDevice>();
+  if (Status status = device->open(); status.failed())
+    return status;
+  // There until the process ends: memory of it may be given back late.
+  opened = device.release();
+  return Status::success();
+}
+
+extern "C" void fovea_launch(const void *image, int64_t, const char *name,
+                             const int64_t *list, int64_t, int64_t units,
+                             int64_t threads, int64_t unitsAtOnce) {
+  Device::current()->launch({.image = image,
+                             .name = name,
+                             .list = list,
+                             .units = units,
+                             .threads = threads,
+                             .unitsAtOnce = unitsAtOnce});
+}
+
+extern "C" void fovea_launch_wait(void) { Device::current()->wait(); }

@@ -1,0 +1,21 @@
+//===- Launch.h - what compiled code calls of a device --------------------===//
+
+#ifndef FOVEA_RUNTIME_DEVICE_LAUNCH_H
+#define FOVEA_RUNTIME_DEVICE_LAUNCH_H
+
+#include <cstdint>
+
+extern "C" {
+
+/// Has the device that was opened (runtime/device/Device.h) run the kernel
+/// `name` of `image`, which has `size` bytes, for `units` work units, after
+/// what was launched before. `list`, of `slots` numbers, is copied.
+void fovea_launch(const void *image, int64_t size, const char *name,
+                  const int64_t *list, int64_t slots, int64_t units,
+                  int64_t threads, int64_t unitsAtOnce);
+
+/// What was launched is done.
+void fovea_launch_wait(void);
+}
+
+#endif // FOVEA_RUNTIME_DEVICE_LAUNCH_H

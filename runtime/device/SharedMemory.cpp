@@ -1,0 +1,78 @@
+//===- SharedMemory.cpp - memory that a device reads as well --------------===//
+
+#include "runtime/device/SharedMemory.h"
+#include "runtime/device/Device.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+using namespace fovea::runtime;
+
+namespace {
+/// What comes from a device, and how large it is: what was there before the
+/// device was opened does not.
+struct Blocks {
+  std::mutex mutex;
+  std::map<const void *, size_t> bytes;
+};
+} // namespace
+
+/// There until the process ends: vectors of static life come after it.
+static Blocks &blocks() {
+  static auto *all = new Blocks;
+  return *all;
+}
+
+void *fovea::runtime::allocateShared(size_t bytes, size_t alignment) {
+  bytes = std::max<size_t>(bytes, 1);
+  Device *device = Device::current();
+  if (!device)
+    return std::aligned_alloc(alignment,
+                              (bytes + alignment - 1) / alignment * alignment);
+  void *memory = device->allocate(bytes);
+  if (!memory)
+    return nullptr;
+  Blocks &all = blocks();
+  std::lock_guard lock(all.mutex);
+  all.bytes[memory] = bytes;
+  return memory;
+}
+
+void *fovea::runtime::newShared(size_t bytes, size_t alignment) {
+  while (true) {
+    if (void *memory = allocateShared(bytes, alignment))
+      return memory;
+    std::new_handler handler = std::get_new_handler();
+    if (!handler)
+      std::__throw_bad_alloc();
+    handler();
+  }
+}
+
+void fovea::runtime::freeShared(void *memory) {
+  if (!memory)
+    return;
+  if (Device *device = Device::current()) {
+    Blocks &all = blocks();
+    std::lock_guard lock(all.mutex);
+    if (all.bytes.erase(memory) != 0)
+      return device->free(memory);
+  }
+  std::free(memory);
+}
+
+bool fovea::runtime::isShared(const void *memory) {
+  if (!Device::current())
+    return true;
+  Blocks &all = blocks();
+  std::lock_guard lock(all.mutex);
+  auto after = all.bytes.upper_bound(memory);
+  if (after == all.bytes.begin())
+    return false;
+  --after;
+  return static_cast<const char *>(memory) <
+         static_cast<const char *>(after->first) + after->second;
+}

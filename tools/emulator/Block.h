@@ -1,0 +1,94 @@
+//===- Block.h - the threads of a grid, one after the other -----*- C++ -*-===//
+//
+// A thread is a fiber of this process: it runs until it has to wait for others.
+// Which one goes on then, a schedule says; a kernel has to give the same under
+// each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TOOLS_EMULATOR_BLOCK_H
+#define FOVEA_TOOLS_EMULATOR_BLOCK_H
+
+#include "tools/emulator/Memory.h"
+
+#include <csetjmp>
+#include <functional>
+#include <random>
+#include <ucontext.h>
+#include <vector>
+
+namespace fovea::emulator {
+
+/// What is wrong on purpose: tests ask whether it is seen.
+enum class Fault { None, Barriers, Blocks, Memory };
+
+enum class Schedule { Ascending, Descending, Shuffled };
+
+struct Grid {
+  uint32_t blocks = 1, threads = 1;
+};
+
+/// What a thread reads of itself; kernels find it by its name.
+struct Registers {
+  uint32_t tid = 0, ctaid = 0, ntid = 0, nctaid = 0;
+};
+
+class Machine {
+public:
+  /// Runs `kernel` in every thread of a grid. `waits`: whether it may wait for
+  /// others at all. Returns what went wrong; empty: nothing.
+  std::string run(const Grid &grid, bool waits,
+                  const std::function<void()> &kernel);
+
+  // What kernels call.
+  void waitForBlock();
+  void waitForGroup(uint32_t mask);
+  uint32_t shuffle(uint32_t mask, uint32_t value, uint32_t source);
+  void touch(const char *address, size_t bytes, bool writes);
+
+  Memory memory;
+  Registers registers;
+  Schedule schedule = Schedule::Ascending;
+  uint32_t seed = 0;
+  Fault fault = Fault::None;
+  bool isWatched = true;
+
+private:
+  enum class State { Ready, AtBlock, AtGroup, Done };
+  struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack;
+    State state = State::Done;
+    uint32_t mask = 0;
+    Access access;
+    /// What it gives others; by turns, so that a fast one overwrites nothing.
+    uint32_t given[2] = {0, 0};
+  };
+
+  static void enter();
+  void runBlock(uint32_t block, bool waits);
+  void runFibers();
+  void stopAt(State state);
+  bool release(uint32_t number);
+  std::vector<uint32_t> order(uint32_t count);
+  void blame(const std::string &what);
+  uint32_t warpFirst() const { return current / 32 * 32; }
+
+  Grid grid;
+  const std::function<void()> *kernel = nullptr;
+  std::vector<Fiber> fibers;
+  ucontext_t home;
+  uint32_t current = 0, block = 0;
+  bool isFiber = false;
+  std::jmp_buf end; // of a thread without a fiber that has failed
+  Access alone;     // of a kernel whose threads do not wait
+  std::string failure;
+  std::mt19937 random;
+};
+
+/// The one of this process.
+Machine &machine();
+
+} // namespace fovea::emulator
+
+#endif // FOVEA_TOOLS_EMULATOR_BLOCK_H

@@ -1,0 +1,214 @@
+//===- Driver.cpp - CUDA's driver by an emulator --------------------------===//
+//
+// The functions of runtime/device/CudaApi.def. The environment says how it
+// behaves:
+//
+//   FOVEA_EMULATOR_SCHEDULE    ascending, descending, or a number: shuffled so
+//   FOVEA_EMULATOR_PROCESSORS  how many there are: the size of grids
+//   FOVEA_EMULATOR_DEVICES     how many devices there are
+//   FOVEA_EMULATOR_BYTES       what a device has
+//   FOVEA_EMULATOR_VERSION     of the driver, as 13000
+//   FOVEA_EMULATOR_CAPABILITY  of the device, as 75; 0: the emulator's own
+//   FOVEA_EMULATOR_BROKEN      1: the driver does not start
+//   FOVEA_EMULATOR_MANAGED     0: the device does not share memory
+//   FOVEA_EMULATOR_LOG         a file that gets a line for each launch
+//   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
+//   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
+//                              barriers (nobody waits for a block), blocks (all
+//                              think that they are the first), or memory (the
+//                              last number of what is allocated is missing)
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/emulator/Block.h"
+#include "tools/emulator/Module.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fmt/format.h>
+#include <mutex>
+
+using namespace fovea::emulator;
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+static constexpr int badValue = 1, outOfMemory = 2, notInitialized = 3,
+                     noDevice = 100, badImage = 200, notFound = 500,
+                     launchFailed = 719;
+
+static int64_t numberOf(const char *name, int64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoll(text, nullptr, 10) : otherwise;
+}
+
+static int64_t totalBytes() {
+  return numberOf("FOVEA_EMULATOR_BYTES", int64_t(1) << 33);
+}
+
+/// What went wrong last; the driver has no sentences of its own.
+static std::string &lastError() {
+  static std::string text;
+  return text;
+}
+static bool hasFailed = false;
+static int64_t usedBytes = 0;
+static std::map<void *, int64_t> &sizes() {
+  static auto *all = new std::map<void *, int64_t>;
+  return *all;
+}
+
+static int answer(int code, const std::string &text) {
+  lastError() = text;
+  return code;
+}
+
+EXPORT cuInit(unsigned) {
+  if (numberOf("FOVEA_EMULATOR_BROKEN", 0) != 0)
+    return answer(notInitialized, "the driver does not start");
+  Machine &own = machine();
+  const char *schedule = std::getenv("FOVEA_EMULATOR_SCHEDULE");
+  std::string_view name = schedule ? schedule : "ascending";
+  own.schedule = name == "ascending"    ? Schedule::Ascending
+                 : name == "descending" ? Schedule::Descending
+                                        : Schedule::Shuffled;
+  const char *fault = std::getenv("FOVEA_EMULATOR_FAULT");
+  std::string_view wrong = fault ? fault : "";
+  own.fault = wrong == "barriers" ? Fault::Barriers
+              : wrong == "blocks" ? Fault::Blocks
+              : wrong == "memory" ? Fault::Memory
+                                  : Fault::None;
+  own.isWatched = numberOf("FOVEA_EMULATOR_WATCH", 1) != 0;
+  own.seed = static_cast<uint32_t>(numberOf("FOVEA_EMULATOR_SCHEDULE", 1));
+  return 0;
+}
+EXPORT cuDriverGetVersion(int *version) {
+  *version = static_cast<int>(numberOf("FOVEA_EMULATOR_VERSION", 13000));
+  return 0;
+}
+EXPORT cuDeviceGetCount(int *count) {
+  *count = static_cast<int>(numberOf("FOVEA_EMULATOR_DEVICES", 1));
+  return 0;
+}
+EXPORT cuDeviceGet(int *device, int number) {
+  *device = number;
+  return number == 0 ? 0 : answer(noDevice, "there is no such device");
+}
+EXPORT cuDeviceGetName(char *name, int size, int) {
+  std::strncpy(name, "emulator", size);
+  return 0;
+}
+EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
+  switch (attribute) {
+  case 16:
+    *value = static_cast<int>(numberOf("FOVEA_EMULATOR_PROCESSORS", 2));
+    return 0;
+  case 75:
+  case 76: {
+    int64_t both = numberOf("FOVEA_EMULATOR_CAPABILITY", 0);
+    *value = static_cast<int>(attribute == 75 ? both / 10 : both % 10);
+    return 0;
+  }
+  case 89:
+    *value = static_cast<int>(numberOf("FOVEA_EMULATOR_MANAGED", 1));
+    return 0;
+  default:
+    return answer(badValue, "an attribute that is not known");
+  }
+}
+EXPORT cuDeviceTotalMem_v2(size_t *bytes, int) {
+  *bytes = totalBytes();
+  return 0;
+}
+EXPORT cuDevicePrimaryCtxRetain(void **context, int) {
+  *context = &machine();
+  return 0;
+}
+EXPORT cuCtxSetCurrent(void *) { return 0; }
+
+/// Threads of the host may prepare batches while others launch.
+static std::recursive_mutex mutex;
+
+EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
+  std::lock_guard lock(mutex);
+  if (usedBytes + static_cast<int64_t>(bytes) > totalBytes())
+    return answer(outOfMemory, "out of memory");
+  bool isShort = machine().fault == Fault::Memory && bytes > sizeof(int64_t);
+  *address =
+      machine().memory.allocate(isShort ? bytes - sizeof(int32_t) : bytes);
+  if (!*address)
+    return answer(outOfMemory, "out of memory");
+  usedBytes += static_cast<int64_t>(bytes);
+  sizes()[*address] = static_cast<int64_t>(bytes);
+  return 0;
+}
+EXPORT cuMemFree_v2(void *address) {
+  std::lock_guard lock(mutex);
+  if (!machine().memory.free(address))
+    return answer(badValue, "memory that is not there is given back");
+  usedBytes -= sizes()[address];
+  sizes().erase(address);
+  return 0;
+}
+
+EXPORT cuModuleLoadData(void **module, const void *image) {
+  auto loaded = DeviceModule::load(image);
+  if (!loaded)
+    return answer(badImage, llvm::toString(loaded.takeError()));
+  *module = loaded->release();
+  return 0;
+}
+EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
+  *function = static_cast<DeviceModule *>(module)->find(name);
+  return *function
+             ? 0
+             : answer(notFound, fmt::format("there is no kernel '{}'", name));
+}
+
+static void log(const Kernel &kernel, const Grid &grid, int64_t units) {
+  static std::FILE *file = [] {
+    const char *name = std::getenv("FOVEA_EMULATOR_LOG");
+    return name ? std::fopen(name, "w") : nullptr;
+  }();
+  if (!file)
+    return;
+  fmt::print(file, "{} blocks {} threads {} units {}\n", kernel.name,
+             grid.blocks, grid.threads, units);
+  (void)std::fflush(file);
+}
+
+EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
+                      unsigned threads, unsigned, unsigned, unsigned, void *,
+                      void **parameters, void **) {
+  std::lock_guard lock(mutex);
+  if (hasFailed)
+    return launchFailed;
+  const auto &kernel = *static_cast<Kernel *>(function);
+  // By value: what the host does to its own later is nobody's business.
+  constexpr size_t mostSlots = 4096 / sizeof(int64_t) - 1;
+  static auto &list = *new std::vector<int64_t>;
+  if (list.empty()) {
+    list.resize(mostSlots);
+    machine().memory.add(list.data(), mostSlots * sizeof(int64_t),
+                         "the parameters");
+  }
+  if (kernel.slots > static_cast<int64_t>(mostSlots))
+    return answer(badValue, "a kernel has 4096 bytes of parameters at most");
+  const auto *given = static_cast<const int64_t *>(parameters[0]);
+  std::copy(given, given + kernel.slots, list.begin());
+  int64_t units = *static_cast<int64_t *>(parameters[1]);
+  Grid grid{blocks, threads};
+  log(kernel, grid, units);
+  std::string wrong = machine().run(grid, kernel.waits,
+                                    [&] { kernel.run(list.data(), units); });
+  if (wrong.empty())
+    return 0;
+  // As on a device, it is known when somebody waits.
+  hasFailed = true;
+  answer(launchFailed, fmt::format("kernel '{}': {}", kernel.name, wrong));
+  return 0;
+}
+EXPORT cuStreamSynchronize(void *) { return hasFailed ? launchFailed : 0; }
+EXPORT cuGetErrorString(int, const char **text) {
+  *text = lastError().c_str();
+  return 0;
+}

@@ -1,0 +1,168 @@
+//===- Memory.cpp - what kernels read and write ---------------------------===//
+
+#include "tools/emulator/Memory.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+using namespace fovea::emulator;
+
+/// Ahead of what is allocated and after it nothing else is.
+static constexpr size_t gap = 256;
+
+void Memory::insert(const char *address, Region region) {
+  // Zero without being written to.
+  void *shadows =
+      mmap(nullptr, region.bytes * sizeof(Shadow), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  region.shadows =
+      shadows == MAP_FAILED ? nullptr : static_cast<Shadow *>(shadows);
+  regions[address] = std::move(region);
+  recent = regions.end();
+}
+
+void *Memory::allocate(size_t bytes) {
+  size_t whole = (bytes + 2 * gap + gap - 1) / gap * gap;
+  auto *memory = static_cast<char *>(std::aligned_alloc(gap, whole));
+  if (!memory)
+    return nullptr;
+  // As f32, f64 and as an index it does harm.
+  std::memset(memory, 0xFF, whole);
+  Region region;
+  region.bytes = bytes;
+  region.isOwn = true;
+  region.name = "an allocation";
+  insert(memory + gap, std::move(region));
+  return memory + gap;
+}
+
+bool Memory::free(void *memory) {
+  auto found = regions.find(static_cast<char *>(memory));
+  if (found == regions.end() || !found->second.isOwn)
+    return false;
+  if (found->second.shadows)
+    munmap(found->second.shadows, found->second.bytes * sizeof(Shadow));
+  std::free(static_cast<char *>(memory) - gap);
+  regions.erase(found);
+  recent = regions.end();
+  return true;
+}
+
+void Memory::add(void *memory, size_t bytes, const std::string &name,
+                 bool isOfBlock) {
+  Region region;
+  region.isOfBlock = isOfBlock;
+  region.bytes = bytes;
+  region.name = name;
+  insert(static_cast<char *>(memory), std::move(region));
+}
+
+void Memory::beginBlock() {
+  for (const auto &[address, region] : regions)
+    if (region.isOfBlock)
+      std::memset(const_cast<char *>(address), 0xFF, region.bytes);
+}
+
+Memory::Regions::iterator Memory::find(const char *address) {
+  auto holds = [&](Regions::iterator region) {
+    return region != regions.end() && address >= region->first &&
+           address < region->first + region->second.bytes;
+  };
+  if (holds(recent))
+    return recent;
+  auto after = regions.upper_bound(address);
+  if (after == regions.begin())
+    return regions.end();
+  --after;
+  if (!holds(after))
+    return regions.end();
+  return recent = after;
+}
+
+static bool isSameGroup(const Access &before, const Access &now) {
+  constexpr uint32_t group = 16;
+  return before.block == now.block &&
+         before.thread / group == now.thread / group;
+}
+/// Whether a barrier stands between, of the block or of the group.
+static bool isApart(const Access &before, const Access &now) {
+  return before.block == now.block &&
+         (before.blockWaits != now.blockWaits ||
+          (isSameGroup(before, now) && before.groupWaits != now.groupWaits));
+}
+static bool isSameThread(const Access &before, const Access &now) {
+  return before.block == now.block && before.thread == now.thread;
+}
+
+bool Memory::Shadow::isFreeToWrite(const Access &now) const {
+  if (!isRead)
+    return true;
+  if (byBlocks)
+    return false;
+  if (byGroups)
+    return reader.block == now.block && reader.blockWaits != now.blockWaits;
+  return isApart(reader, now) || (!byThreads && isSameThread(reader, now));
+}
+
+void Memory::Shadow::read(const Access &now) {
+  if (isRead && !byBlocks) {
+    bool isLater =
+        reader.block == now.block && reader.blockWaits != now.blockWaits;
+    if (isLater || (!byGroups && isApart(reader, now)))
+      isRead = byThreads = byGroups = false;
+  }
+  if (isRead) {
+    byThreads |= !isSameThread(reader, now);
+    byGroups |= !isSameGroup(reader, now);
+    byBlocks |= reader.block != now.block;
+  }
+  isRead = true;
+  reader = now;
+}
+
+std::string Memory::access(const char *address, size_t bytes, bool writes,
+                           const Access &now) {
+  if (address >= stackBegin && address + bytes <= stackEnd)
+    return "";
+  auto found = find(address);
+  const char *verb = writes ? "writes" : "reads";
+  if (found == regions.end())
+    return fmt::format("{} {} bytes where no memory is", verb, bytes);
+  const Region &region = found->second;
+  size_t at = address - found->first;
+  if (at + bytes > region.bytes)
+    return fmt::format("{} bytes {} to {} of {} that has {}", verb, at,
+                       at + bytes - 1, region.name, region.bytes);
+  if (!region.shadows)
+    return "";
+  // Whoever touches an element touches its first byte.
+  Shadow &shadow = region.shadows[at];
+  bool isOther = region.isOfBlock &&
+                 ((shadow.isWritten && shadow.writer.block != now.block) ||
+                  (shadow.isRead && shadow.reader.block != now.block));
+  if (shadow.launch != launch || isOther) {
+    shadow = Shadow();
+    shadow.launch = launch;
+  }
+  auto race = [&](const Access &other, const char *what) {
+    return fmt::format(
+        "{} byte {} of {}, which thread {} of block {} {} at the "
+        "same time",
+        verb, at, region.name, other.thread, other.block, what);
+  };
+  if (shadow.isWritten && !isSameThread(shadow.writer, now) &&
+      !isApart(shadow.writer, now))
+    return race(shadow.writer, "writes");
+  if (!writes) {
+    shadow.read(now);
+    return "";
+  }
+  if (!shadow.isFreeToWrite(now))
+    return race(shadow.reader, "reads");
+  shadow.isWritten = true;
+  shadow.isRead = shadow.byThreads = shadow.byGroups = shadow.byBlocks = false;
+  shadow.writer = now;
+  return "";
+}

@@ -1,0 +1,77 @@
+//===- Memory.h - what kernels read and write -------------------*- C++ -*-===//
+//
+// Every access of a kernel is asked about here: whether the memory is there,
+// and whether another thread has something to do with it at the same time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_TOOLS_EMULATOR_MEMORY_H
+#define FOVEA_TOOLS_EMULATOR_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fovea::emulator {
+
+/// Which thread makes an access, and what it has waited for by then: accesses
+/// of two threads have an order if they are of one block and a barrier of the
+/// block stands between, or of one group and one of the group.
+struct Access {
+  uint32_t block = 0, thread = 0;
+  uint32_t blockWaits = 0, groupWaits = 0;
+};
+
+class Memory {
+public:
+  /// Filled with numbers that are none.
+  void *allocate(size_t bytes);
+  bool free(void *memory);
+  /// Memory that is there anyway: of the kernels themselves. What a block
+  /// shares is another block's afterwards.
+  void add(void *memory, size_t bytes, const std::string &name,
+           bool isOfBlock = false);
+  /// What the next block shares is nothing that it knows.
+  void beginBlock();
+  /// What a thread has for itself from here on.
+  void setStack(const char *begin, const char *end) {
+    stackBegin = begin;
+    stackEnd = end;
+  }
+
+  void beginLaunch() { ++launch; }
+  /// What is wrong with it; empty: nothing.
+  std::string access(const char *address, size_t bytes, bool writes,
+                     const Access &access);
+
+private:
+  /// Who touched a byte last in this launch: of reads one, and whether other
+  /// threads, groups or blocks read it without an order.
+  struct Shadow {
+    uint32_t launch;
+    bool isWritten, isRead, byThreads, byGroups, byBlocks;
+    Access writer, reader;
+
+    bool isFreeToWrite(const Access &now) const;
+    void read(const Access &now);
+  };
+  struct Region {
+    size_t bytes = 0;
+    Shadow *shadows = nullptr; // one for each byte; pages come as they are used
+    bool isOwn = false, isOfBlock = false;
+    std::string name;
+  };
+  using Regions = std::map<const char *, Region>;
+
+  void insert(const char *address, Region region);
+  Regions::iterator find(const char *address);
+  Regions regions;
+  Regions::iterator recent = regions.end();
+  const char *stackBegin = nullptr, *stackEnd = nullptr;
+  uint32_t launch = 0;
+};
+
+} // namespace fovea::emulator
+
+#endif // FOVEA_TOOLS_EMULATOR_MEMORY_H

@@ -1,0 +1,268 @@
+//===- Module.cpp - code of a device as code of this process --------------===//
+
+#include "tools/emulator/Module.h"
+#include "tools/emulator/Block.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace llvm;
+using namespace fovea::emulator;
+
+//===----------------------------------------------------------------------===//
+// What kernels call
+//===----------------------------------------------------------------------===//
+
+static void waitForBlock(uint32_t) { machine().waitForBlock(); }
+static void waitForGroup(uint32_t mask) { machine().waitForGroup(mask); }
+
+/// As the manual of PTX has it: `c` holds the segments and where they end.
+static uint32_t shuffleDown(uint32_t mask, uint32_t value, uint32_t distance,
+                            uint32_t c) {
+  uint32_t lane = machine().registers.tid % 32, segment = c >> 8 & 31;
+  uint32_t last = (lane & segment) | (c & 31 & ~segment);
+  uint32_t source = lane + distance;
+  return machine().shuffle(mask, value, source <= last ? source : lane);
+}
+static uint32_t shuffleIndex(uint32_t mask, uint32_t value, uint32_t number,
+                             uint32_t c) {
+  uint32_t lane = machine().registers.tid % 32, segment = c >> 8 & 31;
+  return machine().shuffle(mask, value, (lane & segment) | (number & ~segment));
+}
+static void touchRead(const char *address, uint64_t bytes) {
+  machine().touch(address, bytes, false);
+}
+static void touchWrite(const char *address, uint64_t bytes) {
+  machine().touch(address, bytes, true);
+}
+
+namespace {
+struct Replacement {
+  StringLiteral intrinsic, symbol;
+  void *function;
+  bool waits;
+};
+} // namespace
+
+static ArrayRef<Replacement> replacements() {
+  static const Replacement all[] = {
+      {"llvm.nvvm.barrier.cta.sync.aligned.all", "fovea_wait_block",
+       reinterpret_cast<void *>(&waitForBlock), true},
+      {"llvm.nvvm.bar.warp.sync", "fovea_wait_group",
+       reinterpret_cast<void *>(&waitForGroup), true},
+      {"llvm.nvvm.shfl.sync.down.i32", "fovea_shuffle_down",
+       reinterpret_cast<void *>(&shuffleDown), true},
+      {"llvm.nvvm.shfl.sync.idx.i32", "fovea_shuffle_index",
+       reinterpret_cast<void *>(&shuffleIndex), true}};
+  return all;
+}
+
+static uint32_t *registerNamed(StringRef name) {
+  Registers &registers = machine().registers;
+  if (name == "tid.x")
+    return &registers.tid;
+  if (name == "ctaid.x")
+    return &registers.ctaid;
+  if (name == "ntid.x")
+    return &registers.ntid;
+  return name == "nctaid.x" ? &registers.nctaid : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// From one machine to the other
+//===----------------------------------------------------------------------===//
+
+/// An address of this process as a constant.
+static Constant *addressOf(LLVMContext &context, void *memory) {
+  return ConstantExpr::getIntToPtr(
+      ConstantInt::get(Type::getInt64Ty(context),
+                       reinterpret_cast<uint64_t>(memory)),
+      PointerType::get(context, 0));
+}
+
+static Error replaceIntrinsic(Function &intrinsic,
+                              DenseSet<Function *> &waiting) {
+  LLVMContext &context = intrinsic.getContext();
+  StringRef name = intrinsic.getName(), own = name;
+  if (own.consume_front("llvm.nvvm.read.ptx.sreg.")) {
+    uint32_t *place = registerNamed(own);
+    if (!place)
+      return createStringError("a register that is not known: " + name);
+    for (User *user : make_early_inc_range(intrinsic.users())) {
+      auto *call = cast<CallInst>(user);
+      auto *load = new LoadInst(call->getType(), addressOf(context, place), "",
+                                /*isVolatile=*/true, call->getIterator());
+      call->replaceAllUsesWith(load);
+      call->eraseFromParent();
+    }
+    intrinsic.eraseFromParent();
+    return Error::success();
+  }
+  for (const Replacement &each : replacements()) {
+    if (name != each.intrinsic)
+      continue;
+    if (each.waits)
+      for (User *user : intrinsic.users())
+        waiting.insert(cast<CallInst>(user)->getFunction());
+    intrinsic.replaceAllUsesWith(addressOf(context, each.function));
+    for (User *user : make_early_inc_range(intrinsic.users()))
+      cast<CallInst>(user)->setCalledOperand(addressOf(context, each.function));
+    intrinsic.eraseFromParent();
+    return Error::success();
+  }
+  return createStringError("an operation that is not known: " + name);
+}
+
+/// Asks ahead of every access.
+static void watch(Function &function) {
+  Module &module = *function.getParent();
+  LLVMContext &context = function.getContext();
+  const DataLayout &layout = module.getDataLayout();
+  Type *pointer = PointerType::get(context, 0),
+       *number = Type::getInt64Ty(context);
+  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, number},
+                                 /*isVarArg=*/false);
+  SmallVector<Instruction *> accesses;
+  for (Instruction &each : instructions(function))
+    if (isa<LoadInst, StoreInst, MemIntrinsic>(each))
+      accesses.push_back(&each);
+  for (Instruction *each : accesses) {
+    IRBuilder<> builder(each);
+    auto ask = [&](Value *address, Value *bytes, bool writes) {
+      if (address->getType() != pointer)
+        address = builder.CreateAddrSpaceCast(address, pointer);
+      void *asked = writes ? reinterpret_cast<void *>(&touchWrite)
+                           : reinterpret_cast<void *>(&touchRead);
+      builder.CreateCall(type, addressOf(context, asked),
+                         {address, builder.CreateZExtOrTrunc(bytes, number)});
+    };
+    auto sizeOf = [&](Type *type) {
+      return builder.getInt64(layout.getTypeStoreSize(type));
+    };
+    if (auto *load = dyn_cast<LoadInst>(each)) {
+      // Registers are read so.
+      if (!load->isVolatile())
+        ask(load->getPointerOperand(), sizeOf(load->getType()), false);
+    } else if (auto *store = dyn_cast<StoreInst>(each)) {
+      ask(store->getPointerOperand(),
+          sizeOf(store->getValueOperand()->getType()), true);
+    } else if (auto *all = dyn_cast<MemIntrinsic>(each)) {
+      ask(all->getDest(), all->getLength(), true);
+      if (auto *copy = dyn_cast<MemTransferInst>(all))
+        ask(copy->getSource(), copy->getLength(), false);
+    }
+  }
+}
+
+/// Whether a function waits for other threads, itself or by what it calls.
+static bool mayWait(Function *function, DenseSet<Function *> &waiting) {
+  if (waiting.contains(function))
+    return true;
+  for (Instruction &each : instructions(*function))
+    if (auto *call = dyn_cast<CallInst>(&each))
+      if (Function *callee = call->getCalledFunction();
+          callee && !callee->isDeclaration() && mayWait(callee, waiting))
+        return true;
+  return false;
+}
+
+static Error retarget(Module &module, const orc::LLJIT &jit,
+                      std::map<std::string, Kernel> &kernels) {
+  module.setTargetTriple(jit.getTargetTriple());
+  module.setDataLayout(jit.getDataLayout());
+  DenseSet<Function *> waiting;
+  for (Function &function : make_early_inc_range(module))
+    if (function.getName().starts_with("llvm.nvvm."))
+      if (Error error = replaceIntrinsic(function, waiting))
+        return error;
+  for (Function &function : module) {
+    for (StringRef name : {"target-cpu", "target-features"})
+      function.removeFnAttr(name);
+    if (function.isDeclaration())
+      continue;
+    // All of it is of use: the emulator looks for what is wrong.
+    function.addFnAttr("target-features", "+avx2,+fma");
+    if (function.getCallingConv() == CallingConv::PTX_Kernel) {
+      Kernel kernel;
+      kernel.name = function.getName().str();
+      kernel.waits = mayWait(&function, waiting);
+      if (Type *list = function.getParamByValType(0))
+        kernel.slots = static_cast<int64_t>(list->getArrayNumElements());
+      function.removeParamAttr(0, Attribute::ByVal);
+      function.setCallingConv(CallingConv::C);
+      kernels[kernel.name] = kernel;
+    }
+    if (machine().isWatched)
+      watch(function);
+  }
+  // What threads share is found by its name.
+  for (GlobalVariable &global : module.globals())
+    global.setLinkage(GlobalValue::ExternalLinkage);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
+  static const bool isReady = [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)isReady;
+  const auto *bytes = static_cast<const char *>(image);
+  constexpr uint32_t wrapperMagic = 0x0B17C0DE;
+  if (support::endian::read32le(bytes) != wrapperMagic)
+    return createStringError("no LLVM IR");
+  StringRef text(bytes + support::endian::read32le(bytes + 8),
+                 support::endian::read32le(bytes + 12));
+  auto context = std::make_unique<LLVMContext>();
+  Expected<std::unique_ptr<Module>> module =
+      parseBitcodeFile(MemoryBufferRef(text, "device"), *context);
+  if (!module)
+    return module.takeError();
+  auto result = std::make_unique<DeviceModule>();
+  auto made = orc::LLJITBuilder().create();
+  if (!made)
+    return made.takeError();
+  result->jit = std::move(*made);
+  if (Error error = retarget(**module, *result->jit, result->kernels))
+    return std::move(error);
+  struct Shared {
+    std::string name;
+    size_t bytes;
+    bool isOfBlock;
+  };
+  std::vector<Shared> shared;
+  for (GlobalVariable &global : (*module)->globals())
+    shared.push_back(
+        {global.getName().str(),
+         (*module)->getDataLayout().getTypeAllocSize(global.getValueType()),
+         global.getAddressSpace() == 3});
+  if (Error error = result->jit->addIRModule(
+          orc::ThreadSafeModule(std::move(*module), std::move(context))))
+    return std::move(error);
+  for (auto &[name, kernel] : result->kernels) {
+    auto address = result->jit->lookup(name);
+    if (!address)
+      return address.takeError();
+    kernel.run = address->toPtr<void (*)(const int64_t *, int64_t)>();
+  }
+  for (const Shared &each : shared) {
+    auto address = result->jit->lookup(each.name);
+    if (!address)
+      return address.takeError();
+    machine().memory.add(address->toPtr<void *>(), each.bytes,
+                         "'" + each.name + "'", each.isOfBlock);
+  }
+  return result;
+}
+
+Kernel *DeviceModule::find(const std::string &name) {
+  auto found = kernels.find(name);
+  return found == kernels.end() ? nullptr : &found->second;
+}
