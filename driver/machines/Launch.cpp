@@ -98,6 +98,8 @@ static void sayHeldBack(int rank) {
 [[noreturn]] static void endAll(int code) {
   const char *number = std::getenv("PMI_FD");
   if (number && (!isTogether || *isTogether == 0)) {
+    // What was said is on its way through the same mpirun.
+    usleep(300'000);
     std::string text = fmt::format("cmd=abort exitcode={}\n", code);
     [[maybe_unused]] ssize_t count =
         write(std::atoi(number), text.data(), text.size());
