@@ -1,6 +1,7 @@
 //===- BodyEmitter.cpp - the scalars of a body as scalars or vectors ------===//
 
 #include "codegen/kernel/BodyEmitter.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/batch/Batch.h"
 
 using namespace mlir;
@@ -385,6 +386,29 @@ static Value insideWhole(KernelBuilder &builder, Value x) {
                         builder.constant(type, 0));
 }
 
+/// x // n of whole numbers, rounded down, where n may be anything: 0 gives 0,
+/// and the quotient by -1 wraps. Processors trap on both.
+static Value divideAny(KernelBuilder &builder, Value x, Value n) {
+  auto whole = [&](int64_t number) {
+    return builder.splat(builder.number(number), lanesOf(n));
+  };
+  Value isZero = builder.compare(CmpIPredicate::eq, n, whole(0));
+  Value isMinusOne = builder.compare(CmpIPredicate::eq, n, whole(-1));
+  Value divisor =
+      builder.select(builder.either(isZero, isMinusOne), whole(1), n);
+  Value quotient = builder.create<arith::FloorDivSIOp>(x, divisor);
+  Value negative = builder.create<arith::SubIOp>(whole(0), x);
+  return builder.select(isZero, whole(0),
+                        builder.select(isMinusOne, negative, quotient));
+}
+
+/// Whether a divisor is a number by which everything can be divided.
+static bool isSafeDivisor(Value n) {
+  APInt number;
+  return matchPattern(n, m_ConstantInt(&number)) && !number.isZero() &&
+         !number.isAllOnes();
+}
+
 /// The op on scalars or vectors, whichever its operands are.
 void BodyEmitter::emitScalar(Operation &op) {
   SmallVector<Value> operands;
@@ -400,6 +424,10 @@ void BodyEmitter::emitScalar(Operation &op) {
   for (auto [i, operand] : llvm::enumerate(operands))
     if (!isSelect || i != 0 || lanesOf(operand))
       operand = builder.splat(operand, width);
+  if (isa<arith::FloorDivSIOp>(op) && !isSafeDivisor(op.getOperand(1))) {
+    values[op.getResult(0)] = divideAny(builder, operands[0], operands[1]);
+    return;
+  }
   Type type = op.getResult(0).getType();
   if (type.isIndex())
     type = builder.getI64Type();

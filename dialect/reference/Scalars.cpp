@@ -54,9 +54,12 @@ static bool cannotDivide(int64_t a, int64_t b, Fault &fault) {
   return fault != nullptr;
 }
 
-static int64_t floorDivide(int64_t a, int64_t b, Fault &fault) {
-  if (cannotDivide(a, b, fault))
+/// As compiled code does: a // 0 is 0, and the quotient by -1 wraps.
+static int64_t floorDivide(int64_t a, int64_t b, Fault &) {
+  if (b == 0)
     return 0;
+  if (b == -1)
+    return wrap(0 - static_cast<uint64_t>(a));
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
