@@ -21,14 +21,27 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether `op` is the sum over one length of what each example has there,
-/// which does not lie one beside the other: a log-likelihood.
+/// Whether `op` reads rows, each at the place of its index.
+static bool readsRows(ComputeOp op) {
+  WalkResult walk = op.walk([&](ReadOp read) {
+    if (read.getIndices().size() < 2)
+      return WalkResult::advance();
+    AccessIndex row = classify(read.getIndices()[0], op);
+    return row.kind == AccessIndex::Iterator && row.offset == 0
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
+}
+
+/// Whether `op` is the sum over one length of an element of each row, which do
+/// not lie one beside the other: a log-likelihood.
 static bool hasScatteredTerms(ComputeOp op) {
   return isa<ProgramOp>(op->getParentOp()) && batchOf(op) == BatchKind::each &&
          op.getReducer() == Reducer::sum && op.getNumIndices() == 1 &&
          op.getNumParallel() == 0 && op.getLower()[0] == 0 &&
          !op.hasCondition() && isa<StringAttr>(op.getExtents()[0]) &&
-         bestPartialIndex(op) < 0;
+         bestPartialIndex(op) < 0 && readsRows(op);
 }
 
 /// sum[i](f(i)) of an example becomes sum[i](g[i]) with g[i] = f(i).

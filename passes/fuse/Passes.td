@@ -339,8 +339,7 @@ def OrderSums : Pass<"attn-order-sums", "::mlir::ModuleOp"> {
       names the reduction index whose elements have 16 partial results: element i
       belongs to number i mod 16, and in the end number i is combined with i + 8,
       then with i + 4, i + 2, i + 1. Without it there is one chain. A sum over a
-      length of what does not lie one beside the other, as a log-likelihood,
-      becomes an equation that names its terms, and their sum; a sum over the
+      length of an element of each row, as a log-likelihood, becomes an equation that names its terms, and their sum; a sum over the
       examples of products of theirs becomes the product of each, and their sum.
     * After: all that changes equations, and `attn-name-products`.
     * Not: products, whose elements are one chain each, and reductions along
