@@ -110,12 +110,11 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
     * `examples`: C is a sum over the examples, whose terms are consecutive.
     * `each`: one product for each example and each place of `batch`.
 
-    `run(5)`, the last of the terms (the last of the columns, of `examples`):
-    A (B) is gathered, as by a convolution. Its last axis is read along that
-    index. Where such a run begins is computed for each place of all other
-    indices, from whatever the body says; where the condition does not hold, or
-    the array ends and 0 stands outside of it, the run is 0. Only then there are
-    several columns.
+    `run(5)`, the last of the terms (the last of the rows, of `examples`): A is
+    gathered, as by a convolution. Its last axis is read along that index.
+    Where such a run begins is computed for each place of all other indices,
+    from whatever the body says; where the condition does not hold, or the
+    array ends and 0 stands outside of it, the run is 0.
 
     `columns(1 from 4 to 8)`: C is 0 outside of these columns.
     `columns(1 in -3 to 0)`: C is 0 where column - row is outside of the band;
