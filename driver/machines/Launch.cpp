@@ -124,6 +124,10 @@ static void sayHeldBack(int rank) {
     endAll(WEXITSTATUS(status));
   }
   int number = WTERMSIG(status);
+  // The library of messages aborts where another rank has gone: that one's
+  // watcher says what happened, and mpirun then asks this one to end.
+  if (number == SIGABRT)
+    usleep(1'500'000);
   // It was asked to end, or nobody reads what it says.
   if (isAsked != 0 || number == SIGPIPE || number == SIGTERM ||
       number == SIGHUP || number == SIGINT)
