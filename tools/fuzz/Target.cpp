@@ -77,7 +77,7 @@ std::string fuzz::wordingMistake(StringRef printed) {
   // Made-up indices, ops, adjoints `d x`, and verifiers.
   static const Regex inside(
       "(^|[^A-Za-z0-9_.])[dp][0-9]+([^A-Za-z0-9_.]|$)|adjoint|attn\\.|scf\\.|"
-      "arith\\.|'d |[ (]d [a-z_]+[],.0-9)']|' op |internal error");
+      "arith\\.|'d [a-z_]|[ (]d [a-z_]+[],.0-9)']|' op |internal error");
   std::set<StringRef> said;
   for (StringRef line : split(printed, '\n')) {
     // `file:line:col: error: text`, or no place.
