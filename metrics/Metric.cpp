@@ -24,6 +24,8 @@ static const char *nameOf(Tokeniser tokeniser) {
     return "13a";
   case Tokeniser::Chars:
     return "char";
+  case Tokeniser::CharsAndBlanks:
+    return "char+blank";
   }
   return "";
 }
@@ -427,7 +429,7 @@ const std::vector<std::string_view> &Metric::names() {
   static const std::vector<std::string_view> all = {
       "bleu",     "bleu-1",  "bleu-2",       "bleu-3", "bleu-4",  "chrf",
       "meteor",   "rouge-l", "rouge-l-coco", "cider",  "cider-d", "bracket-f1",
-      "accuracy", "exact",   "per",          "wer",    "edit"};
+      "accuracy", "exact",   "per",          "wer",    "cer",     "edit"};
   return all;
 }
 
@@ -462,6 +464,11 @@ std::unique_ptr<Metric> Metric::create(std::string_view name,
     return std::make_unique<ErrorRate>("PER", options);
   if (name == "wer")
     return std::make_unique<ErrorRate>("WER", options);
+  if (name == "cer") {
+    MetricOptions ofCharacters = options;
+    ofCharacters.tokeniser = Tokeniser::CharsAndBlanks;
+    return std::make_unique<ErrorRate>("CER", ofCharacters);
+  }
   if (name == "edit")
     return std::make_unique<EditDistance>("edit", options);
   if (name == "rouge-l")

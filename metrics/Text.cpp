@@ -148,8 +148,15 @@ Tokens fovea::metrics::tokenise(std::string_view line, Tokeniser tokeniser) {
   if (tokeniser == Tokeniser::None)
     return splitWords(text);
   Tokens characters;
-  for (char32_t c : text)
-    if (!isSpace(c))
+  bool isAfterBlank = false;
+  for (char32_t c : text) {
+    bool isBlank = isSpace(c);
+    if (!isBlank && isAfterBlank && !characters.empty() &&
+        tokeniser == Tokeniser::CharsAndBlanks)
+      characters.emplace_back(1, U' ');
+    if (!isBlank)
       characters.emplace_back(1, c);
+    isAfterBlank = isBlank;
+  }
   return characters;
 }

@@ -25,9 +25,10 @@ std::u32string lower(std::u32string_view text);
 
 /// How a line becomes tokens.
 enum class Tokeniser {
-  None,  // what stands between spaces
-  V13a,  // mteval-v13a, the tokenisation of WMT
-  Chars, // each code point that is no space
+  None,           // what stands between spaces
+  V13a,           // mteval-v13a, the tokenisation of WMT
+  Chars,          // each code point that is no space
+  CharsAndBlanks, // the same, and one blank where words meet
 };
 
 /// Splits a line. V13a is the tokenisation of `mteval-v13a.pl` as sacreBLEU

@@ -40,10 +40,11 @@ ArrayRef<StringRef> fovea::fov::decodeTreatments() {
 
 ArrayRef<StringRef> fovea::fov::metrics() {
   static constexpr StringRef names[] = {
-      "bleu",          "chrf",       "meteor",   "rouge_l",
-      "cider",         "cider_d",    "per",      "wer",
-      "error_rate",    "perplexity", "accuracy", "exact",
-      "edit_distance", "bits_wrong", "bound",    "bracket_f1"};
+      "bleu",       "bleu_1",     "bleu_2",   "bleu_3",        "bleu_4",
+      "chrf",       "meteor",     "rouge_l",  "rouge_l_coco",  "cider",
+      "cider_d",    "bracket_f1", "accuracy", "exact",         "per",
+      "wer",        "cer",        "edit",     "edit_distance", "error_rate",
+      "perplexity", "bits_wrong", "bound"};
   return names;
 }
 

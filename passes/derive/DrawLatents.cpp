@@ -13,6 +13,7 @@
 #include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
 #include "passes/derive/ReadMeans.h"
+#include "passes/derive/SumOverPlaces.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -540,7 +541,8 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       // A choice at each of several places, and that at its boundary.
       llvm::StringMap<ChoiceOp> several, starts;
       for (ChoiceOp choice : latents)
-        if (kindOf(choice) == "enumerate" && rankOf(choice) > 0) {
+        if ((kindOf(choice) == "enumerate" && rankOf(choice) > 0) ||
+            kindOf(choice) == "marginal") {
           ChoiceOp &known = several[choice.getTarget()];
           if (!known || rankOf(known) < rankOf(choice))
             known = choice;
@@ -554,7 +556,10 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       });
       for (auto &[name, choice] : several) {
         isChanged = true;
-        if (failed(enumeratePlaces(choice, starts.lookup(name))))
+        bool isSummed = kindOf(choice) == "marginal";
+        ChoiceOp start = starts.lookup(name);
+        if (failed(isSummed ? generateFromSum(choice, start)
+                            : enumeratePlaces(choice, start)))
           return signalPassFailure();
       }
       for (ChoiceOp choice : latents) {

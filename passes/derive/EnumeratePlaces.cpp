@@ -44,6 +44,11 @@ public:
 
 private:
   LogicalResult reject(Operation *op, const Twine &why);
+  /// The axes of a choice of data, observed or generated.
+  static ArrayType typeOf(ChoiceOp op) {
+    Value value = op.getResult() ? op.getResult() : op.getObserved();
+    return cast<ArrayType>(value.getType());
+  }
   LogicalResult rejectElsewhere(Operation *op) {
     return reject(op, "this depends on it at other places");
   }
@@ -84,10 +89,15 @@ private:
 } // namespace
 
 LogicalResult Enumeration::reject(Operation *op, const Twine &why) {
+  bool isDecoding = system.getSymName() == "decoding";
   InFlightDiagnostic diag =
-      choice.emitError() << "'enumerate' of '" << choice.getTarget()
+      choice.emitError() << (isDecoding ? "'marginal' of '"
+                                        : "'enumerate' of '")
+                         << choice.getTarget()
                          << "' sums over the values of each place and of the "
-                            "one before it; 'reinforce' has no such limit";
+                            "one before it; '"
+                         << (isDecoding ? "expected" : "reinforce")
+                         << "' has no such limit";
   diag.attachNote(op->getLoc()) << why;
   return failure();
 }
@@ -188,8 +198,13 @@ LogicalResult Enumeration::follow(Value array, Operation *user) {
   if (auto other = dyn_cast<ChoiceOp>(user)) {
     if (other == choice || other == start)
       return success();
-    if (other.getResult() || other.getLatent() || other->hasAttr(overName))
+    bool isGenerated = other.getResult() && !other.getLatent() &&
+                       system.getSymName() == "decoding";
+    if ((other.getResult() && !isGenerated) || other.getLatent() ||
+        other->hasAttr(overName))
       return rejectDrawn(user);
+    if (system.getSymName() == "decoding" && !isGenerated)
+      return reject(user, "this is given, and says what its values are");
     if (!llvm::is_contained(other.getParameters(), array))
       return rejectDrawn(user);
     if (!llvm::is_contained(choices, other))
@@ -254,8 +269,7 @@ LogicalResult Enumeration::find() {
         return rejectElsewhere(op);
   for (ChoiceOp one : choices) {
     const Dependence *first = nullptr;
-    auto rank = cast<ArrayType>(one.getObserved().getType()).getRank() -
-                numValueAxes(one);
+    auto rank = typeOf(one).getRank() - numValueAxes(one);
     for (Value parameter : one.getParameters()) {
       auto it = found.find(parameter);
       if (it == found.end())

@@ -24,9 +24,11 @@ public:
 
   Value total();
   void replaceBest();
+  LogicalResult drawFromSum(ChoiceOp generated);
 
 private:
-  Value logTable(ChoiceOp op, ArrayRef<Attribute> over);
+  Value logTable(ChoiceOp op, ArrayRef<Attribute> over, Attribute values);
+  Value waysTo(ChoiceOp generated, Value logps);
   Value score(Scalars &at, Value current, Value previous);
   Value atStart(Scalars &at, ArrayRef<Value> rest, Value value);
   Value lastOf(Scalars &at, Value array, ArrayRef<Value> rest, Value value);
@@ -63,20 +65,21 @@ PlaceSum::PlaceSum(const OpBuilder &builder, const Places &places, bool trained)
     if (!isChain || number != axis)
       rest.push_back(extent);
   SmallVector<Attribute> over(shape.begin(), shape.end());
-  table = logTable(choice, over);
+  table = logTable(choice, over, values);
   if (places.start)
-    start = logTable(places.start, rest);
+    start = logTable(places.start, rest, values);
 }
 
-/// log p of each value of the choice, over `over` and the values.
-Value PlaceSum::logTable(ChoiceOp op, ArrayRef<Attribute> over) {
+/// log p of each of the `values` of a choice, over `over` and the values.
+Value PlaceSum::logTable(ChoiceOp op, ArrayRef<Attribute> over,
+                         Attribute values) {
   Value given = op.getParameters()[0];
   bool isLogit = cast<StringAttr>(op.getParameterNames()[0])
                      .getValue()
                      .starts_with("logit");
   SmallVector<Attribute> all(over);
   all.push_back(values);
-  std::string label = ("log_p." + name).str();
+  std::string label = ("log_p." + op.getTarget()).str();
   if (op.getDistribution() == Distribution::categorical && isLogit)
     return compute(label, over, Reducer::log_softmax, values,
                    [&](Scalars &at) { return at.read(given); });
@@ -293,6 +296,179 @@ void PlaceSum::replaceBest() {
       }
 }
 
+//===----------------------------------------------------------------------===//
+// In decoding
+//===----------------------------------------------------------------------===//
+
+/// log p of a value and of all that was generated ahead of a place of
+/// `generated`, which has an axis more than the choice: over its places and the
+/// values. `logps`: of each symbol.
+Value PlaceSum::waysTo(ChoiceOp generated, Value logps) {
+  auto shape = cast<ArrayType>(generated.getResult().getType()).getShape();
+  SmallVector<Attribute> all(shape.begin(), shape.end());
+  all.push_back(values);
+  Value self =
+      UnrealizedConversionCastOp::create(
+          builder, loc, ArrayType::get(all, builder.getF64Type()), ValueRange())
+          .getResult(0);
+  // Of those at the place before, and of the symbol that was generated there.
+  Value ways =
+      compute("ways." + name, all, Reducer::none, {}, [&](Scalars &at) {
+        ArrayRef<Value> place = ArrayRef<Value>(at.indices).drop_back();
+        Value value = at.indices.back();
+        SmallVector<Value> before(place), own(place.drop_back());
+        before.back() = at.before(place.back());
+        before.push_back(value);
+        own.push_back(value);
+        Value isFirst =
+            arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq,
+                                  place.back(), at.place(0));
+        return at.either(
+            isFirst,
+            [&] {
+              Value prior = ReadOp::create(at.builder, loc, table, own);
+              return prior;
+            },
+            [&] {
+              ArrayRef<Value> there = ArrayRef<Value>(before).drop_back();
+              Value none = arith::ConstantOp::create(
+                  at.builder, loc,
+                  at.builder.getZeroAttr(
+                      cast<ArrayType>(generated.getResult().getType())
+                          .getElementType()));
+              Value symbol = at.readOr(generated.getResult(), there, none);
+              SmallVector<Value> where = {value};
+              llvm::append_range(where, there);
+              where.push_back(at.asPlace(symbol));
+              Value zero = at.constant(0);
+              Value sum = at.readOr(self, before, zero);
+              return at.add(sum, at.readOr(logps, where, zero));
+            });
+      });
+  self.replaceAllUsesWith(ways);
+  self.getDefiningOp()->erase();
+  return ways;
+}
+
+LogicalResult PlaceSum::drawFromSum(ChoiceOp generated) {
+  auto shape = cast<ArrayType>(generated.getResult().getType()).getShape();
+  auto over = generated->getAttrOfType<DictionaryAttr>(overName);
+  bool hasCurrent = over.getAs<BoolAttr>("current").getValue();
+  bool hasPrevious = over.getAs<BoolAttr>("previous").getValue();
+  bool isBit = generated.getDistribution() == Distribution::bernoulli;
+  SmallVector<Attribute> own(shape.begin(), shape.end());
+  SmallVector<int64_t> where;
+  for (Attribute place : over.getAs<ArrayAttr>("places"))
+    where.push_back(cast<IntegerAttr>(place).getInt());
+  bool isFirst = true; // whether the axes are those of the choice, then others
+  for (auto [number, place] : llvm::enumerate(where))
+    isFirst &= place == int64_t(number);
+  bool isFinite =
+      isBit || generated.getDistribution() == Distribution::categorical;
+  bool isOwn = own.size() == axes.size();
+  if (!isFinite || !isFirst ||
+      (!isOwn && (isChain || own.size() != axes.size() + 1))) {
+    auto diag = generated.emitError()
+                << "'marginal' of '" << name << "' cannot sum over what '"
+                << generated.getTarget() << "' is drawn from";
+    diag.attachNote(loc) << (isFinite ? "its places are others than those of "
+                                        "the choice, or several for one"
+                                      : "only symbols, places and bits have a "
+                                        "sum that can be drawn from");
+    return failure();
+  }
+  Attribute symbols = isBit ? Attribute(builder.getI64IntegerAttr(2))
+                            : lastExtent(generated.getParameters()[0]);
+  SmallVector<Attribute> all(unsigned(hasCurrent) + unsigned(hasPrevious),
+                             values);
+  llvm::append_range(all, own);
+  Value logps = logTable(generated, all, symbols);
+  Value ways;
+  if (isChain) {
+    // What was generated so far is known of the ways to the place before.
+    Value logp =
+        compute("log_p." + generated.getTarget(), all, Reducer::none, {},
+                [&](Scalars &at) {
+                  ArrayRef<Value> place(at.indices);
+                  Value symbol =
+                      ReadOp::create(at.builder, loc, generated.getResult(),
+                                     place.take_back(own.size()));
+                  SmallVector<Value> there(place);
+                  there.push_back(at.asPlace(symbol));
+                  Value read = ReadOp::create(at.builder, loc, logps, there);
+                  return read;
+                });
+    Places seen = places;
+    seen.evidence.push_back({hasCurrent, hasPrevious, logp, logp});
+    PlaceSum known(builder, seen, /*trained=*/false);
+    ways = known.recursion(Reducer::logsumexp);
+  } else if (!isOwn) {
+    ways = waysTo(generated, logps);
+  }
+  // Over the places, the symbols, and the values of the choice.
+  SmallVector<Attribute> kept(own);
+  kept.push_back(symbols);
+  auto logpAt = [&](Scalars &at, Value current, Value previous) {
+    SmallVector<Value> where;
+    if (hasCurrent)
+      where.push_back(current);
+    if (hasPrevious)
+      where.push_back(previous);
+    llvm::append_range(where,
+                       ArrayRef<Value>(at.indices).take_front(own.size() + 1));
+    Value read = ReadOp::create(at.builder, loc, logps, where);
+    return read;
+  };
+  Value logits;
+  if (isChain) {
+    SmallVector<Attribute> both(kept);
+    both.push_back(values);
+    Value each =
+        compute("", both, Reducer::logsumexp, values, [&](Scalars &at) {
+          Value previous = at.indices.back();
+          Value current = at.indices[own.size() + 1];
+          SmallVector<Value> place(
+              ArrayRef<Value>(at.indices).take_front(own.size()));
+          SmallVector<Value> others(place);
+          others.erase(others.begin() + axis);
+          SmallVector<Value> where = moved(place, -1, at);
+          where.push_back(previous);
+          Value before = at.readOr(ways, where, atStart(at, others, previous));
+          Value sum = at.add(before, score(at, current, previous));
+          return at.add(sum, logpAt(at, current, previous));
+        });
+    logits =
+        compute("logits." + generated.getTarget(), kept, Reducer::logsumexp,
+                values, [&](Scalars &at) { return at.read(each); });
+  } else {
+    logits = compute("logits." + generated.getTarget(), kept,
+                     Reducer::logsumexp, values, [&](Scalars &at) {
+                       Value value = at.indices.back();
+                       SmallVector<Value> place(
+                           ArrayRef<Value>(at.indices).take_front(own.size()));
+                       place.push_back(value);
+                       Value prior = ReadOp::create(at.builder, loc,
+                                                    ways ? ways : table, place);
+                       return at.add(prior, logpAt(at, value, {}));
+                     });
+  }
+  if (isBit)
+    logits = compute("logit." + generated.getTarget(), own, Reducer::none, {},
+                     [&](Scalars &at) {
+                       Value set = at.read(logits, at.place(1));
+                       return at.sub(set, at.read(logits, at.place(0)));
+                     });
+  auto drawn = ChoiceOp::create(
+      builder, generated.getLoc(), generated.getResult().getType(),
+      generated.getTargetAttr(), generated.getDistributionAttr(),
+      builder.getStrArrayAttr({isBit ? "logit" : "logits"}), {logits}, Value(),
+      Value(), Value(), Value(), generated.getEndAttr(), UnitAttr(),
+      DictionaryAttr());
+  generated.getResult().replaceAllUsesWith(drawn.getResult());
+  generated.erase();
+  return success();
+}
+
 Value fovea::attn::sumOverPlaces(const OpBuilder &builder, const Places &places,
                                  bool trained) {
   return PlaceSum(builder, places, trained).total();
@@ -301,4 +477,40 @@ Value fovea::attn::sumOverPlaces(const OpBuilder &builder, const Places &places,
 void fovea::attn::findMostProbable(const OpBuilder &builder,
                                    const Places &places) {
   PlaceSum(builder, places, /*trained=*/false).replaceBest();
+}
+
+LogicalResult fovea::attn::generateFromSum(ChoiceOp choice, ChoiceOp start) {
+  auto system = choice->getParentOfType<SystemOp>();
+  StringAttr name = choice.getTargetAttr();
+  Location loc = choice.getLoc();
+  if (failed(enumeratePlaces(choice, start)))
+    return failure();
+  Places places;
+  SmallVector<ChoiceOp> generated;
+  for (auto op : system.getOps<ChoiceOp>()) {
+    auto over = op->getAttrOfType<DictionaryAttr>(overName);
+    if (op->hasAttr(chainName) && op.getTargetAttr() == name)
+      places.choice = op;
+    else if (op->hasAttr(startName) && op.getTargetAttr() == name)
+      places.start = op;
+    else if (over && over.get("of") == name)
+      generated.push_back(op);
+  }
+  if (generated.size() > 1) {
+    auto diag = emitError(loc) << "'marginal' of '" << name.getValue()
+                               << "' sums for one generated name, but '"
+                               << generated[0].getTarget() << "' and '"
+                               << generated[1].getTarget() << "' depend on it";
+    diag.attachNote(generated[1].getLoc()) << "this is the second";
+    return failure();
+  }
+  auto builder = OpBuilder::atBlockEnd(places.choice->getBlock());
+  for (ChoiceOp one : generated)
+    if (failed(PlaceSum(builder, places, /*trained=*/false).drawFromSum(one)))
+      return failure();
+  findMostProbable(builder, places);
+  for (ChoiceOp left : {places.choice, places.start})
+    if (left)
+      left.erase();
+  return success();
 }

@@ -27,6 +27,11 @@ mlir::Value sumOverPlaces(const mlir::OpBuilder &builder, const Places &places,
 /// Replaces the arrays that stand for the most probable values.
 void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
 
+/// `marginal` in decoding: what depends on the choice is generated from the sum
+/// over all of its values, and the choice is gone. `start`: at the boundary, or
+/// null. Fails, with an error, where there is no such sum.
+llvm::LogicalResult generateFromSum(ChoiceOp choice, ChoiceOp start);
+
 } // namespace fovea::attn
 
 #endif // FOVEA_PASSES_DERIVE_SUMOVERPLACES_H

@@ -19,7 +19,7 @@ from parameters import drawn
 from tensors import Tensor, read, write  # `parameters` says where it is
 
 # Lengths of the two examples.
-LENGTHS = dict(S=(4, 2), T=(3, 4), P=(3, 3), N=(4, 3), M=(3, 1), Q=(2, 3), U=(3, 2), Y=(5, 4), X=(4, 6), F=(2, 3))
+LENGTHS = dict(S=(4, 2), T=(3, 4), P=(3, 3), N=(4, 3), M=(3, 1), Q=(2, 3), U=(3, 2), Y=(5, 4), X=(4, 6), F=(2, 3), B=(3, 1))
 SOURCE = {"src": ("token 7", "S"), "tgt": ("sentence 6", "T")}
 VOCABULARIES = {"src.vocab": 7, "tgt.vocab": 6}
 
@@ -82,6 +82,10 @@ MODELS = {
     "memory_latent": (
         {"D": 3, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
+    ),
+    "match": (
+        {"E": 3, "H": 3, "words.vocab": 7},
+        {"question": ("token 7", "B", "W"), "reply": ("token 7", "B", "W"), "found": ("position B", "B")},
     ),
     "hred": (dict(E=3, H=3, C=2, K=3, **{"words.vocab": 7}), {"said": ("token 7", "M", "W")}),
     "memory_hard": (

@@ -43,7 +43,8 @@ static void explainIdle(const Arguments &arguments) {
     say("'--smooth-value' changes nothing of '--smooth " + arguments.smooth +
         "'");
   if (!arguments.tokenise.empty() &&
-      (arguments.metric == "chrf" || arguments.metric == "bracket-f1"))
+      llvm::is_contained({"chrf", "cer", "bracket-f1", "bracket_f1"},
+                         arguments.metric))
     say("'--tokenise' changes nothing of '" + arguments.metric + "'");
   for (auto [option, value] :
        {std::pair("--wordnet", &arguments.wordnet),

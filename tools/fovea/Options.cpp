@@ -7,7 +7,10 @@
 #include "tools/fovea/Options.h"
 #include "driver/data/Inputs.h"
 #include "driver/show/Pictures.h"
+#include "metrics/Metric.h"
 #include "runtime/model/SearchFlagsCli.h"
+
+#include <fmt/ranges.h>
 
 using namespace fovea::cli;
 using fovea::runtime::atLeast;
@@ -41,6 +44,11 @@ static CLI::Validator shown() {
                              ".safetensors";
           },
           ""};
+}
+
+/// What --metric and eval take: bleu, chrf, ..
+static std::string metricNames() {
+  return fmt::format("{}", fmt::join(fovea::metrics::Metric::names(), ", "));
 }
 
 namespace {
@@ -326,10 +334,10 @@ private:
     command
         ->add_option(
             "--metric", arguments.metrics,
-            "measured in each validation, by greedy decoding: bleu, "
-            "chrf, accuracy, exact, per, wer, edit, rouge-l; bleu(tgt) "
-            "where several names are generated; none (those that the spec "
-            "names in 'metric')")
+            "measured in each validation, by greedy decoding: " +
+                metricNames() +
+                "; bleu(tgt) where several names are generated; none (those "
+                "that the spec names in 'metric')")
         ->type_name("METRIC");
     command->add_option("--best-by", arguments.bestBy,
                         "which weights are the best: by loss (without it), "
@@ -398,9 +406,7 @@ private:
         addCommand("eval", "say what hypotheses are worth beside references");
     command
         ->add_option("METRIC", arguments.metric,
-                     "bleu and chrf (as sacreBLEU), accuracy (of tokens), "
-                     "exact (lines), per and wer (edits per token of the "
-                     "reference), edit (edits per line), rouge-l")
+                     metricNames() + " (docs/METRICS.md)")
         ->required();
     command
         ->add_option("--hyp", arguments.hypotheses,

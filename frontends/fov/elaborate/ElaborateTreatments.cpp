@@ -70,7 +70,7 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
 static bool isExecuted(StringRef treatment) {
   return llvm::is_contained({"reinforce", "expected", "straight_through",
                              "gumbel", "no_gradient", "reparameterised",
-                             "enumerate", "mode", "sample"},
+                             "enumerate", "mode", "sample", "marginal"},
                             treatment);
 }
 
