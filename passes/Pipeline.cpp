@@ -54,7 +54,9 @@ static void differentiate(OpPassManager &manager,
   manager.addPass(createOrderFactors());
   if (options.gradients) {
     manager.addPass(createGuardEquations());
-    manager.addPass(createDifferentiate());
+    DifferentiateOptions by;
+    llvm::append_range(by.by, options.by);
+    manager.addPass(createDifferentiate(by));
   }
   manager.addPass(createDropStops());
   // The adjoint of a sum is an expansion.

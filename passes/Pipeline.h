@@ -39,6 +39,8 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> gradients{*this, "gradients",
                          llvm::cl::desc("whether @grad is made"),
                          llvm::cl::init(true)};
+  ListOption<std::string> by{
+      *this, "by", llvm::cl::desc("real data that @grad has adjoints of")};
 };
 
 /// Adds every pass from the front end's module to programs, up to and with

@@ -6,7 +6,7 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
-`pytest` and `scikit_build_core` hold where scripts/setup could get them.
+`pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
 `node` holds where Node.js runs the extension of an editor.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 `openmpi` and `mpich` hold where the plug-in of that library is built and its
@@ -120,7 +120,7 @@ except OSError:
 # What scripts/setup takes from PyPI, for the tests of the Python package.
 packages = os.path.join(config.fovea_build, "python-packages")
 config.substitutions.append(("%{python-packages}", packages))
-for name in ("pytest", "scikit_build_core"):
+for name in ("mypy", "pytest", "scikit_build_core"):
     if os.path.isdir(os.path.join(packages, name)):
         config.available_features.add(name)
 

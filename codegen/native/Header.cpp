@@ -36,6 +36,8 @@ fovea::codegen::headerFunctions(const HeaderOptions &options) {
     if (entry == "decode" && options.hasShows)
       names.push_back("result_show");
   }
+  if (!options.values.empty())
+    names.push_back("value");
   return names;
 }
 
@@ -99,6 +101,7 @@ private:
   void writeLengths(const BatchField &field, StringRef name);
   void writeLoss();
   void writeGradients();
+  void writeEquations();
   void writeTraining();
   void writeDecoding();
   void writeShows();
@@ -350,6 +353,23 @@ void HeaderWriter::writeGradients() {
   declare(prefix + "_real *", "gradient", prefix + "_model *model, int which");
 }
 
+void HeaderWriter::writeEquations() {
+  if (has("get")) {
+    comment("The equations of a batch, for " + llvm::Twine(prefix) + "_value.");
+    declare("int", "get", batchArguments());
+  }
+  comment("One example of what the last call gave: " +
+          llvm::Twine(llvm::join(options.values, ", ")) +
+          ". Gives how many axes it has, its values, row by row, and its "
+          "extents, which stay until the next call with this model; -1 when "
+          "there is none of this name, or no such example. 'adjoint/x' is the "
+          "gradient of the loss by the data x, which " +
+          prefix + "_grad gives.");
+  declare("int64_t", "value",
+          prefix + "_model *model, int64_t example, const char *equation, " +
+              "const double **values, const int64_t **shape");
+}
+
 void HeaderWriter::writeTraining() {
   comment("One update of the weights by the optimiser of the spec's train "
           "block. The loss is the one before it, and may be null. `seed` is "
@@ -480,6 +500,8 @@ std::string HeaderWriter::run() {
     writeLoss();
   if (has("grad"))
     writeGradients();
+  if (!options.values.empty())
+    writeEquations();
   if (has("train_step"))
     writeTraining();
   if (has("decode"))

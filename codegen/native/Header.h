@@ -20,6 +20,8 @@ struct HeaderOptions {
   bool hasWeights = false;
   /// `loss`, `grad`, `train_step`.
   std::vector<std::string> entries;
+  /// The equations that `get` gives, and the adjoints of data that `grad` does.
+  std::vector<std::string> values;
   /// Whether the decoder gives equations besides what it generates.
   bool hasShows = false;
 };

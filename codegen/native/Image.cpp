@@ -22,6 +22,8 @@ llvm::ArrayRef<CFunction> fovea::codegen::cFunctions() {
       {"loss", "ipppp"},
       {"grad", "ipppp"},
       {"train_step", "ipplp"},
+      {"get", "ipp"},
+      {"value", "lplppp"},
       {"parameter", "ppi"},
       {"gradient", "ppi"},
       {"parameter_size", "lpi"},

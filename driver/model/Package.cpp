@@ -18,6 +18,7 @@
 #include "driver/model/Execution.h"
 #include "driver/show/Shows.h"
 #include "driver/train/TrainBlock.h"
+#include "passes/derive/Derive.h"
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/TrainOptions.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,6 +44,7 @@ public:
 private:
   bool readEntries();
   bool completeEntries();
+  bool readGets();
   bool checkPieces();
   bool openModel();
   bool lower();
@@ -65,6 +67,8 @@ private:
   const Arguments &arguments;
   Session session;
   std::vector<std::string> entries;
+  std::vector<std::string> equations; // that `get` gives
+  std::vector<std::string> by;        // data that `grad` differentiates by
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   runtime::TensorFile weights;
@@ -89,7 +93,7 @@ static std::string prefixOf(const std::string &output) {
 
 bool Package::readEntries() {
   static constexpr llvm::StringLiteral ofLibrary[] = {
-      "loss", "grad", "train_step", "encode", "step", "decode"};
+      "loss", "grad", "train_step", "get", "encode", "step", "decode"};
   static constexpr llvm::StringLiteral ofProgram[] = {"loss", "decode"};
   llvm::ArrayRef<llvm::StringLiteral> known = ofLibrary;
   if (isProgram())
@@ -126,7 +130,45 @@ bool Package::completeEntries() {
   // A step without what begins it is of no use, nor the other way round.
   if (has("step") != has("encode"))
     entries.push_back(has("step") ? "encode" : "step");
-  return checkWanted(session, arguments, *model, has("loss"), hasDecoder());
+  return readGets() && (has("get") || checkWanted(session, arguments, *model,
+                                                  has("loss"), hasDecoder()));
+}
+
+/// Which equations `get` gives, and by which data `grad` differentiates. A
+/// model that has nothing else is its equations.
+bool Package::readGets() {
+  for (StringRef name : arguments.gets) {
+    if (!name.consume_front("adjoint/")) {
+      llvm::append_range(
+          equations, equationsNamed(session, *model, "training", name.str()));
+      continue;
+    }
+    if (!has("grad"))
+      session.error("'adjoint/" + name.str() +
+                    "' is what 'grad' gives, which is not among the entries");
+    if (llvm::none_of(model->data, [&](const DataInfo &data) {
+          return data.name == name && data.kind == DataInfo::Real;
+        }))
+      session.error("'" + name.str() +
+                    "' is no real data, which there is a gradient by");
+    by.push_back(name.str());
+  }
+  if (isProgram() && !arguments.gets.empty())
+    session.error("'--get' is of libraries, and this is a program");
+  if (session.diagnostics().failed())
+    return false;
+  bool isEmpty = entries.empty() && !isProgram();
+  if (!has("get") && (isEmpty || !equations.empty()))
+    entries.push_back("get");
+  if (!has("get") || !equations.empty())
+    return true;
+  if (hasObjective(*model)) {
+    session.error("'--entry get' needs '--get NAME'");
+    return false;
+  }
+  equations = attn::unreadEquations(
+      model->module->lookupSymbol<attn::SystemOp>("training"));
+  return true;
 }
 
 /// A program would need the library of SentencePiece, which Debian has only as
@@ -255,13 +297,15 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
+  request.gets = equations;
+  request.by = by;
   for (const runtime::ShownEquation &equation : description.shows)
     request.shows.push_back(equation.name);
   if (!description.unknown.weights.empty() &&
       !llvm::is_contained(request.shows, description.unknown.weights))
     request.shows.push_back(description.unknown.weights);
   request.stopAfter = attn::Phase::fuse;
-  if (!has("loss"))
+  if (!has("loss") && !has("get"))
     dropSystem(*model, "training");
   if (!hasDecoder())
     dropSystem(*model, "decoding");
@@ -283,7 +327,8 @@ bool Package::compile() {
           codegen::Driver::create(model->module->getLoc(), options, driver)))
     return false;
   for (StringRef entry : {"loss", "grad"})
-    if (has(entry) && !succeeds(driver->add(*model->module, entry)))
+    if ((has(entry) || (entry == "loss" && has("get"))) &&
+        !succeeds(driver->add(*model->module, entry)))
       return false;
   if (hasDecoder() && !succeeds(driver->addDecoder(*model->module)))
     return false;
@@ -354,6 +399,9 @@ int Package::link() {
   header.prefix = image.prefix;
   header.hasWeights = !image.weights.empty();
   header.entries = entries;
+  header.values = equations;
+  for (const std::string &name : by)
+    header.values.push_back("adjoint/" + name);
   header.hasShows = !description.shows.empty();
   StringRef machine = target.isForeign() ? StringRef(arguments.cpu) : "";
   std::optional<std::string> runtimeFile = findRuntime(machine);

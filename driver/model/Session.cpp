@@ -253,6 +253,8 @@ bool Session::lower(Model &model, const Request &request) {
   for (const std::string &name : request.shows)
     options.show.push_back(name);
   options.gradients = request.gradients;
+  for (const std::string &name : request.by)
+    options.by.push_back(name);
   options.each = request.each;
   options.stopAfter = request.stopAfter;
   PassManager manager(&mlirContext, ModuleOp::getOperationName());

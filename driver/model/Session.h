@@ -21,7 +21,8 @@ struct Request {
   std::vector<std::string> gets;  // equations of @loss
   std::vector<std::string> shows; // equations of @decode
   bool gradients = false;
-  bool each = false; // log p of each choice, `logp/K` of @loss
+  std::vector<std::string> by; // data that @grad has adjoints of
+  bool each = false;           // log p of each choice, `logp/K` of @loss
   attn::Phase stopAfter = attn::Phase::schedule;
 };
 

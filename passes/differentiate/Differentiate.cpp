@@ -73,13 +73,16 @@ namespace {
 /// Differentiates the outputs of one system.
 class SystemAdjoint {
 public:
-  explicit SystemAdjoint(SystemOp system)
-      : system(system), builder(OpBuilder::atBlockEnd(block())) {}
+  SystemAdjoint(SystemOp system, ArrayRef<std::string> by)
+      : system(system), by(by), builder(OpBuilder::atBlockEnd(block())) {}
 
   LogicalResult run();
 
 private:
   Block *block() { return &system.getBody().front(); }
+  bool isGivenBy(DataOp data) const {
+    return llvm::is_contained(by, data.getSource()) && isReal(data.getResult());
+  }
   void findActive();
   LogicalResult contribute();
   void addUp();
@@ -87,10 +90,13 @@ private:
   Value sum(Value array, ArrayRef<Value> parts);
 
   SystemOp system;
+  /// Data that are differentiated by, beside all parameters.
+  ArrayRef<std::string> by;
   OpBuilder builder;
   /// The objective's terms and the inputs that they are weighted with.
   SmallVector<std::pair<Value, StringRef>> roots;
-  /// Arrays that depend on a parameter and that the objective depends on.
+  /// Arrays that depend on what is differentiated by, and that the objective
+  /// depends on.
   llvm::SetVector<Value> active;
   /// Stand for the adjoints until all contributions are known.
   llvm::MapVector<Value, Value> placeholders;
@@ -121,7 +127,7 @@ void SystemAdjoint::findActive() {
   llvm::DenseMap<Value, SmallVector<Operation *>> readers;
   for (Operation &op : *block())
     forEachSource(&op, [&](Value source) { readers[source].push_back(&op); });
-  // Forward from the parameters.
+  // Forward from what is differentiated by.
   llvm::DenseSet<Value> varied;
   SmallVector<Value> worklist;
   auto vary = [&](Operation *op) {
@@ -131,6 +137,9 @@ void SystemAdjoint::findActive() {
   };
   for (ParamOp param : system.getOps<ParamOp>())
     vary(param);
+  for (DataOp data : system.getOps<DataOp>())
+    if (isGivenBy(data))
+      vary(data);
   while (!worklist.empty())
     for (Operation *reader : readers.lookup(worklist.pop_back_val()))
       vary(reader);
@@ -161,7 +170,7 @@ LogicalResult SystemAdjoint::contribute() {
   }
   for (auto &[array, adjoint] : placeholders) {
     Operation *op = array.getDefiningOp();
-    if (isa<ParamOp>(op))
+    if (isa<ParamOp, DataOp>(op))
       continue;
     auto differentiable = dyn_cast<AdjointInterface>(op);
     if (!differentiable)
@@ -231,6 +240,15 @@ void SystemAdjoint::addUp() {
     OutputOp::create(builder, params[path].getLoc(), ("grad/" + path).str(),
                      gradient);
   }
+  for (DataOp data : llvm::to_vector(system.getOps<DataOp>())) {
+    if (!isGivenBy(data))
+      continue;
+    Value adjoint = adjoints.lookup(data.getResult());
+    if (!adjoint)
+      adjoint = sum(data.getResult(), {});
+    OutputOp::create(builder, data.getLoc(),
+                     ("adjoint/" + data.getSource()).str(), adjoint);
+  }
 }
 
 LogicalResult SystemAdjoint::run() {
@@ -286,6 +304,8 @@ static void useEstimates(SystemOp grad) {
 
 namespace {
 struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
   void runOnOperation() override {
     auto loss = getOperation().lookupSymbol<SystemOp>("loss");
     if (!loss)
@@ -296,7 +316,7 @@ struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
     auto grad = cast<SystemOp>(builder.clone(*loss));
     grad.setSymName("grad");
     useEstimates(grad);
-    SystemAdjoint adjoint(grad);
+    SystemAdjoint adjoint(grad, by);
     if (failed(adjoint.run())) {
       grad.erase();
       signalPassFailure();

@@ -237,7 +237,8 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
     * Out: also the system `@grad`: `@loss` with the inputs `seed.nll` and
       `seed.penalty` and an output `grad/<path>` for each parameter, which is
       linear in the seeds. A parameter that the objective does not depend on
-      has a gradient of zeros.
+      has a gradient of zeros. Of the real data that `by` names, which each
+      example has for itself, `adjoint/<name>` is the same.
     * Before `attn-schedule`: the adjoint of a system of equations is a system
       of equations, and a recurrence read at `t-1` is one read at `t+1`. No
       rule of differentiation ever sees a loop.
@@ -261,6 +262,9 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
     } : !attn.array<["T"], f64>
     ```
   }];
+  let options = [
+    ListOption<"by", "by", "std::string", "names of real data that have an adjoint, as parameters do">
+  ];
   let dependentDialects = [
     "::fovea::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"

@@ -6,7 +6,9 @@ the padding is zeros, and nobody sees it.
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -140,12 +142,25 @@ def _fill(rows: np.ndarray, values: list[Any]) -> None:
         if isinstance(value, list):
             _fill(rows[number], value)
         else:
-            rows[(number, *map(slice, value.shape))] = value
+            place: Any = (number, *(slice(size) for size in value.shape))
+            rows[place] = value
 
 
 def _short(example: Any) -> str:
     text = repr(example)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def extent_of(text: str, lengths: Mapping[str, Any]) -> Any:
+    """What an extent is, as `S` and `S // 2 + 1`, for numbers or arrays of them;
+    None where it names something else than lengths."""
+    if not re.fullmatch(r"[\w\s+\-*/()]+", text):
+        return None
+    names = {node.id for node in ast.walk(ast.parse(text, mode="eval"))
+             if isinstance(node, ast.Name)}
+    if any(lengths.get(name) is None for name in names):
+        return None
+    return eval(text, {"__builtins__": {}}, dict(lengths))
 
 
 class Padded:

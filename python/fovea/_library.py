@@ -29,7 +29,7 @@ class Library:
     def __init__(self, path: str, dtype: Any, threads: int) -> None:
         self._library = ctypes.CDLL(path)
         self.dtype = np.dtype(dtype)
-        self._model = _ADDRESS()
+        self._model: ctypes.c_void_p | None = _ADDRESS()
         self._function("message", ctypes.c_char_p)
         self._check(self._function("create", ctypes.c_int)(
             None, threads, ctypes.byref(self._model)))
@@ -69,7 +69,7 @@ class Library:
             if not address:
                 continue
             size = int(np.prod(parameter["shape"], dtype=np.int64))
-            memory = (number * size).from_address(address)
+            memory: Any = (number * size).from_address(address)
             memory.owner = owner  # as long as an array is there, so is the model
             result[parameter["name"]] = np.frombuffer(memory, self.dtype).reshape(
                 parameter["shape"])
@@ -98,6 +98,23 @@ class Library:
                   _ADDRESS(logp.ctypes.data))
         return loss.value, logp
 
+    def value(self, example: int, name: str) -> np.ndarray:
+        """One example of an equation that `get` has computed, or of the gradient
+        by data that `grad` has."""
+        values, shape = _ADDRESS(), _ADDRESS()
+        rank = self._function("value", ctypes.c_int64)(
+            self._model, ctypes.c_int64(example), name.encode(),
+            ctypes.byref(values), ctypes.byref(shape))
+        if rank < 0:
+            self._check(2)
+        sizes = (ctypes.c_int64 * rank).from_address(shape.value)[:] if rank else []
+        count = int(np.prod(sizes, dtype=np.int64))
+        if not count:
+            return np.zeros(sizes)
+        numbers: Any = (ctypes.c_double * count).from_address(values.value or 0)
+        result: np.ndarray = np.frombuffer(numbers).reshape(sizes).copy()
+        return result
+
     def train_step(self, batch: Padded, seed: int) -> float:
         loss = ctypes.c_double()
         self.call("train_step", batch.words, ctypes.c_int64(seed),
@@ -112,7 +129,7 @@ class Library:
         self.call("decode", batch.words, ctypes.byref(search), ctypes.byref(result))
         size = self._function("result_size", ctypes.c_int64)
         get = self._function("result_get", ctypes.c_int)
-        words = (ctypes.c_int64 * (4 + 2 * len(kinds)))()
+        words: Any = (ctypes.c_int64 * (4 + 2 * len(kinds)))()
         real = np.frombuffer(words, np.float64)
         try:
             examples = []

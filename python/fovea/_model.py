@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import html
 import json
 import os
 import pathlib
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _tensors
-from ._batch import Batch, Data, Padded
+from ._batch import Batch, Data, Padded, extent_of
 from ._errors import SpecError
 from ._library import Library, Search
 from ._program import run
@@ -66,7 +64,9 @@ def check(spec: str | os.PathLike[str],
     Raises SpecError with all mistakes, as the compiler prints them.
     """
     source, text = _source(spec)
-    return json.loads(run("check", source, "--json", *_sets(sets), text=text))
+    about: dict[str, Any] = json.loads(
+        run("check", source, "--json", *_sets(sets), text=text))
+    return about
 
 
 def compile(spec: str | os.PathLike[str], *,
@@ -357,16 +357,8 @@ def _count(batch: Batch) -> int:
 
 
 def _extent(text: str, padded: Padded, example: int, room: int) -> int | None:
-    """How many of an axis an example has: `S`, `S // 2 + 1`. All of it where
-    nobody knows."""
-    if not re.fullmatch(r"[\w\s+\-*/()]+", text):
-        return None
-    names = {node.id for node in ast.walk(ast.parse(text, mode="eval"))
-             if isinstance(node, ast.Name)}
-    values = {}
-    for name in names:
-        lengths = padded.lengths.get(name)
-        if lengths is None or lengths.ndim != 1:
-            return None
-        values[name] = int(lengths[example])
-    return min(room, int(eval(text, {"__builtins__": {}}, values)))
+    """How many of an axis an example has. All of it where nobody knows."""
+    found = extent_of(text, {name: int(lengths[example])
+                             for name, lengths in padded.lengths.items()
+                             if lengths.ndim == 1})
+    return None if found is None else min(room, int(found))

@@ -26,13 +26,14 @@ def program() -> str:
     return found
 
 
-def run(*arguments: object, text: str | None = None, warns: bool = False) -> str:
-    """What it prints. Raises what it says when it fails, and warns of what it
-    warns of."""
+def run(*arguments: object, text: str | None = None, warns: bool = False,
+        within: str | None = None) -> str:
+    """What it prints, started in the folder `within`. Raises what it says when it
+    fails, and warns of what it warns of."""
     command = [program(), *map(str, arguments)]
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True,
-                              encoding="utf-8", errors="replace")
+                              cwd=within, encoding="utf-8", errors="replace")
     except OSError as error:
         raise MachineError(f"cannot run '{command[0]}': {error.strerror}") from None
     if done.returncode == 0:

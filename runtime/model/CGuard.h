@@ -18,6 +18,8 @@ struct FoveaModel {
   std::unique_ptr<fovea::runtime::Model> model;
   /// A thread is in a function of it.
   std::atomic<bool> isUsed = false;
+  /// What `NAME_value` gave last.
+  fovea::runtime::DataValues value;
 };
 
 namespace fovea::runtime {

@@ -156,6 +156,37 @@ int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
       });
 }
 
+int fovea_c_get(FoveaModel *model, const void *batch) {
+  return withEntry(model, "loss", batch,
+                   [](Model &own, const std::vector<Example> &examples) -> int {
+                     return codeOf(own.equations(examples));
+                   });
+}
+
+int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,
+                      const double **values, const int64_t **shape) {
+  beginCall();
+  if (!equation) {
+    missing("the name of the equation");
+    return -1;
+  }
+  int64_t rank = -1;
+  withModel(model, [&](Model &own) -> int {
+    std::optional<DataValues> found = own.value(equation, example);
+    if (!found)
+      return fail(foveaBadCall, std::string("nothing gave '") + equation +
+                                    "' of such an example");
+    model->value = std::move(*found);
+    rank = static_cast<int64_t>(model->value.shape.size());
+    if (values)
+      *values = model->value.values.data();
+    if (shape)
+      *shape = model->value.shape.data();
+    return foveaDone;
+  });
+  return rank;
+}
+
 //===----------------------------------------------------------------------===//
 // Weights
 //===----------------------------------------------------------------------===//

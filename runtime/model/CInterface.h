@@ -46,6 +46,11 @@ int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
                  double *logp);
 int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
                        double *loss);
+int fovea_c_get(FoveaModel *model, const void *batch);
+/// The number of axes, the values and the extents of an equation that was
+/// computed; -1: there is none of this name, or no such example.
+int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,
+                      const double **values, const int64_t **shape);
 int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result);
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);

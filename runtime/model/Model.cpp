@@ -175,11 +175,13 @@ Status Model::run(const char *entry, const std::vector<Example> &examples,
   Batch batch;
   for (const Example &example : examples)
     batch.push_back(&example);
+  found->isDone = false;
   if (Status status = found->memory.bind(batch, binding); status.failed())
     return status;
   if (found->code.prepare)
     found->code.prepare(found->memory.frame());
   found->code.run(found->memory.frame());
+  found->isDone = true;
   return Status::success();
 }
 
@@ -258,6 +260,22 @@ Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
   steps.reset();
   searcher.reset();
   return Status::success();
+}
+
+Status Model::equations(const std::vector<Example> &examples) {
+  Entry *entry = nullptr;
+  return run("loss", examples, binding(), entry);
+}
+
+std::optional<DataValues> Model::value(const std::string &name,
+                                       int64_t example) const {
+  // Gradients have the equations as well, which their last run may not.
+  for (const auto &own : entries)
+    if (own->isDone && own->memory.hasOutput(name) && example >= 0 &&
+        example < own->memory.numExamples() &&
+        (own->program.entry == "loss" || name.starts_with("adjoint/")))
+      return own->memory.output(name, example);
+  return std::nullopt;
 }
 
 void Model::prepareSearch() {

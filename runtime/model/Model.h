@@ -63,6 +63,12 @@ public:
   /// Gradients, and one update of the weights from them.
   Status trainStep(const std::vector<Example> &examples, uint64_t seed,
                    BatchResult &result);
+  /// Computes the equations that the library was compiled with.
+  Status equations(const std::vector<Example> &examples);
+  /// Of an example of the last call, one of them, or `adjoint/x`, the gradient
+  /// of the loss by the data x. Nothing where there is none.
+  std::optional<DataValues> value(const std::string &name,
+                                  int64_t example) const;
   /// The best hypotheses of each example, best first; or its draws, in order.
   Status decode(const std::vector<Example> &examples,
                 const SearchOptions &options,
@@ -91,6 +97,8 @@ private:
     const Program &program;
     ProgramCode code;
     Workspace memory;
+    /// It has what the last run gave.
+    bool isDone = false;
   };
 
   Status takeWeights(const TensorFile &file, const std::string &name);

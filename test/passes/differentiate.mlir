@@ -1,4 +1,5 @@
 // RUN: fovea-opt %s --attn-differentiate --split-input-file | FileCheck %s
+// RUN: fovea-opt %s --attn-differentiate="by=x,n,unread" --split-input-file | FileCheck %s --check-prefix=BY
 
 // s[t] = W s[t-1] with s[-1] = init. The adjoint runs the other way, and the
 // gradient of W is one contraction over all of t.
@@ -93,5 +94,53 @@ module {
 // CHECK-NOT:   attn.system @grad
 module {
   attn.system @decode {
+  }
+}
+
+// -----
+
+// nll = sum w[k] x[t,k] + n: where `by` names x it has an adjoint, w[k] times
+// the seed at each place; data that nobody reads has one of zeros; whole numbers
+// and data that are not named have none.
+
+// CHECK-LABEL: attn.system @of_data
+// BY-LABEL: attn.system @of_data
+// CHECK-LABEL: attn.system @grad
+// CHECK:         attn.output "grad/w"
+// CHECK-NOT:     attn.output "adjoint/
+// BY-LABEL: attn.system @grad
+// BY-DAG:     %[[W:.*]] = attn.param "w"
+// BY-DAG:     %[[SEED:.*]] = attn.data "seed.nll"
+// BY:         %[[DX:.*]] = attn.compute "d x" (%{{.*}}: "T", %[[K:.*]]: 4) {
+// BY-DAG:       attn.read %[[W]][%[[K]]]
+// BY-DAG:       attn.read %[[SEED]][]
+// BY:         attn.output "adjoint/x" %[[DX]]
+// BY:         %[[ZEROS:.*]] = attn.compute "d unread"
+// BY-NOT:     adjoint/n
+// BY-NOT:     adjoint/other
+// BY:         attn.output "adjoint/unread" %[[ZEROS]]
+module {
+  attn.system @of_data {
+    attn.length "T"
+  }
+  attn.system @loss {
+    attn.length "T"
+    %w = attn.param "w" : !attn.array<[4], f64>
+    %x = attn.data "x" : !attn.array<["T", 4], f64>
+    %other = attn.data "other" : !attn.array<["T", 4], f64>
+    %n = attn.data "n" : !attn.array<[], i64>
+    %unread = attn.data "unread" : !attn.array<[], f64>
+    %nll = attn.compute "nll" () sum (%t: "T", %k: 4) {
+      %0 = attn.read %w[%k] : !attn.array<[4], f64>
+      %1 = attn.read %x[%t, %k] : !attn.array<["T", 4], f64>
+      %2 = attn.read %other[%t, %k] : !attn.array<["T", 4], f64>
+      %3 = attn.read %n[] : !attn.array<[], i64>
+      %4 = arith.sitofp %3 : i64 to f64
+      %5 = arith.mulf %0, %1 : f64
+      %6 = arith.addf %5, %2 : f64
+      %7 = arith.addf %6, %4 : f64
+      attn.yield %7 : f64
+    } : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
   }
 }

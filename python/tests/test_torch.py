@@ -1,0 +1,200 @@
+"""A spec as a layer of PyTorch, against PyTorch's own arithmetic."""
+
+import copy
+import threading
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import fovea  # noqa: E402
+from fovea.torch import Layer  # noqa: E402
+
+ATTENTION = """model attention
+dim A = 5, H = 4
+data query[T] : real(H), key[S] : real(H)
+param q, k : linear(A), v : vector(A)
+param forward : linear(H)
+align[t] = softmax[i](dot(v, tanh(q(query[t]) + k(key[i]))))
+c[t] = sum[i](align[t,i] * forward(key[i]))
+last = c[T-1]
+"""
+
+
+def by_hand(layer, query, key, length):
+    """The same of one example, whose key has `length` rows."""
+    w = dict(layer.named_parameters())
+    q = query @ w["q.weight"].T + w["q.bias"]
+    k = key[:length] @ w["k.weight"].T + w["k.bias"]
+    scores = torch.tanh(q[:, None] + k[None]) @ w["v"]
+    values = key[:length] @ w["forward_.weight"].T + w["forward_.bias"]
+    return torch.softmax(scores, 1) @ values
+
+
+@pytest.fixture(scope="module")
+def layer():
+    return Layer(ATTENTION, "c", seed=3, dtype=torch.float64)
+
+
+@pytest.fixture
+def inputs():
+    draw = torch.Generator().manual_seed(7)
+    return {"query": torch.randn(2, 3, 4, generator=draw, dtype=torch.float64),
+            "key": torch.randn(2, 6, 4, generator=draw, dtype=torch.float64)}
+
+
+def test_outputs_are_those_of_pytorch(layer, inputs):
+    lengths = {"S": torch.tensor([6, 4])}
+    c = layer(**inputs, lengths=lengths)
+    assert c.shape == (2, 3, 4) and c.dtype == torch.float64
+    for example, length in enumerate(lengths["S"]):
+        wanted = by_hand(layer, inputs["query"][example], inputs["key"][example],
+                         int(length))
+        assert torch.allclose(c[example], wanted, atol=1e-12)
+
+
+def test_gradients_are_those_of_pytorch(layer, inputs):
+    lengths = {"S": torch.tensor([6, 4])}
+    weight = torch.linspace(-1, 2, 24, dtype=torch.float64).reshape(2, 3, 4)
+    tensors = [inputs["query"].requires_grad_(), inputs["key"].requires_grad_(),
+               *layer.parameters()]
+    ours = torch.autograd.grad(
+        (layer(**inputs, lengths=lengths) * weight).sum(), tensors)
+    theirs = torch.autograd.grad(
+        sum((by_hand(layer, inputs["query"][i], inputs["key"][i], length) *
+             weight[i]).sum() for i, length in enumerate((6, 4))), tensors)
+    for one, other in zip(ours, theirs):
+        assert torch.allclose(one, other, atol=1e-12)
+    # Behind the end of an example nothing is looked at.
+    assert (ours[1][1, 4:] == 0).all() and (ours[1][1, :4] != 0).all()
+
+
+def test_gradcheck(layer, inputs):
+    lengths = {"S": torch.tensor([6, 4])}
+    weights = [parameter for parameter in layer.parameters()]
+    assert torch.autograd.gradcheck(
+        lambda query, key, *_: layer(query=query, key=key, lengths=lengths),
+        (inputs["query"].requires_grad_(), inputs["key"].requires_grad_(), *weights))
+
+
+def test_several_outputs_and_tokens():
+    two = Layer("""model two
+dim H = 3
+data word[S] : token of ids(7), x : real(H)
+vocab v
+param e : embedding(H)
+h[i] = e(word[i]) * x
+mean_h = mean[i](h[i])
+twice[i < S + 1] = if i < S then h[i] * 2 else x
+""".replace("token of ids(7)", "token of v").replace("vocab v", "vocab v : ids(7)"),
+                ["h", "twice", "mean_h"], dtype=torch.float64)
+    word, x = torch.tensor([[1, 6, 0], [2, 2, 5]]), torch.randn(2, 3).double()
+    x.requires_grad_()
+    lengths = {"S": torch.tensor([3, 2])}
+    h, twice, mean = two(word=word, x=x, lengths=lengths)
+    e = two.get_parameter("e.weight")
+    assert torch.equal(h[0], e[word[0]] * x[0]) and (h[1, 2] == 0).all()
+    assert twice.shape == (2, 4, 3) and torch.equal(twice[1, 2], x[1])
+    assert torch.allclose(mean[1], h[1, :2].mean(0))
+    assert torch.autograd.gradcheck(
+        lambda x, e: two(word=word, x=x, lengths=lengths), (x, e))
+    # An output that nobody uses has no gradient.
+    mean[0].sum().backward()
+    assert torch.allclose(x.grad[0], e[word[0]].mean(0)) and (x.grad[1] == 0).all()
+
+
+def test_a_model_with_a_layer_learns(inputs):
+    torch.manual_seed(0)
+    layer = Layer(ATTENTION, "last", seed=1)
+    model = torch.nn.ModuleDict({"before": torch.nn.Linear(4, 4), "layer": layer,
+                                 "after": torch.nn.Linear(4, 1)})
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    query, key = inputs["query"].float(), inputs["key"].float()
+    losses = []
+    for _ in range(60):
+        optimiser.zero_grad()
+        last = model["layer"](query=query, key=model["before"](key))
+        loss = ((model["after"](last)[:, 0] - torch.tensor([1.0, -1.0])) ** 2).sum()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 1e-3 < losses[0]
+
+
+def test_weights_of_others(layer, inputs):
+    kept = copy.deepcopy(layer.state_dict())
+    assert set(kept) == {"q.weight", "q.bias", "k.weight", "k.bias", "v",
+                         "forward_.weight", "forward_.bias"}
+    before = layer(**inputs)
+    # A copy has weights of its own.
+    again = copy.deepcopy(layer)
+    assert torch.equal(again(**inputs), before)
+    with torch.no_grad():
+        again.v += 1
+    assert not torch.equal(again(**inputs), before)
+    assert torch.equal(layer(**inputs), before)
+    # Others take the places of the weights for one call.
+    other = torch.func.functional_call(layer, {"v": again.v}, (), inputs)
+    assert torch.equal(other, again(**inputs))
+    assert torch.equal(layer(**inputs), before)
+    again.load_state_dict(kept)
+    assert torch.equal(again(**inputs), before)
+
+
+def test_dropout_is_that_of_training():
+    layer = Layer("model d\ndim H = 50\ndata x : real(H)\nparam f : linear(H)\n"
+                  "y = dropout(f(x), 0.5)\n", "y")
+    x = torch.randn(3, 50, requires_grad=True)
+    torch.manual_seed(5)
+    first = layer(x=x)
+    second = layer(x=x)
+    torch.manual_seed(5)
+    assert torch.equal(layer(x=x), first) and not torch.equal(first, second)
+    # Backward drops what forward dropped.
+    (bias,) = torch.autograd.grad(first[0].sum(), [layer.get_parameter("f.bias")])
+    assert torch.equal(bias != 0, first[0] != 0)
+    layer.eval()
+    assert torch.equal(layer(x=x), layer(x=x)) and (layer(x=x) != 0).all()
+
+
+def test_threads(layer, inputs):
+    wanted, found = layer(**inputs), []
+
+    def work():
+        for _ in range(20):
+            found.append(torch.equal(layer(**inputs), wanted))
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 80 and all(found)
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"query": None}, "'attention' is given key, query; 'query' is missing"),
+    ({"z": torch.zeros(1)}, "'attention' is given key, query, and no 'z'"),
+    ({"query": torch.zeros(2, 3, 5).double()},
+     r"'query' is \[2, T, H = 4\], not \[2, 3, 5\]"),
+    ({"query": torch.zeros(2, 3, 4)}, "'query' is torch.float32 on cpu; the layer "
+     "takes torch.float64 on the CPU"),
+    ({"lengths": {"R": torch.tensor([1, 1])}}, "'attention' has no length 'R'; there "
+     "are T, S"),
+    ({"lengths": {"S": torch.tensor([1, 7])}}, "the lengths 'S' are 2 numbers of at "
+     r"most 6, not \[1, 7\]"),
+])
+def test_mistakes_of_a_call(layer, inputs, change, message):
+    given = {name: value for name, value in {**inputs, **change}.items()
+             if value is not None}
+    with pytest.raises(fovea.SpecError, match=message):
+        layer(**given)
+
+
+def test_mistakes_of_a_spec():
+    with pytest.raises(fovea.SpecError, match="no equation of 'attention' is called "
+                                              "'d'; there are align, c"):
+        Layer(ATTENTION, "d")
+    with pytest.raises(fovea.SpecError, match="'attention' has an objective"):
+        Layer(ATTENTION + "penalty sum[t](dot(c[t], c[t]))\n", "c")
+    with pytest.raises(fovea.SpecError, match="'S' is no real data of 'attention'"):
+        Layer(ATTENTION, "c", by=["S"])
