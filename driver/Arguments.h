@@ -47,6 +47,9 @@ struct Arguments {
   // run
   std::vector<std::string> gets;
 
+  // init
+  std::string from, map; // weights of another program, and what they are called
+
   // train
   std::string folder;
   std::vector<std::string> valid;

@@ -3,6 +3,7 @@
 #include "driver/data/Files.h"
 #include "driver/data/Inputs.h"
 #include "driver/data/Unknown.h"
+#include "driver/data/WeightMap.h"
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -20,6 +21,11 @@ int fovea::cli::runInit(const Arguments &arguments) {
   if (!drawWeights(session, arguments, *model, arguments.seed.value_or(0),
                    file))
     return session.finish();
+  if (!arguments.from.empty() &&
+      !takeForeignWeights(session, arguments, *model, file)) {
+    session.finish();
+    return badInput;
+  }
   storeDictionary(session, arguments, *model);
   session.source().store(file.metadata);
   file.metadata["model"] = model->name;

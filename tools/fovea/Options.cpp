@@ -5,10 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fovea/Options.h"
-#include "driver/data/Inputs.h"
 #include "driver/show/Pictures.h"
 #include "metrics/Metric.h"
-#include "runtime/model/SearchFlagsCli.h"
+#include "tools/fovea/SharedOptions.h"
 
 #include <fmt/ranges.h>
 
@@ -17,18 +16,6 @@ using fovea::runtime::atLeast;
 using fovea::runtime::below2To63;
 using fovea::runtime::positive;
 using fovea::runtime::upTo2To31;
-using fovea::runtime::wholeBelow2To64;
-
-/// NAME=FILE.
-static CLI::Validator pair() {
-  return {[](const std::string &text) -> std::string {
-            std::string name, file;
-            return splitPair(text, name, file)
-                       ? ""
-                       : "takes NAME=FILE, not '" + text + "'";
-          },
-          ""};
-}
 
 /// NAME=FILE of what is drawn or stored.
 static CLI::Validator shown() {
@@ -53,12 +40,10 @@ static std::string metricNames() {
 
 namespace {
 
-/// Adds the commands over one Arguments; what stays behind refers to that
-/// alone.
-class Commands {
+/// Every command, with its options.
+class Commands : SharedOptions {
 public:
-  Commands(CLI::App &app, Arguments &arguments)
-      : app(app), arguments(arguments) {}
+  using SharedOptions::SharedOptions;
 
   void add() {
     addCheck();
@@ -82,170 +67,6 @@ public:
   }
 
 private:
-  CLI::App *addCommand(const std::string &name, const std::string &what) {
-    CLI::App *command = app.add_subcommand(name, what);
-    command->set_help_flag("-h,--help", "print this help");
-    return command;
-  }
-
-  /// A command on one spec.
-  CLI::App *addSpecCommand(const std::string &name, const std::string &what) {
-    CLI::App *command = addCommand(name, what);
-    command
-        ->add_option_function<std::string>(
-            "SPEC",
-            [&arguments = arguments](const std::string &spec) {
-              arguments.specs = {spec};
-            },
-            "the model, a .fov file; - is standard input; or the folder of a "
-            "training, or its model.safetensors")
-        ->required();
-    auto *set = command->add_option_function<std::vector<std::string>>(
-        "--set",
-        [&arguments = arguments](const std::vector<std::string> &texts) {
-          for (const std::string &text : texts) {
-            size_t equals = text.find('=');
-            if (equals == 0 || equals == std::string::npos)
-              throw CLI::ValidationError("--set",
-                                         "takes K=V, not '" + text + "'");
-            arguments.sets.push_back(
-                {text.substr(0, equals), text.substr(equals + 1)});
-          }
-        },
-        "overrides a dim, a const, a vocabulary size (src.vocab=97) or an "
-        "entry of a block (train.smooth=0)");
-    set->type_name("K=V")->allow_extra_args(false);
-    return command;
-  }
-
-  void addWeights(CLI::App *command) {
-    command
-        ->add_option("--weights", arguments.weights,
-                     "the parameters, a safetensors file")
-        ->type_name("FILE");
-  }
-
-  /// Several make an ensemble.
-  void addMembers(CLI::App *command) {
-    command
-        ->add_option_function<std::vector<std::string>>(
-            "--weights",
-            [&arguments = arguments](const std::vector<std::string> &files) {
-              arguments.weights = files.front();
-              arguments.moreWeights.assign(files.begin() + 1, files.end());
-            },
-            "the parameters, a safetensors file; several are an ensemble, "
-            "which chooses from the mean of the members' probabilities")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-  }
-
-  CLI::Option *addData(CLI::App *command, bool asText) {
-    CLI::Option *data =
-        command
-            ->add_option(
-                "--data", arguments.data,
-                asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
-                         "or one batch as FILE.safetensors"
-                       : "the batch, a safetensors file")
-            ->type_name(asText ? "NAME=FILE" : "FILE")
-            ->required();
-    if (asText)
-      addVocabularies(command);
-    return data;
-  }
-
-  void addVocabularies(CLI::App *command) {
-    command
-        ->add_option("--vocab", arguments.vocabularies,
-                     "the words of a vocabulary, or of a data name, one per "
-                     "line from id 0; without it text holds ids")
-        ->check(pair())
-        ->type_name("NAME=FILE");
-  }
-
-  void addOutput(CLI::App *command, const std::string &what) {
-    command->add_option("-o,--output", arguments.output, what)
-        ->type_name("FILE");
-  }
-
-  void addSeed(CLI::App *command, const std::string &what) {
-    command->add_option("--seed", arguments.seed, what)
-        ->check(wholeBelow2To64())
-        ->type_name("N");
-  }
-
-  void addThreads(CLI::App *command, const std::string &what, int least = 1) {
-    command->add_option("--threads", arguments.threads, what)
-        ->check(atLeast(least))
-        ->type_name("N");
-  }
-
-  void addDtype(CLI::App *command, const std::string &what = "f32 or f64") {
-    command->add_option("--dtype", arguments.dtype, what)
-        ->check(CLI::IsMember({"f32", "f64"}));
-  }
-
-  void addCpu(CLI::App *command) {
-    command
-        ->add_option("--cpu", arguments.cpu,
-                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); the "
-                     "results do not depend on it")
-        ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
-  }
-
-  /// A machine is named like a CPU: there is one of each other kind.
-  void addTarget(CLI::App *command) {
-    command
-        ->add_option("--target", arguments.cpu,
-                     "the machine, where it is another kind than this one: "
-                     "aarch64 (64-bit ARM, Linux), or cuda:sm_80 (which is "
-                     "cuda) or cuda:sm_90a (GPUs of NVIDIA)")
-        ->check(CLI::IsMember({"native", "aarch64", "cuda", "cuda:sm_80",
-                               "cuda:sm_90a", "cuda:emulator"}))
-        ->excludes(command->get_option("--cpu"));
-  }
-
-  /// What executes here does so on this machine's CPU or on its GPU.
-  void addDevice(CLI::App *command) {
-    command
-        ->add_option(
-            "--target", arguments.cpu,
-            "cuda: the first GPU of NVIDIA; auto: the same where there "
-            "is one, else the CPU; native: the CPU. The results are "
-            "the same")
-        ->check(CLI::IsMember({"native", "cuda", "auto"}))
-        ->excludes(command->get_option("--cpu"));
-  }
-
-  void addQuiet(CLI::App *command) {
-    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
-  }
-
-  /// Options of the commands that execute. Until there is compiled code all
-  /// of them run by the reference interpreter.
-  void addExecution(CLI::App *command) {
-    command->add_flag("--reference", arguments.reference,
-                      "run by the reference interpreter, in float64");
-    addThreads(command, "of compiled code; the results do not depend on it");
-    addDtype(command, "f32 or f64: what compiled code computes in; the "
-                      "reference interpreter always computes in f64");
-    addCpu(command);
-    addDevice(command);
-    addStopAfter(command,
-                 "interpret the IR behind this phase: " + phaseNames());
-    addQuiet(command);
-  }
-
-  void addStopAfter(CLI::App *command, const std::string &what) {
-    command->add_option("--stop-after", arguments.stopAfter, what)
-        ->type_name("PHASE");
-  }
-
-  void addJson(CLI::App *command, const std::string &what) {
-    command->add_flag("--json", arguments.asJson, what);
-  }
-
   void addCheck() {
     CLI::App *command = addSpecCommand(
         "check", "parse and check a spec, and say what is in it");
@@ -268,6 +89,18 @@ private:
     command->get_option("-o")->required();
     addSeed(command, "of the random numbers (0)");
     addDtype(command);
+    CLI::Option *from =
+        command
+            ->add_option("--from", arguments.from,
+                         "takes the values of another program's weights, a "
+                         "safetensors file")
+            ->type_name("FILE");
+    command
+        ->add_option("--map", arguments.map,
+                     "which of its tensors each parameter is made of; without "
+                     "it, that of the same name")
+        ->type_name("FILE")
+        ->needs(from);
   }
 
   void addRun() {
@@ -498,13 +331,16 @@ private:
     addDtype(command);
     command
         ->add_option("--entry", arguments.entries,
-                     "what is wanted: loss, grad, train_step, encode, step, "
-                     "decode (all)")
+                     "what is wanted: loss, grad, train_step, get, encode, "
+                     "step, decode (all)")
         ->delimiter(',');
     command
-        ->add_option("--get", arguments.gets,
-                     "equations that the loss program gives as well; without "
-                     "an objective, those that no other equation reads")
+        ->add_option(
+            "--get", arguments.gets,
+            "equations that the loss program gives as well, and a "
+            "library; without an objective, those that no other "
+            "equation reads; adjoint/x: the gradient by the data x, of "
+            "a library")
         ->type_name("NAME");
     command
         ->add_option("--show", arguments.shows,
@@ -515,16 +351,6 @@ private:
     command->add_flag("--explain", arguments.explain,
                       "print what was decided, in words, instead of the IR");
     addOutput(command, "where the text goes (standard output)");
-  }
-
-  void addMemoryLimit(CLI::App *command) {
-    command
-        ->add_option("--max-activation-mb", arguments.maxActivationMb,
-                     "the memory for what is neither weights nor data: arrays "
-                     "that exceed it are computed again on the way back "
-                     "(2^20 bytes; no limit)")
-        ->check(upTo2To31())
-        ->type_name("N");
   }
 
   void addBench() {
@@ -598,9 +424,6 @@ private:
     command->add_flag("--man", arguments.asManual,
                       "as a manual page: 'fovea help run --man | man -l -'");
   }
-
-  CLI::App &app;
-  Arguments &arguments;
 };
 
 } // namespace
