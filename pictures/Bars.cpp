@@ -9,7 +9,7 @@
 
 using namespace fovea::pictures;
 
-static constexpr size_t longestLabel = 24;
+static constexpr size_t longestLabel = 48;
 static constexpr double titleHeight = 26, row = 18, length = 220;
 
 Canvas fovea::pictures::drawBars(const Bars &bars, const Scale &scale) {

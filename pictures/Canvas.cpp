@@ -200,6 +200,39 @@ void Canvas::curve(const std::vector<std::pair<double, double>> &points,
   svg += "/>\n";
 }
 
+void Canvas::area(const std::vector<std::pair<double, double>> &points,
+                  double y, const std::string &fill) {
+  if (points.empty())
+    return;
+  std::string path =
+      fmt::format("M{},{}", number(points.front().first), number(y));
+  for (auto [x, top] : points)
+    path += fmt::format("L{},{}", number(x), number(top));
+  path += fmt::format("L{},{}Z", number(points.back().first), number(y));
+  svg += fmt::format("<path d=\"{}\" fill=\"{}\"/>\n", path, fill);
+}
+
+void Canvas::image(double x, double y, double w, double h,
+                   const std::string &uri) {
+  svg += fmt::format(R"(<image x="{}" y="{}" width="{}" height="{}" )"
+                     R"(preserveAspectRatio="none" href="{}"/>)"
+                     "\n",
+                     number(x), number(y), number(w), number(h), uri);
+}
+
+void Canvas::values(double x, double y, double w, double h, int64_t rows,
+                    int64_t columns, const std::vector<double> &values,
+                    const std::string &name) {
+  svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" )"
+                     R"(fill-opacity="0" data-rows="{}" data-columns="{}" )"
+                     R"(data-name="{}" data-values=")",
+                     number(x), number(y), number(w), number(h), rows, columns,
+                     escape(visible(name)));
+  for (size_t i = 0; i < values.size(); ++i)
+    svg += fmt::format("{}{:.3g}", i == 0 ? "" : " ", values[i]);
+  svg += "\"/>\n";
+}
+
 void Canvas::dot(double x, double y, double radius, const std::string &fill,
                  const std::string &tip) {
   svg += fmt::format(R"(<circle cx="{}" cy="{}" r="{}" fill="{}")", number(x),

@@ -8,6 +8,7 @@
 #ifndef FOVEA_PICTURES_CANVAS_H
 #define FOVEA_PICTURES_CANVAS_H
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,17 @@ public:
              const std::string &stroke, const std::string &dash);
   void dot(double x, double y, double radius, const std::string &fill,
            const std::string &tip);
+  /// The surface between a curve and the level `y`.
+  void area(const std::vector<std::pair<double, double>> &points, double y,
+            const std::string &fill);
+  /// A picture, by its `data:` address.
+  void image(double x, double y, double width, double height,
+             const std::string &uri);
+  /// What whoever points at one of `rows` by `columns` places is shown: its
+  /// value, after `name`. It is clear.
+  void values(double x, double y, double width, double height, int64_t rows,
+              int64_t columns, const std::vector<double> &values,
+              const std::string &name);
   /// The baseline of the text begins, has its middle or ends at (x, y). `full`
   /// is what the text is short for.
   void text(double x, double y, std::string_view text, const TextStyle &style,

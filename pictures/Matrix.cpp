@@ -9,8 +9,8 @@
 
 using namespace fovea::pictures;
 
-/// Longer words end in an ellipsis.
-static constexpr size_t longestLabel = 24;
+/// Longer words end in an ellipsis; at the left stand lines as well.
+static constexpr size_t longestLabel = 24, longestLine = 48;
 static constexpr double titleHeight = 22, gap = 5;
 /// Turned by 45 degrees, a text is so high and wide for its length.
 static constexpr double slope = 0.7072;
@@ -51,9 +51,9 @@ MatrixPainter::MatrixPainter(const Matrix &matrix, const Scale &scale)
   labelSize = std::clamp(cell * 0.85, 8.0, 12.0);
   double widest = widthOf(matrix.rows.name, labelSize) + 12, longest = 0;
   for (int64_t row = 0; row < matrix.rows.size; ++row)
-    widest = std::max(widest, widthOf(shortened(visible(matrix.rows.label(row)),
-                                                longestLabel),
-                                      labelSize));
+    widest = std::max(
+        widest, widthOf(shortened(visible(matrix.rows.label(row)), longestLine),
+                        labelSize));
   for (int64_t column = 0; column < matrix.columns.size; ++column)
     longest = std::max(
         longest,
@@ -91,7 +91,7 @@ void MatrixPainter::paintColumnLabels() {
 void MatrixPainter::paintRowLabels() {
   for (int64_t row = 0; row < matrix.rows.size; row += stride(false)) {
     std::string full = matrix.rows.label(row);
-    std::string text = shortened(visible(full), longestLabel);
+    std::string text = shortened(visible(full), longestLine);
     TextStyle style;
     style.size = labelSize;
     style.anchor = Anchor::End;

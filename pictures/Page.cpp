@@ -34,25 +34,34 @@ std::string fovea::pictures::textOf(double value) {
 using Scales = std::map<std::string, Scale>;
 
 /// Of each group 0 to 1 as long as all its values lie there, else from the
-/// least, or 0, to the most.
+/// least, or 0, to the most. In strips, which have numbers beside their rows,
+/// the highest bar is as high as there is room.
 static Scales scalesOf(const Page &page) {
   Scales scales;
-  auto add = [&](const auto &panel) {
-    Scale &scale = scales.try_emplace(panel.group, Scale{0, 0}).first->second;
-    for (double value : panel.values)
+  std::set<std::string> strips;
+  auto addAll = [&](const std::string &group, const auto &values) {
+    Scale &scale = scales.try_emplace(group, Scale{0, 0}).first->second;
+    for (double value : values)
       if (std::isfinite(value)) {
         scale.least = std::min(scale.least, value);
         scale.most = std::max(scale.most, value);
       }
   };
+  auto add = [&](const auto &panel) { addAll(panel.group, panel.values); };
   for (const Panel &panel : page.panels) {
     if (const auto *matrix = std::get_if<Matrix>(&panel))
       add(*matrix);
     else if (const auto *bars = std::get_if<Bars>(&panel))
       add(*bars);
+    else if (const auto *strip = std::get_if<Strip>(&panel)) {
+      add(*strip);
+      strips.insert(strip->group);
+    } else if (const auto *photo = std::get_if<Photo>(&panel))
+      for (const Photo::Tile &tile : photo->tiles)
+        addAll(photo->group, tile.values);
   }
   for (auto &[group, scale] : scales)
-    if (scale.least == 0 && scale.most <= 1)
+    if (scale.least == 0 && scale.most <= 1 && strips.count(group) == 0)
       scale.most = 1;
   return scales;
 }
@@ -62,6 +71,10 @@ static Canvas drawPanel(const Panel &panel, const Scales &scales) {
     return drawMatrix(*matrix, scales.at(matrix->group));
   if (const auto *bars = std::get_if<Bars>(&panel))
     return drawBars(*bars, scales.at(bars->group));
+  if (const auto *photo = std::get_if<Photo>(&panel))
+    return drawPhoto(*photo, scales.at(photo->group));
+  if (const auto *strip = std::get_if<Strip>(&panel))
+    return drawStrip(*strip, scales.at(strip->group));
   return drawChart(std::get<Chart>(panel));
 }
 
@@ -179,8 +192,16 @@ for (const title of document.querySelectorAll('svg rect > title, svg circle > ti
   title.remove();
 }
 let marked = null;
+function valueAt(image, event) {
+  const { rows, columns, values, name } = image.dataset;
+  const box = image.getBoundingClientRect();
+  const at = (x, length, count) => Math.max(0, Math.min(count - 1, Math.floor(x / length * count)));
+  const y = at(event.clientY - box.top, box.height, rows), x = at(event.clientX - box.left, box.width, columns);
+  return `${name} [${rows > 1 ? y + ', ' : ''}${x}]: ${values.split(' ')[y * columns + x]}`;
+}
 function show(event) {
-  const text = event.target.dataset && event.target.dataset.tip;
+  const data = event.target.dataset || {};
+  const text = data.values ? valueAt(event.target, event) : data.tip;
   if (marked) marked.classList.remove('marked');
   marked = text ? event.target : null;
   tip.hidden = !text;

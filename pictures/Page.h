@@ -39,6 +39,43 @@ struct Bars {
   std::string group;
 };
 
+/// From the upper left, row by row; 0 is black and 1 is white.
+struct Pixels {
+  int64_t rows = 0, columns = 0, channels = 1; // 1: grey, or 3
+  std::vector<double> values;
+};
+
+/// Weights over places of a picture, one tile for each word; without a picture
+/// the values themselves are pixels.
+struct Photo {
+  struct Tile {
+    std::string caption;
+    std::vector<double> values; // row by row
+  };
+  std::string title;
+  Pixels under; // of no rows: none
+  int64_t rows = 0, columns = 0;
+  std::vector<Tile> tiles;
+  std::string group;
+};
+
+/// Rows of bars under something whose columns they belong to: the frames of a
+/// film, the spectrogram of a sound, or the strokes of a pen.
+struct Strip {
+  /// Where the pen was, and whether it leaves the paper behind that.
+  struct Stroke {
+    double x = 0, y = 0;
+    bool isLast = false;
+  };
+  std::string title;
+  std::vector<Pixels> above; // beside one another
+  std::vector<Stroke> strokes;
+  double seconds = 0; // of a column; 0: columns are counted
+  Axis rows, columns;
+  std::vector<double> values; // row by row; none: what is above alone
+  std::string group;
+};
+
 struct Curve {
   std::string name;
   std::vector<std::pair<double, double>> points; // x grows
@@ -51,7 +88,7 @@ struct Chart {
   bool isLogarithmic = false; // the values
 };
 
-using Panel = std::variant<Matrix, Bars, Chart>;
+using Panel = std::variant<Matrix, Bars, Chart, Photo, Strip>;
 
 struct Page {
   std::string title;
@@ -81,6 +118,8 @@ std::string textOf(double value);
 Canvas drawMatrix(const Matrix &matrix, const Scale &scale);
 Canvas drawBars(const Bars &bars, const Scale &scale);
 Canvas drawChart(const Chart &chart);
+Canvas drawPhoto(const Photo &photo, const Scale &scale);
+Canvas drawStrip(const Strip &strip, const Scale &scale);
 
 } // namespace fovea::pictures
 

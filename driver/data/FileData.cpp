@@ -88,6 +88,7 @@ namespace {
 struct PixelAxes {
   int64_t channels = 0; // 0: the data hold no pictures
   bool areFirst = false;
+  bool isFilm = false; // frames, each a picture; a file of a picture is none
 
   explicit PixelAxes(const runtime::DataSpec &spec) {
     auto numOf = [&](size_t axis) {
@@ -98,6 +99,9 @@ struct PixelAxes {
     };
     if (spec.axes.size() == 2)
       channels = 1;
+    isFilm = spec.axes.size() == 4;
+    if (isFilm)
+      channels = numOf(3);
     if (spec.axes.size() != 3)
       return;
     channels = numOf(2);
@@ -199,7 +203,7 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
   if (data.loader.kind == "sound")
     return mistake(path,
                    "is a picture, but '" + data.name + "' comes from sound");
-  if (axes.channels == 0)
+  if (axes.channels == 0 || axes.isFilm)
     return mistake(path, fmt::format("is a picture, but '{}' is not written "
                                      "'[Y, X] : real(3)' or '[Y, X] : real'",
                                      data.name));
@@ -253,19 +257,21 @@ Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
 static Status fit(const std::string &path, const DataInfo &data,
                   runtime::Tensor &tensor, int64_t channels, bool areFirst,
                   int64_t numPixels) {
+  bool isBytes = data.loader.kind == "pixels" && tensor.type == DType::U8;
   if (data.kind == DataInfo::Bit && tensor.isReal())
     return Status::error(fmt::format("'{}' is {} but '{}' is bits", path,
                                      runtime::nameOf(tensor.type), data.name));
-  if (data.kind != DataInfo::Real || tensor.isReal())
+  if (tensor.isReal() || (data.kind != DataInfo::Real && !isBytes))
     return Status::success();
-  bool isBytes = data.loader.kind == "pixels" && tensor.type == DType::U8;
   std::vector<double> values = tensor.toDoubles();
   for (size_t i = 0; isBytes && i < values.size(); ++i) {
     int64_t channel =
         areFirst ? int64_t(i) / numPixels % channels : int64_t(i) % channels;
     values[i] = pixelOf(data, channel, uint8_t(values[i]));
   }
-  tensor = runtime::Tensor::of(DType::F64, tensor.shape, values);
+  tensor =
+      runtime::Tensor::of(data.kind == DataInfo::Real ? DType::F64 : DType::I64,
+                          tensor.shape, values);
   return Status::success();
 }
 

@@ -18,9 +18,8 @@ bool fovea::cli::isPicture(StringRef path) {
          path.ends_with(".png");
 }
 
-/// The axis with its extent; labels that are not as many say nothing of it.
-static pictures::Axis fitted(const std::vector<pictures::Axis> &axes,
-                             size_t number, int64_t size) {
+pictures::Axis fovea::cli::fittedAxis(const std::vector<pictures::Axis> &axes,
+                                      size_t number, int64_t size) {
   pictures::Axis axis;
   if (number < axes.size())
     axis = axes[number];
@@ -28,6 +27,24 @@ static pictures::Axis fitted(const std::vector<pictures::Axis> &axes,
   if (static_cast<int64_t>(axis.labels.size()) != size)
     axis.labels.clear();
   return axis;
+}
+
+/// Whether an axis has lines of words, which stand at the left.
+static bool hasLines(const pictures::Axis &axis) {
+  return llvm::any_of(axis.labels, [](const std::string &label) {
+    return StringRef(label).count(' ') > 1;
+  });
+}
+
+static pictures::Matrix transposed(pictures::Matrix matrix) {
+  std::vector<double> values(matrix.values.size());
+  for (int64_t row = 0; row < matrix.rows.size; ++row)
+    for (int64_t column = 0; column < matrix.columns.size; ++column)
+      values[column * matrix.rows.size + row] =
+          matrix.values[row * matrix.columns.size + column];
+  matrix.values = std::move(values);
+  std::swap(matrix.rows, matrix.columns);
+  return matrix;
 }
 
 void fovea::cli::addPanels(pictures::Page &page, const std::string &title,
@@ -39,7 +56,7 @@ void fovea::cli::addPanels(pictures::Page &page, const std::string &title,
     pictures::Bars bars;
     bars.title = title;
     bars.group = name;
-    bars.rows = fitted(axes, 0, rank == 0 ? 1 : array.shape[0]);
+    bars.rows = fittedAxis(axes, 0, rank == 0 ? 1 : array.shape[0]);
     if (rank == 0)
       bars.rows.labels = {"value"};
     bars.values = array.values;
@@ -59,10 +76,12 @@ void fovea::cli::addPanels(pictures::Page &page, const std::string &title,
     matrix.title = place.empty()
                        ? title
                        : fmt::format("{}[{}]", title, fmt::join(place, ","));
-    matrix.rows = fitted(axes, rank - 2, rows);
-    matrix.columns = fitted(axes, rank - 1, columns);
+    matrix.rows = fittedAxis(axes, rank - 2, rows);
+    matrix.columns = fittedAxis(axes, rank - 1, columns);
     auto first = array.values.begin() + number * size;
     matrix.values.assign(first, first + size);
+    if (hasLines(matrix.columns) && !hasLines(matrix.rows))
+      matrix = transposed(std::move(matrix));
     page.panels.push_back(std::move(matrix));
   }
 }

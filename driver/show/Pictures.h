@@ -12,6 +12,11 @@ namespace fovea::cli {
 /// Whether a file of this name is drawn: .html, .svg or .png.
 bool isPicture(llvm::StringRef path);
 
+/// Axis `number` of `axes` with its extent; labels that are not as many say
+/// nothing of it.
+pictures::Axis fittedAxis(const std::vector<pictures::Axis> &axes,
+                          size_t number, int64_t size);
+
 /// Adds an array to a page: one axis or none as bars, two as a matrix, more as
 /// a matrix of the last two for each place of those before. `axes` have the
 /// names and labels of its axes. Arrays of one

@@ -10,6 +10,7 @@
 
 #include "dialect/reference/Search.h"
 #include "driver/model/Execution.h"
+#include "driver/show/Underlays.h"
 #include "runtime/data/Shown.h"
 
 namespace fovea::cli {
@@ -42,14 +43,22 @@ private:
   /// One equation, and its value in each example.
   struct Equation {
     runtime::ShownEquation about;
+    std::string asked;        // as `--show` names it, which may mean several
+    bool isGenerated = false; // data that the model generates
+    Underlay underlay;
     std::vector<runtime::ShownValues> examples;
+    std::vector<runtime::DataValues> unders, lifts; // of `underlay`
   };
   struct Show {
     std::string path;
     std::vector<Equation> equations;
   };
+  Show &showOf(const std::string &path);
   int store(const Show &show) const;
   int draw(const Show &show) const;
+  size_t membersFrom(const Show &show, size_t first, size_t example) const;
+  Drawn drawnOf(const Show &show, size_t first, size_t end,
+                size_t example) const;
 
   std::string title;
   std::vector<runtime::AxisSymbols> symbols;

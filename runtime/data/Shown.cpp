@@ -2,6 +2,7 @@
 
 #include "runtime/data/Shown.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 using namespace fovea::runtime;
@@ -15,7 +16,7 @@ static ShownAxis axisOf(const std::string &extent,
   ShownAxis axis;
   if (extent.find_first_not_of("0123456789") != extent.npos)
     axis.name = extent;
-  for (const auto &[along, field, isChosen] : symbols) {
+  for (const auto &[along, field, isChosen, within] : symbols) {
     if (along != extent)
       continue;
     const auto &values =
@@ -24,9 +25,23 @@ static ShownAxis axisOf(const std::string &extent,
     if (found == values.end())
       continue;
     axis.name = field.name;
-    for (double value : found->second.values)
-      axis.labels.push_back(
-          vocabularies.wordOf(field, static_cast<int64_t>(value)));
+    auto wordAt = [&](int64_t place) {
+      return vocabularies.wordOf(
+          field, static_cast<int64_t>(found->second.values[place]));
+    };
+    const DataValues &all = found->second;
+    int64_t count = all.shape.empty() ? 0 : all.shape.front();
+    int64_t room = count == 0 ? 0 : int64_t(all.values.size()) / count;
+    auto lengths = example.lengths.find(within);
+    for (int64_t place = 0; place < count; ++place) {
+      std::string &label = axis.labels.emplace_back();
+      int64_t size = room;
+      if (lengths != example.lengths.end() && lengths->second.nested &&
+          place < int64_t(lengths->second.values.size()))
+        size = std::min(room, lengths->second.values[place]);
+      for (int64_t i = 0; i < size; ++i)
+        label += (i == 0 ? "" : " ") + wordAt(place * room + i);
+    }
     break;
   }
   return axis;

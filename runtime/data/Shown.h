@@ -26,6 +26,8 @@ struct AxisSymbols {
   std::string extent;
   TextField field;
   bool isChosen = false;
+  /// Where a place has several symbols, one behind the other: their length.
+  std::string within;
 };
 
 struct ShownAxis {

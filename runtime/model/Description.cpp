@@ -126,7 +126,7 @@ template <typename A> static void fields(A &a, ShownEquation &x) {
 }
 
 template <typename A> static void fields(A &a, AxisSymbols &x) {
-  a(x.extent), a(x.field), a(x.isChosen);
+  a(x.extent), a(x.field), a(x.isChosen), a(x.within);
 }
 
 template <typename A> static void fields(A &a, Description &x) {

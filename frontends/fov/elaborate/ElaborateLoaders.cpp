@@ -53,6 +53,11 @@ static int64_t channelsOf(const Array &array) {
   llvm::append_range(shape, *array.valueShape);
   if (shape.size() == 2)
     return 1;
+  // Of a film too, which has its frames first and its channels last.
+  if (shape.size() == 4) {
+    int64_t count = shape[3].value().value_or(0);
+    return count == 1 || count == 3 || count == 4 ? count : 0;
+  }
   if (shape.size() != 3)
     return 0;
   for (const Extent *extent : {&shape[2], &shape[0]}) {
@@ -82,7 +87,8 @@ static std::string misfitOf(const FileLoader &loader, const Array &array) {
     int64_t channels = channelsOf(array);
     if (channels == 0)
       return "pixels have rows and columns, and 1, 3 or 4 channels: " + name +
-             " is written '[Y, X] : real(3)', or '[Y, X] : real' in grey";
+             " is written '[Y, X] : real(3)', '[Y, X] : real' in grey, or "
+             "'[N, Y, X] : real(3)' with N frames";
     for (const auto &[argument, values] : loader.numbers)
       if (values.size() > 1 && int64_t(values.size()) != channels)
         return "'" + argument + "' has " + std::to_string(values.size()) +

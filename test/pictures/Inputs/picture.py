@@ -1,8 +1,9 @@
 """Says what is in a picture: that it is whole, its texts and its tips.
 
-  picture.py FILE     an .svg, .html or .png
+  picture.py FILE [--curves]     an .svg, .html or .png
 """
 
+import base64
 import html.parser
 import struct
 import sys
@@ -12,10 +13,49 @@ import zlib
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def pixels_of(uri):
+    """Rows of pixels of an image without an alpha channel."""
+    data = base64.b64decode(uri.removeprefix("data:image/png;base64,"))
+    width, height = struct.unpack(">II", data[16:24])
+    at, packed = 8, b""
+    while at < len(data):
+        size, = struct.unpack(">I", data[at:at + 4])
+        if data[at + 4:at + 8] == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += size + 12
+    raw, line, rows = zlib.decompress(packed), bytearray(3 * width), []
+    for y in range(height):
+        kind, own = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for i in range(3 * width):
+            left, up, corner = (own[i - 3] if i > 2 else 0), line[i], (line[i - 3] if i > 2 else 0)
+            near = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
+            own[i] = (own[i] + (0, left, up, (left + up) // 2, near)[kind]) & 255
+        line = own
+        rows.append([tuple(own[3 * x:3 * x + 3]) for x in range(width)])
+    return rows
+
+
+def print_image(element):
+    """Its place, and the pixels at the middles of a grid of four by four."""
+    rows = pixels_of(element.get("href"))
+    print("image", *(element.get(key) for key in ("x", "y", "width", "height")))
+    for y in range(4):
+        row = rows[(2 * y + 1) * len(rows) // 8]
+        print("pixels", *("#%02x%02x%02x" % row[(2 * x + 1) * len(row) // 8] for x in range(4)))
+
+
 def print_svg(root):
     print("size", root.get("width"), root.get("height"))
     for element in root.iter():
         title = element.find(SVG + "title")
+        if element.tag == SVG + "image":
+            print_image(element)
+        if element.get("data-values"):
+            print("values", *(element.get("data-" + key) for key in ("name", "rows", "columns", "values")))
+        if element.tag == SVG + "path":
+            print("area", element.get("d"))
+        if element.tag == SVG + "polyline" and not element.get("stroke-dasharray") and "--curves" in sys.argv:
+            print("curve", element.get("points"))
         if element.tag == SVG + "text":
             text = "".join(element.itertext()) if title is None else title.tail
             print("text", text, "=", title.text if title is not None else text)

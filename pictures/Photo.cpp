@@ -1,0 +1,137 @@
+//===- Photo.cpp - weights over a picture ---------------------------------===//
+//
+// The picture in grey, and what a word looks at in orange over it: the two
+// differ in lightness where the picture is light or dark, and a frame marks the
+// place with the largest weight, whose number stands in the caption.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pictures/Raster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace fovea::pictures;
+
+static constexpr double titleHeight = 24, captionHeight = 18, gap = 10;
+/// Of a tile, as it is seen.
+static constexpr double side = 132;
+static constexpr int tilesPerRow = 9;
+
+/// How many pixels a picture gets: as many as it is seen with, or a whole
+/// multiple of those that it has.
+static Pixels fitted(const Pixels &pixels) {
+  int64_t longest = std::max(pixels.rows, pixels.columns);
+  auto most = static_cast<int64_t>(2 * side);
+  if (longest > most)
+    return resized(pixels, std::max<int64_t>(1, pixels.rows * most / longest),
+                   std::max<int64_t>(1, pixels.columns * most / longest));
+  int64_t times = std::max<int64_t>(1, int64_t(side) / longest);
+  return resized(pixels, pixels.rows * times, pixels.columns * times);
+}
+
+/// How light a pixel is (ITU-R BT.601).
+static double lightOf(const Pixels &pixels, int64_t place) {
+  const double *at = &pixels.values[place * pixels.channels];
+  return pixels.channels < 3 ? at[0]
+                             : 0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2];
+}
+
+/// `under` with weights over it.
+static Pixels covered(const Pixels &under, const Photo &photo,
+                      const Photo::Tile &tile, double most) {
+  std::vector<double> over = smoothed(tile.values, photo.rows, photo.columns,
+                                      under.rows, under.columns);
+  double highest = 0;
+  for (double value : over)
+    highest = std::max(highest, value);
+  Pixels result{under.rows, under.columns, 3, {}};
+  static constexpr double orange[] = {0.835, 0.369, 0};
+  for (int64_t place = 0; place < under.rows * under.columns; ++place) {
+    double grey = 0.3 + 0.7 * std::clamp(lightOf(under, place), 0.0, 1.0);
+    double share = most > 0 && highest > 0
+                       ? 0.85 * std::clamp(over[place] / highest, 0.0, 1.0)
+                       : 0;
+    for (double color : orange)
+      result.values.push_back((1 - share) * grey + share * color);
+  }
+  return result;
+}
+
+/// A frame around a place of a tile at (x, y): a light line within a dark one
+/// is seen on anything.
+static void mark(Canvas &canvas, const Photo &photo, int64_t where, double x,
+                 double y, double width, double height) {
+  double cellWidth = width / double(photo.columns);
+  double cellHeight = height / double(photo.rows);
+  for (auto [color, inset] : {std::pair("#000000", 0.0), {"#ffffff", 1.0}}) {
+    double left = x + double(where % photo.columns) * cellWidth + inset;
+    double top = y + double(where / photo.columns) * cellHeight + inset;
+    double right = left + std::max(2.0, cellWidth - 2 * inset);
+    double bottom = top + std::max(2.0, cellHeight - 2 * inset);
+    canvas.line(left, top, right, top, color);
+    canvas.line(right, top, right, bottom, color);
+    canvas.line(right, bottom, left, bottom, color);
+    canvas.line(left, bottom, left, top, color);
+  }
+}
+
+Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
+  Canvas canvas;
+  TextStyle title;
+  title.size = 12.5;
+  title.isBold = true;
+  canvas.text(4, 15, shortened(photo.title, 70), title, photo.title);
+  bool hasUnder = photo.under.rows > 0;
+  Pixels under = hasUnder ? fitted(photo.under) : Pixels();
+  double rows = double(hasUnder ? photo.under.rows : photo.rows);
+  double columns = double(hasUnder ? photo.under.columns : photo.columns);
+  double width = side * columns / std::max(rows, columns);
+  double height = side * rows / std::max(rows, columns);
+  double step = std::max(width, 84.0) + gap;
+  int number = 0;
+  auto place = [&](const std::string &caption) {
+    double x = 4 + step * (number % tilesPerRow);
+    double y =
+        titleHeight + (height + captionHeight + gap) * (number / tilesPerRow);
+    ++number;
+    TextStyle style;
+    style.size = 11;
+    canvas.text(x, y + 12, shortened(visible(caption), 20), style, caption);
+    canvas.width = std::max(canvas.width, x + step);
+    canvas.height = std::max(canvas.height, y + captionHeight + height + gap);
+    return std::pair(x, y + captionHeight);
+  };
+  if (hasUnder) {
+    auto [x, y] = place("given");
+    canvas.image(x, y, width, height, uriOf(under));
+    canvas.rectangle(x, y, width, height, "none", "#444444");
+  }
+  for (const Photo::Tile &tile : photo.tiles) {
+    auto best = std::max_element(tile.values.begin(), tile.values.end());
+    double most = best == tile.values.end() ? 0 : *best;
+    if (!hasUnder) {
+      // Larger is lighter, over all tiles alike.
+      Pixels own{photo.rows, photo.columns, 1, {}};
+      double span = scale.most - scale.least;
+      for (double value : tile.values)
+        own.values.push_back(span > 0 ? (value - scale.least) / span : 0);
+      auto [x, y] = place(tile.caption);
+      canvas.image(x, y, width, height, uriOf(fitted(own)));
+      canvas.rectangle(x, y, width, height, "none", "#444444");
+      canvas.values(x, y, width, height, photo.rows, photo.columns, tile.values,
+                    tile.caption);
+      continue;
+    }
+    auto [x, y] = place(fmt::format("{} {:.2f}", tile.caption, most));
+    canvas.image(x, y, width, height, uriOf(covered(under, photo, tile, most)));
+    canvas.rectangle(x, y, width, height, "none", "#444444");
+    if (most > 0)
+      mark(canvas, photo, best - tile.values.begin(), x, y, width, height);
+    canvas.values(x, y, width, height, photo.rows, photo.columns, tile.values,
+                  tile.caption);
+  }
+  canvas.width = std::max(canvas.width, widthOf(photo.title, 12.5) + 16);
+  return canvas;
+}
