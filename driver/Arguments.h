@@ -43,6 +43,7 @@ struct Arguments {
   bool reference = false;
   int threads = 0; // 0: one per CPU
   bool quiet = false;
+  double maxSilence = 120; // of another process; 0: for ever
 
   // run
   std::vector<std::string> gets;

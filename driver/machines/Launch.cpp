@@ -3,12 +3,14 @@
 #include "driver/machines/Launch.h"
 #include "driver/Arguments.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <new>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -47,6 +49,18 @@ static volatile std::sig_atomic_t isAsked = 0;
 /// What ranks but the first say, until it is known who speaks: a file in
 /// memory; -1: it is printed.
 static int heldBack = -1;
+static Pair *pair = nullptr;
+
+Pair *fovea::cli::watched() { return pair; }
+
+double Pair::beatSeconds() const {
+  double given = patience;
+  return given > 0 ? std::clamp(given / 8, 0.02, 1.0) : 1;
+}
+
+double Pair::patienceOf(int rank) const {
+  return patience + 3 * std::min(rank, 30);
+}
 
 static void passOn(int number) {
   isAsked = 1;
@@ -54,12 +68,9 @@ static void passOn(int number) {
     kill(worker, number);
 }
 
-/// Whether the worker ends as all others do: in memory of both processes.
-static volatile int *isTogether = nullptr;
-
 void fovea::cli::endTogether(bool speaks) {
-  if (isTogether)
-    *isTogether = 1;
+  if (pair)
+    pair->isTogether = true;
   if (!speaks && heldBack >= 0 && ftruncate(heldBack, 0) == 0)
     lseek(heldBack, 0, SEEK_SET);
 }
@@ -97,7 +108,7 @@ static void sayHeldBack(int rank) {
 /// to its mpirun (https://wiki.mpich.org/mpich/index.php/PMI_v1_wire_protocol).
 [[noreturn]] static void endAll(int code) {
   const char *number = std::getenv("PMI_FD");
-  if (number && (!isTogether || *isTogether == 0)) {
+  if (number && !pair->isTogether) {
     // What was said is on its way through the same mpirun.
     usleep(300'000);
     std::string text = fmt::format("cmd=abort exitcode={}\n", code);
@@ -107,6 +118,51 @@ static void sayHeldBack(int rank) {
   _exit(code);
 }
 
+/// The exit code of a worker that has told its watcher what to say.
+static constexpr int toldCode = 70;
+
+void fovea::cli::endWorker(const std::string &sentence, bool isSure) {
+  if (!pair) {
+    say("error: " + sentence + "\n");
+    _exit(badMachine);
+  }
+  sentence.copy(pair->last, sizeof(pair->last) - 1);
+  pair->isSure = isSure;
+  _exit(toldCode);
+}
+
+/// Naps until mpirun asks this process to end, as it does where another has
+/// ended and said why; at most so long that there is no mpirun that does.
+static void waitToBeEnded(int rank) {
+  for (double left = 20 + std::min(rank, 30); left > 0 && isAsked == 0;
+       left -= 0.05)
+    usleep(50'000);
+}
+
+/// Waits for the end of the worker. Where it does not return from waiting for
+/// the others, both end.
+static int waitForWorker(int rank) {
+  // Not by the clock: who was stopped itself has not waited.
+  double waited = 0;
+  int status = 0;
+  while (true) {
+    pid_t ended = waitpid(worker, &status, WNOHANG);
+    if (ended == worker || (ended < 0 && errno != EINTR))
+      return status;
+    double nap = std::min(pair->beatSeconds(), 0.2);
+    usleep(useconds_t(nap * 1e6));
+    ++pair->beats;
+    waited = pair->isMeeting ? waited + nap : 0;
+    if (pair->patience <= 0 || waited < pair->patienceOf(rank))
+      continue;
+    say(fmt::format("error: {} waits for another process, which has not "
+                    "answered for {} s\n",
+                    placeOf(rank), pair->patience.load()));
+    kill(worker, SIGKILL);
+    endAll(badMachine);
+  }
+}
+
 [[noreturn]] static void watch(const Launch &launch, bool resumes) {
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
@@ -114,28 +170,37 @@ static void sayHeldBack(int rank) {
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
   }
-  int status = 0;
-  while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (WIFEXITED(status)) {
+  // What nobody reads is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
+  // The end of the worker ends a nap.
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGCHLD, &action, nullptr);
+  int status = waitForWorker(launch.rank);
+  bool hasTold = WIFEXITED(status) && WEXITSTATUS(status) == toldCode;
+  if (WIFEXITED(status) && !hasTold) {
     if (WEXITSTATUS(status) == done)
       _exit(done);
     sayHeldBack(launch.rank);
     endAll(WEXITSTATUS(status));
   }
-  int number = WTERMSIG(status);
-  // The library of messages aborts where another rank has gone: that one's
-  // watcher says what happened, and mpirun then asks this one to end.
-  if (number == SIGABRT)
-    usleep(1'500'000);
-  // It was asked to end, or nobody reads what it says.
-  if (isAsked != 0 || number == SIGPIPE || number == SIGTERM ||
-      number == SIGHUP || number == SIGINT)
-    endAll(128 + number);
-  sayHeldBack(launch.rank);
-  say(fmt::format("error: {} was ended by signal {} ({}){}\n",
-                  placeOf(launch.rank), number, strsignal(number),
-                  resumes ? "; '--resume' continues the training" : ""));
+  // Whatever it had agreed on, it did not come to it.
+  pair->isTogether = false;
+  int number = hasTold ? 0 : WTERMSIG(status);
+  // The library of messages fails, or aborts, where another rank has gone: that
+  // one's watcher says what happened, and mpirun then asks this one to end.
+  if (hasTold ? !pair->isSure : number == SIGABRT)
+    waitToBeEnded(launch.rank);
+  if (isAsked != 0 || number == SIGTERM || number == SIGHUP || number == SIGINT)
+    endAll(hasTold || number == SIGABRT ? badMachine : 128 + number);
+  if (!hasTold)
+    sayHeldBack(launch.rank);
+  std::string sentence =
+      hasTold ? pair->last
+              : fmt::format("{} was ended by signal {} ({})",
+                            placeOf(launch.rank), number, strsignal(number));
+  say("error: " + sentence +
+      (resumes ? "; '--resume' continues the training\n" : "\n"));
   endAll(badMachine);
 }
 
@@ -146,21 +211,26 @@ void fovea::cli::startWorker(const Launch &launch, bool resumes) {
     if (nowhere >= 0)
       dup2(nowhere, STDOUT_FILENO);
   }
-  void *page = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE,
+  void *page = mmap(nullptr, sizeof(Pair), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page != MAP_FAILED)
-    isTogether = static_cast<volatile int *>(page);
+  if (page == MAP_FAILED)
+    return;
+  pair = new (page) Pair;
   pid_t watcher = getpid();
   worker = fork();
   if (worker > 0)
     watch(launch, resumes);
   // Where there is no second process, there is no watcher.
-  if (worker == 0) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != watcher)
-      _exit(badMachine);
-    if (heldBack >= 0)
-      dup2(heldBack, STDERR_FILENO);
+  if (worker < 0) {
+    pair = nullptr;
+    return;
   }
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != watcher)
+    _exit(badMachine);
+  if (heldBack >= 0)
+    dup2(heldBack, STDERR_FILENO);
+  // Connections to a rank that has gone give errors, and end nobody.
+  std::signal(SIGPIPE, SIG_IGN);
 }

@@ -30,17 +30,19 @@ typedef struct FoveaMessages {
   int (*gather)(void *array, FoveaParts parts, int64_t unit, void **transfer);
   /// Of rank 0; at most 2^31 - 1 bytes.
   int (*broadcast)(void *bytes, int64_t size, void **transfer);
+  /// One byte to or from another rank, which stays where it is until `test`
+  /// says that the transfer is done.
+  int (*send)(const char *byte, int rank, void **transfer);
+  int (*receive)(char *byte, int rank, void **transfer);
   int (*test)(void *transfer, int *is_done);
   /// Waits for the others, and ends.
   int (*end)(void);
-  /// Ends the processes of all ranks.
-  void (*abort)(int code);
   const char *(*explain)(int error);
 } FoveaMessages;
 
 /// The only name of a plug-in. Null where it is of another interface.
 const FoveaMessages *fovea_messages(int interface_version);
-#define FOVEA_MESSAGES_VERSION 1
+#define FOVEA_MESSAGES_VERSION 2
 
 #ifdef __cplusplus
 }

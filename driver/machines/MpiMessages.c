@@ -106,6 +106,24 @@ static int broadcast(void *bytes, int64_t size, void **transfer) {
                     &made->request);
 }
 
+static int sendByte(const char *byte, int rank, void **transfer) {
+  Transfer *made = newTransfer(1);
+  if (!made)
+    return MPI_ERR_NO_MEM;
+  *transfer = made;
+  return MPI_Isend(byte, 1, made->type, rank, 0, MPI_COMM_WORLD,
+                   &made->request);
+}
+
+static int receiveByte(char *byte, int rank, void **transfer) {
+  Transfer *made = newTransfer(1);
+  if (!made)
+    return MPI_ERR_NO_MEM;
+  *transfer = made;
+  return MPI_Irecv(byte, 1, made->type, rank, 0, MPI_COMM_WORLD,
+                   &made->request);
+}
+
 static int test(void *opaque, int *isDone) {
   Transfer *transfer = opaque;
   int error = MPI_Test(&transfer->request, isDone, MPI_STATUS_IGNORE);
@@ -115,8 +133,6 @@ static int test(void *opaque, int *isDone) {
 }
 
 static int end(void) { return MPI_Finalize(); }
-
-static void quit(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 static const char *explain(int error) {
   static char text[MPI_MAX_ERROR_STRING];
@@ -128,7 +144,8 @@ static const char *explain(int error) {
 
 __attribute__((visibility("default"))) const FoveaMessages *
 fovea_messages(int version) {
-  static const FoveaMessages messages = {start, exchange, gather, broadcast,
-                                         test,  end,      quit,   explain};
+  static const FoveaMessages messages = {start,     exchange, gather,
+                                         broadcast, sendByte, receiveByte,
+                                         test,      end,      explain};
   return version == FOVEA_MESSAGES_VERSION ? &messages : NULL;
 }

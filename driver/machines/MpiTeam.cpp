@@ -84,16 +84,22 @@ void MpiTeam::meet() {
   for (int rank = 0; rank < numRanks; ++rank)
     hosts[rank] = all[rank].c_str();
   counted = {};
+  if (Pair *pair = watched())
+    pair->isMeeting = false;
+  std::lock_guard lock(mutex);
+  for (int rank = 0; rank < numRanks; ++rank)
+    if (rank != ownRank && (rank == 0 || ownRank == 0))
+      peers.push_back({.rank = rank});
+  hasWork.notify_all();
 }
 
 MpiTeam::~MpiTeam() {
-  {
-    std::lock_guard lock(mutex);
-    isOver = true;
-  }
-  hasWork.notify_all();
-  if (carer.joinable())
-    carer.join();
+  if (!carer.joinable())
+    return;
+  leave();
+  carer.join();
+  if (Pair *pair = watched())
+    pair->isMeeting = true;
   messages.end();
 }
 
@@ -101,18 +107,76 @@ std::string MpiTeam::nameOf(int rank) const {
   return fmt::format("rank {} on '{}'", rank, hosts[rank]);
 }
 
-/// Whoever knows more, as a watcher of a process that was killed, ends all
-/// processes meanwhile.
 void MpiTeam::check(int error) {
-  if (error == 0)
+  if (error != 0)
+    endWorker(fmt::format("rank {} has lost the others: {}", ownRank,
+                          messages.explain(error)),
+              /*isSure=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Who is there
+//===----------------------------------------------------------------------===//
+
+void MpiTeam::hear(Peer &peer) {
+  while (!peer.hasLeft) {
+    if (!peer.receiving)
+      check(messages.receive(&peer.in, peer.rank, &peer.receiving));
+    if (!isDone(peer.receiving))
+      return;
+    peer.silence = 0;
+    peer.hasLeft = peer.in != 0;
+  }
+}
+
+/// Says that this process is there, and looks who else is. Called under the
+/// mutex, as often as one likes.
+void MpiTeam::beat() {
+  const Pair *pair = watched();
+  double period = pair ? pair->beatSeconds() : 1;
+  bool isTime = Clock::now() >= nextBeat;
+  if (!isTime && !isLeaving)
     return;
-  sleep(2);
-  std::string text = fmt::format("error: rank {} has lost the others: {}\n",
-                                 ownRank, messages.explain(error));
-  [[maybe_unused]] ssize_t count =
-      write(STDERR_FILENO, text.data(), text.size());
-  messages.abort(badMachine);
-  _exit(badMachine);
+  if (isTime)
+    nextBeat = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(period));
+  // Without its watcher a process could not end: it is not there either.
+  bool isWatched = !pair || pair->beats != watcherBeats;
+  watcherBeats = pair ? pair->beats.load() : 0;
+  for (Peer &peer : peers) {
+    if (!peer.isLeft && isDone(peer.sending) && (isWatched || isLeaving)) {
+      peer.isLeft = isLeaving;
+      peer.out = char(isLeaving);
+      check(messages.send(&peer.out, peer.rank, &peer.sending));
+    }
+    hear(peer);
+    if (!isTime || peer.hasLeft)
+      continue;
+    // Not by the clock: who was stopped itself has not listened.
+    peer.silence += period;
+    if (pair && pair->patience > 0 &&
+        peer.silence > pair->patienceOf(ownRank) + period)
+      endWorker(fmt::format("{} has not answered for {} s", nameOf(peer.rank),
+                            pair->patience.load()),
+                /*isSure=*/true);
+  }
+}
+
+/// Waits for all, while somebody looks whether they are there.
+void MpiTeam::leave() {
+  std::unique_lock lock(mutex);
+  isLeaving = true;
+  hasWork.notify_all();
+  auto isGone = [&](Peer &peer) {
+    return peer.isLeft && peer.hasLeft && isDone(peer.sending);
+  };
+  while (!std::all_of(peers.begin(), peers.end(), isGone)) {
+    lock.unlock();
+    usleep(200);
+    lock.lock();
+  }
+  isOver = true;
+  hasWork.notify_all();
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,27 +198,36 @@ int64_t MpiTeam::begin(void *handle, int64_t bytes) {
   return numbered;
 }
 
+/// Whether what was begun is done, or nothing was.
+bool MpiTeam::isDone(void *&handle) {
+  int isDone = 1;
+  if (handle)
+    check(messages.test(handle, &isDone));
+  if (isDone)
+    handle = nullptr;
+  return isDone != 0;
+}
+
 void MpiTeam::test(Transfer &transfer) {
-  if (transfer.isDone)
-    return;
-  int isDone = 0;
-  check(messages.test(transfer.handle, &isDone));
-  transfer.isDone = isDone != 0;
+  transfer.isDone = isDone(transfer.handle);
 }
 
 /// Messages go on in calls of the library only.
 void MpiTeam::lookAfter() {
   std::unique_lock lock(mutex);
   while (!isOver) {
-    bool isBusy = false;
+    beat();
+    bool isBusy = isLeaving;
     for (auto &[number, transfer] : transfers) {
       test(transfer);
       isBusy |= !transfer.isDone;
     }
     if (isBusy)
       hasWork.wait_for(lock, std::chrono::microseconds(200));
-    else
+    else if (peers.empty())
       hasWork.wait(lock);
+    else
+      hasWork.wait_until(lock, nextBeat);
   }
 }
 

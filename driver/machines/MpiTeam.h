@@ -5,6 +5,10 @@
 // goes on while others compute; who waits for one naps, as two processes may
 // share a CPU. All calls of the library are made one after the other.
 //
+// The same thread says all the time that this process is there: rank 0 hears it
+// of all others, and they of rank 0. A process that computes, or waits, for as
+// long as it likes is heard; one that is stopped, or its machine, is not.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_DRIVER_MACHINES_MPITEAM_H
@@ -57,10 +61,23 @@ private:
     Clock::time_point notBefore;
   };
 
+  /// Another rank, which says from time to time that it is there.
+  struct Peer {
+    int rank = 0;
+    char out = 0, in = 0; // 1: the last one
+    void *sending = nullptr, *receiving = nullptr;
+    double silence = 0; // seconds that this one ran since it heard it
+    bool isLeft = false, hasLeft = false;
+  };
+
   explicit MpiTeam(const FoveaMessages &messages) : messages(messages) {}
   void meet();
+  void beat();
+  void hear(Peer &peer);
+  void leave();
   void check(int error);
   int64_t begin(void *handle, int64_t bytes);
+  bool isDone(void *&handle);
   void test(Transfer &transfer);
   void lookAfter();
 
@@ -75,7 +92,10 @@ private:
   std::condition_variable hasWork;
   std::map<int64_t, Transfer> transfers;
   int64_t numbered = 0;
-  bool isOver = false;
+  std::vector<Peer> peers;
+  Clock::time_point nextBeat;
+  unsigned watcherBeats = 0;
+  bool isLeaving = false, isOver = false;
   std::thread carer;
 };
 

@@ -90,6 +90,10 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
   bool resumes = llvm::StringRef(argv[1]) == "train";
   startWorker(launch, resumes);
   std::signal(SIGINT, onInterrupt);
+  int code = done;
+  std::optional<Arguments> arguments = parseCommandLine(argc, argv, code);
+  if (Pair *pair = watched(); pair && arguments)
+    pair->patience = arguments->maxSilence;
   std::unique_ptr<MpiTeam> started;
   if (fovea::runtime::Status status = MpiTeam::start(launch, started);
       status.failed()) {
@@ -99,8 +103,6 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
     return badMachine;
   }
   setTeam(*started);
-  int code = done;
-  std::optional<Arguments> arguments = parseCommandLine(argc, argv, code);
   // Help is no failure, and an end nevertheless.
   constexpr int isHelp = -1;
   int all = agree(arguments ? done : code == done ? isHelp : code);

@@ -182,6 +182,7 @@ private:
     command->add_flag("--shard-optimiser", arguments.shardsOptimiser,
                       "each process of mpirun has a part of the optimiser's "
                       "state; the results do not depend on it");
+    addMaxSilence(command);
     addSeed(command, "of weights, order, dropout and noise (0)");
     addThreads(command, "the results do not depend on it");
     addDtype(command, "f32 or f64: what it computes in");
@@ -222,6 +223,7 @@ private:
                      "(.html, .svg, .png), or stores it (.safetensors)")
         ->check(shown())
         ->type_name("NAME=FILE");
+    addMaxSilence(command);
     addExecution(command);
   }
 
@@ -231,6 +233,7 @@ private:
     addMembers(command);
     addData(command, /*asText=*/true)->required(false);
     addJson(command, "an object per line for a program to read");
+    addMaxSilence(command);
     addExecution(command);
   }
 

@@ -169,6 +169,15 @@ protected:
         ->excludes(command->get_option("--cpu"));
   }
 
+  void addMaxSilence(CLI::App *command) {
+    command
+        ->add_option("--max-silence", arguments.maxSilence,
+                     "how many seconds a process of mpirun that does not "
+                     "answer is waited for (120); 0: for ever")
+        ->check(runtime::atLeast(0))
+        ->type_name("X");
+  }
+
   void addQuiet(CLI::App *command) {
     command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
   }

@@ -1,7 +1,9 @@
-"""ranks.py COUNT SEED FOLDER COMMAND ..: starts `mpirun .. fovea train ..
---out FOLDER` COUNT times, and kills the process that works for a random rank
-(SIGKILL) at a random moment. Each run has to end by itself, with exit code 3
-and one sentence of ours. In the end the command may finish."""
+"""ranks.py WHO COUNT SEED FOLDER COMMAND ..: starts `mpirun .. fovea train ..
+--out FOLDER` COUNT times, and kills a process of a random rank (SIGKILL) at a
+random moment. Each run has to end by itself. Where the one that works is killed
+(WHO is `worker`), the exit code is 3, and one sentence is ours; where it is the
+one that watches it (`watcher`), both are those of mpirun. In the end the command
+may finish."""
 
 import os
 import random
@@ -10,41 +12,25 @@ import subprocess
 import sys
 import time
 
-numbers = random.Random(int(sys.argv[2]))
-folder, command = sys.argv[3], sys.argv[4:]
+from processes import workers
 
-
-def parent_and_words(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        parent = int(file.read().rsplit(")", 1)[1].split()[1])
-    with open(f"/proc/{pid}/cmdline") as file:
-        return parent, file.read().split("\0")
-
-
-def workers():
-    """Each rank is a process that watches and one that works."""
-    ours = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            parent, words = parent_and_words(pid)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if os.path.basename(words[0]) == "fovea" and folder in words:
-            ours[int(pid)] = parent
-    return [pid for pid, parent in ours.items() if parent in ours]
+who, count = sys.argv[1], int(sys.argv[2])
+numbers = random.Random(int(sys.argv[3]))
+folder, command = sys.argv[4], sys.argv[5:]
 
 
 def kill_one():
     process = subprocess.Popen(command, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
-    while process.poll() is None and not workers():
+    while process.poll() is None and not workers(folder):
         time.sleep(0.01)
     time.sleep(numbers.uniform(0, 1.2))
-    alive = workers()
+    alive = workers(folder)
     killed = False
     if alive:
         try:
-            os.kill(numbers.choice(sorted(alive)), signal.SIGKILL)
+            worker = numbers.choice(sorted(alive))
+            os.kill(worker if who == "worker" else alive[worker], signal.SIGKILL)
             killed = True
         except ProcessLookupError:
             pass
@@ -52,15 +38,15 @@ def kill_one():
     ours = [line for line in text.splitlines() if line.startswith("error: ")]
     if process.returncode == 0:
         return  # it was done before
-    if killed and (len(ours) != 1 or "was ended by signal 9 (Killed)" not in ours[0]):
+    if who == "worker" and killed and (len(ours) != 1 or "was ended by signal 9 (Killed)" not in ours[0]):
         sys.exit(f"not one sentence:\n{text}")
-    if process.returncode != 3:
+    if who == "worker" and process.returncode != 3:
         sys.exit(f"exit code {process.returncode}:\n{text}")
     time.sleep(0.3)
-    if workers():
+    if workers(folder):
         sys.exit("a process is left")
 
 
-for _ in range(int(sys.argv[1])):
+for _ in range(count):
     kill_one()
 sys.exit(subprocess.run(command).returncode)
