@@ -29,7 +29,7 @@ int fovea::cli::agree(int code) {
   codes[all.rank()] = code;
   all.gatherShares(codes, all.size(), 1);
   auto failed = std::find_if(codes.begin(), codes.end(),
-                             [](double code) { return code != done; });
+                             [](double code) { return int(code) != done; });
   if (failed == codes.end())
     return done;
   endTogether(failed - codes.begin() == all.rank());
@@ -41,6 +41,8 @@ int fovea::cli::agree(int code) {
 std::string fovea::cli::oddOf(const std::vector<Texts> &texts,
                               const Team &team) {
   constexpr size_t readable = 40;
+  static constexpr const char *hashes[] = {"data", "validation", "equations",
+                                           "bits of a gradient"};
   const Texts &first = texts.front();
   auto valueIn = [](const Texts &of, const std::string &what) {
     auto found = of.find(what);
@@ -53,8 +55,9 @@ std::string fovea::cli::oddOf(const std::vector<Texts> &texts,
         std::string other = valueIn(first, what);
         if (own == other)
           continue;
-        if (std::max(own.size(), other.size()) > readable || what == "data" ||
-            what == "validation" || what == "equations")
+        if (std::max(own.size(), other.size()) > readable ||
+            std::find(std::begin(hashes), std::end(hashes), what) !=
+                std::end(hashes))
           return fmt::format("{} has not the '{}' of {}", team.nameOf(rank),
                              what, team.nameOf(0));
         return fmt::format("{} has '{}' {} but {} has {}", team.nameOf(rank),
