@@ -43,6 +43,9 @@ public:
     return firstNotFinite(slopes.get());
   }
   std::string notFinite() const override;
+  int64_t stateBytes() const override {
+    return (bool(first) + bool(second)) * (to - from) * int64_t(sizeof(T));
+  }
   uint64_t weightsChecksum() const override {
     return checksum(
         {reinterpret_cast<const char *>(current.get()), total * sizeof(T)});

@@ -58,6 +58,9 @@ public:
   /// updates that are not.
   virtual std::string notFinite() const = 0;
 
+  /// The bytes of the state of the optimiser that this process has.
+  virtual int64_t stateBytes() const = 0;
+
   /// The same of all weights: whether two processes have the same.
   virtual uint64_t weightsChecksum() const = 0;
   /// Takes the weights of rank 0.

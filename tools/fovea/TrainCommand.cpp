@@ -579,6 +579,9 @@ void TrainCommand::summarise(const TrainEnd &end) {
                             (all.bytes - before.bytes) / updates / 1e6,
                             (all.messages - before.messages) / updates,
                             (all.seconds - before.seconds) / updates));
+  if (arguments.shardsOptimiser)
+    progress.note(fmt::format("this one has {:.3g} MB of the optimiser's state",
+                              double(learner->stateBytes()) / 1e6));
 }
 
 int TrainCommand::finish(const TrainEnd &end) {
