@@ -64,6 +64,8 @@ struct Arguments {
   std::string bestBy;
   std::optional<int64_t> patience;
   bool shardsOptimiser = false; // among the processes
+  std::optional<int> port;      // of the page that follows it; also of serve
+  std::string eventFolder;      // of TensorBoard
 
   // decode
   runtime::SearchFlags search;
@@ -135,6 +137,7 @@ int runParams(const Arguments &arguments);
 int runPlot(const Arguments &arguments);
 int runRun(const Arguments &arguments);
 int runScore(const Arguments &arguments);
+int runServe(const Arguments &arguments);
 int runTrain(const Arguments &arguments);
 
 } // namespace fovea::cli

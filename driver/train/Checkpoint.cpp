@@ -249,7 +249,7 @@ Status TrainingFolder::addToLog(const std::string &line) {
     left -= count;
   }
   ++written;
-  return Status::success();
+  return events.isOpen() ? events.add(line) : Status::success();
 }
 
 //===----------------------------------------------------------------------===//

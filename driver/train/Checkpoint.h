@@ -14,6 +14,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_CHECKPOINT_H
 #define FOVEA_DRIVER_TRAIN_CHECKPOINT_H
 
+#include "driver/watch/EventFile.h"
 #include "runtime/train/Learner.h"
 
 #include <optional>
@@ -102,6 +103,10 @@ public:
   /// Opens the log, cut behind its first `lines`.
   runtime::Status openLog(int64_t lines);
   runtime::Status addToLog(const std::string &line);
+  /// From now on TensorBoard gets what the log does, in files of `folder`.
+  runtime::Status openEvents(const std::string &folder) {
+    return events.open(folder);
+  }
   int64_t logLines() const { return written; }
   /// What the log says that the training has taken before.
   double secondsBefore() const { return secondsLogged; }
@@ -115,6 +120,7 @@ private:
   bool isMade = false;   // by this training
   bool isNewLog = false; // nothing stood in it
   int lock = -1, log = -1;
+  EventFile events;
   int64_t written = 0;
   double secondsLogged = 0;
 };

@@ -6,6 +6,7 @@
 
 using namespace fovea;
 using namespace fovea::cli;
+using llvm::StringRef;
 
 /// An entry of a block as its text.
 static std::string textOf(mlir::Attribute value) {
@@ -41,5 +42,31 @@ bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,
     }
     frozen.push_back(use.prefix.substr(0, use.prefix.size() - 1));
   }
+  return true;
+}
+
+bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
+                            const Model &model,
+                            const runtime::TrainOptions &options) {
+  const std::string &length = options.bucketLength;
+  if (!length.empty() && !llvm::is_contained(model.lengths, length)) {
+    std::vector<StringRef> names(model.lengths.begin(), model.lengths.end());
+    StringRef meant = nearest(length, names);
+    session.error(
+        arguments.spec() + ": train { bucket = .. }: '" + length +
+        "' is no length of data" +
+        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+    return false;
+  }
+  for (const auto &[name, limit] : options.clipValue)
+    if (!name.empty() &&
+        llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
+          return parameter.path == name ||
+                 StringRef(parameter.path).starts_with(name + ".");
+        })) {
+      session.error(arguments.spec() + ": train { clip_value[" + name +
+                    "] = .. }: no parameter is called '" + name + "'");
+      return false;
+    }
   return true;
 }

@@ -4,6 +4,7 @@
 #define FOVEA_DRIVER_TRAIN_TRAINBLOCK_H
 
 #include "driver/model/Session.h"
+#include "runtime/train/TrainOptions.h"
 
 namespace fovea::cli {
 
@@ -19,6 +20,11 @@ TrainBlock readTrainBlock(Model &model);
 /// model that has no name is to be left so (reported).
 bool readFrozen(Session &session, const Arguments &arguments,
                 const Model &model, std::vector<std::string> &frozen);
+
+/// Whether the lengths and parameters that the block names are those of the
+/// model (reported).
+bool checkNames(Session &session, const Arguments &arguments,
+                const Model &model, const runtime::TrainOptions &options);
 
 } // namespace fovea::cli
 

@@ -57,7 +57,7 @@ static int runCommand(const Arguments &arguments) {
       {"run", runRun},     {"decode", runDecode},   {"score", runScore},
       {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt},
       {"lsp", runLsp},     {"train", runTrain},     {"eval", runEval},
-      {"plot", runPlot},   {"doctor", runDoctor}};
+      {"plot", runPlot},   {"serve", runServe},     {"doctor", runDoctor}};
   for (auto [name, command] : commands)
     if (arguments.command == name)
       return command(arguments);

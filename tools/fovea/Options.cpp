@@ -55,6 +55,7 @@ public:
     addScore();
     addEval();
     addPlot();
+    addServe();
     addCompile();
     addBench();
     addFmt();
@@ -183,6 +184,16 @@ private:
                       "each process of mpirun has a part of the optimiser's "
                       "state; the results do not depend on it");
     addMaxSilence(command);
+    command
+        ->add_option("--serve", arguments.port,
+                     "follow it in a browser of this machine, at "
+                     "http://127.0.0.1:PORT/; 0: at any port that is free")
+        ->check(CLI::Range(0, 65535))
+        ->type_name("PORT");
+    command
+        ->add_option("--tensorboard", arguments.eventFolder,
+                     "writes the log as events of TensorBoard, too")
+        ->type_name("DIR");
     addSeed(command, "of weights, order, dropout and noise (0)");
     addThreads(command, "the results do not depend on it");
     addDtype(command, "f32 or f64: what it computes in");
@@ -309,6 +320,19 @@ private:
                      "the largest picture that is written (25, of 10^6 bytes)")
         ->check(atLeast(1))
         ->type_name("N");
+  }
+
+  void addServe() {
+    CLI::App *command = addCommand(
+        "serve", "show a training, also a finished one, in a browser of this "
+                 "machine");
+    command->add_option("DIR", arguments.folder, "the folder of the training")
+        ->required();
+    command
+        ->add_option("--port", arguments.port,
+                     "of 127.0.0.1 (0: any that is free)")
+        ->check(CLI::Range(0, 65535))
+        ->type_name("PORT");
   }
 
   void addCompile() {

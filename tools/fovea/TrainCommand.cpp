@@ -14,8 +14,10 @@
 #include "driver/train/Interrupts.h"
 #include "driver/train/NotFinite.h"
 #include "driver/train/SameTraining.h"
+#include "driver/train/Stopping.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
+#include "driver/watch/WatchServer.h"
 #include "passes/derive/Derive.h"
 
 #include <fmt/format.h>
@@ -40,6 +42,7 @@ public:
 private:
   bool openFolder();
   bool shareFolder();
+  bool openWatchers();
   bool openModel();
   bool shareVocabularies(const std::map<std::string, TextSource> &texts);
   bool loadUsedVocabularies();
@@ -48,8 +51,6 @@ private:
   bool readData(const std::vector<std::string> &given, TrainData &data);
   codegen::MemoryLimit memoryLimit() const;
   bool compile();
-  bool readStopping();
-  std::vector<std::string> wantedMetrics();
   bool prepareMetrics();
   bool takeStateWeights();
   bool beginOrResume();
@@ -72,6 +73,7 @@ private:
   Progress progress;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
   TrainingFolder folder;
+  std::unique_ptr<WatchServer> server;
   bool isResumed = false;
   runtime::TensorFile state;   // when it is resumed
   runtime::TensorFile initial; // when it is not
@@ -158,6 +160,20 @@ bool TrainCommand::shareFolder() {
          "rank 0 has read it");
   return isRead && TrainingFolder::takePosition(state, position) &&
          (arguments.stored.empty() || takeGiven(given, arguments));
+}
+
+/// What follows the training: a page, and files of TensorBoard.
+bool TrainCommand::openWatchers() {
+  if (!team.isFirst())
+    return true;
+  if (arguments.port &&
+      !check(WatchServer::start(arguments.folder, *arguments.port,
+                                /*isTraining=*/true, server)))
+    return false;
+  if (server)
+    progress.note("follow it at " + server->address());
+  return arguments.eventFolder.empty() ||
+         check(folder.openEvents(arguments.eventFolder));
 }
 
 /// Rank 0 builds them from the texts, and the others take what it has built.
@@ -266,62 +282,11 @@ bool TrainCommand::openModel() {
   return true;
 }
 
-/// What decides which weights are the best, and when to stop: the command line
-/// says it over the spec.
-bool TrainCommand::readStopping() {
-  runtime::EarlyStop &stop = training.options.earlyStop;
-  if (!stop.metric.empty())
-    training.bestBy = stop.metric;
-  if (!arguments.bestBy.empty())
-    training.bestBy = arguments.bestBy;
-  if (arguments.patience) {
-    stop.patience = *arguments.patience;
-    stop.metric = training.bestBy;
-  }
-  if (!arguments.valid.empty())
-    return true;
-  for (auto [option, isGiven] :
-       {std::pair("--metric", !arguments.metrics.empty()),
-        std::pair("--best-by", !arguments.bestBy.empty()),
-        std::pair("--patience", arguments.patience.has_value())})
-    if (isGiven) {
-      session.error(fmt::format("'{}' needs a validation; add '--valid "
-                                "NAME=FILE'",
-                                option));
-      return false;
-    }
-  return true;
-}
-
-/// What the command line asks for, or else the spec. Of the spec, what is not
-/// computed here is passed over.
-std::vector<std::string> TrainCommand::wantedMetrics() {
-  if (arguments.metrics == std::vector<std::string>{"none"})
-    return {};
-  if (!arguments.metrics.empty())
-    return arguments.metrics;
-  std::vector<std::string> names;
-  for (const std::string &text : model->metrics) {
-    auto [name, of] = StringRef(text).split('(');
-    of.consume_back(")");
-    bool isGenerated = llvm::any_of(model->data, [&](const DataInfo &data) {
-      return data.isChosen && (of.empty() || data.name == of);
-    });
-    std::string problem;
-    if (isGenerated && createMetric(name.str(), {}, problem))
-      names.push_back(text);
-    else if (name != "perplexity")
-      progress.note(
-          fmt::format("the metric '{}' of the spec is not measured", text));
-  }
-  return names;
-}
-
 /// What is measured in validations, and what decides.
 bool TrainCommand::prepareMetrics() {
   if (arguments.valid.empty())
     return true;
-  std::vector<std::string> names = wantedMetrics();
+  std::vector<std::string> names = wantedMetrics(arguments, *model, progress);
   if (training.bestBy != "loss" && training.bestBy != "perplexity")
     names.push_back(training.bestBy);
   if (names.empty())
@@ -344,26 +309,8 @@ bool TrainCommand::readOptions() {
   }
   for (const std::string &note : options.notes)
     session.diagnostics().warning({}, arguments.spec() + ": " + note);
-  const std::string &length = options.bucketLength;
-  if (!length.empty() && !llvm::is_contained(model->lengths, length)) {
-    std::vector<StringRef> names(model->lengths.begin(), model->lengths.end());
-    StringRef meant = nearest(length, names);
-    session.error(
-        arguments.spec() + ": train { bucket = .. }: '" + length +
-        "' is no length of data" +
-        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+  if (!checkNames(session, arguments, *model, options))
     return false;
-  }
-  for (const auto &[name, limit] : options.clipValue)
-    if (!name.empty() &&
-        llvm::none_of(model->parameters, [&](const ParameterInfo &parameter) {
-          return parameter.path == name ||
-                 StringRef(parameter.path).starts_with(name + ".");
-        })) {
-      session.error(arguments.spec() + ": train { clip_value[" + name +
-                    "] = .. }: no parameter is called '" + name + "'");
-      return false;
-    }
   if (!readFrozen(session, arguments, *model, options.frozen))
     return false;
   training.averagesExamples = block.averagesExamples;
@@ -377,7 +324,7 @@ bool TrainCommand::readOptions() {
   limits.reportEvery = arguments.reportEvery;
   limits.validEvery = arguments.validEvery.value_or(0);
   limits.saveEvery = arguments.saveEvery.value_or(0);
-  if (!readStopping())
+  if (!readStopping(session, arguments, training))
     return false;
   bool stops = !arguments.valid.empty() && !options.earlyStop.metric.empty();
   if (limits.steps == 0 && limits.epochs == 0 && limits.minutes == 0 && !stops)
@@ -619,9 +566,9 @@ int TrainCommand::run() {
                   ? "interrupted before an update: nothing has changed\n"
                   : "interrupted before the first update: nothing has been "
                     "learnt\n");
-  if (!goOn(shareFolder() && openModel() && readOptions() && readAllData() &&
-            beginOrResume() && isSameEverywhere() && compile() &&
-            prepareMetrics())) {
+  if (!goOn(shareFolder() && openWatchers() && openModel() && readOptions() &&
+            readAllData() && beginOrResume() && isSameEverywhere() &&
+            compile() && prepareMetrics())) {
     session.finish();
     return failureCode;
   }

@@ -1,0 +1,34 @@
+//===- Samples.h - what a training has learnt so far ----------------------===//
+//
+// Decodes a few examples of a training with its best weights, and draws where
+// they look. `fovea` itself does it, as a process of its own: the training goes
+// on meanwhile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_WATCH_SAMPLES_H
+#define FOVEA_DRIVER_WATCH_SAMPLES_H
+
+#include <string>
+#include <vector>
+
+namespace fovea::cli {
+
+/// The name of the model in `folder`, and the equations that make pictures:
+/// those whose last two axes are lengths. Empty before there are weights.
+struct WatchedModel {
+  std::string name;
+  std::vector<std::string> shows;
+  std::vector<std::string> given, chosen; // its data
+};
+WatchedModel watchedModel(const std::string &folder);
+
+/// The examples as JSON: `{"examples": [{"src": .., "output": ..}, ..],
+/// "picture": "<svg ..>"}`, or `{"error": ".."}`. `show` is an equation, or
+/// empty.
+std::string samplesOf(const std::string &folder, const WatchedModel &model,
+                      const std::string &show);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_WATCH_SAMPLES_H
