@@ -1,4 +1,4 @@
-/* A pow that takes 2.5 s the first times: a process that is slow. */
+/* A pow that takes 2.5 s at first: a process that is slow. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,7 +9,7 @@ double pow(double x, double y) {
   static int calls = 0;
   double (*own)(double, double) =
       (double (*)(double, double))dlsym(RTLD_NEXT, "pow");
-  if (calls++ < 2)
+  if (calls++ < 1)
     usleep(2500000);
   return own(x, y);
 }
