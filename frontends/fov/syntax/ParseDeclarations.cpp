@@ -54,7 +54,7 @@ bool Parser::parseData(Statements &out) {
   SMLoc first = advance().loc();
   do {
     List<Array> arrays;
-    Type type;
+    ast::Type type;
     if (!parseArrays(arrays) || !parseType(type))
       return false;
     for (const Array &array : arrays) {
@@ -141,7 +141,7 @@ bool Parser::parseAxis(Axis &axis) {
 ///      | "real" [ "(" expr { "," expr } ")" ] | "int" | "bit"
 ///      | "class" "(" ( expr | STRING { "," STRING } ) ")"
 ///      | "position" "(" NAME ")", each with [ "ends" ] [ "from" call ]
-bool Parser::parseType(Type &type) {
+bool Parser::parseType(ast::Type &type) {
   if (at(Token::Name) && !is_contained(typeWords, token.text)) {
     StringRef meant = nearest(token.text, typeWords);
     std::string ours = fov::ourWord(token.text, fov::WordPlace::Type);

@@ -152,7 +152,7 @@ private:
   void printPlace(const Place &place);
   void printLeft(const Left &left);
   void printArray(const Array &array);
-  void printType(const Type &type);
+  void printType(const ast::Type &type);
   void printLabelled(StringRef label, const Expr *expr);
 
   raw_ostream &out;
@@ -246,7 +246,7 @@ void Printer::printArray(const Array &array) {
   });
 }
 
-void Printer::printType(const Type &type) {
+void Printer::printType(const ast::Type &type) {
   line() << "type " << type.name << (type.ends ? " ends\n" : "\n");
   below([&] {
     if (type.of)
