@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/GpuEmitter.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -21,26 +20,10 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     emitRunList(op, product);
   const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();
-  Value terms = termsOf(product), rows = main.number(product.count);
-  if (isRows) {
-    int64_t each = numbersIn(result.type) / product.width;
-    Value places = result.layout == 0
-                       ? rowsAround(op)
-                       : main.entry(frame, storage.slotOfLayout(result.layout),
-                                    main.slot(frame, Program::batchSlot));
-    rows = main.mul(places, main.number(each));
-  }
-  emitZeros(op, rows, product);
-  const Storage *rowList = storage.rowListOf(op);
-  if (rowList && !product.gathered)
-    emitRowList(op, *rowList);
-  int termsSlot = storage.description().numSlots++;
-  int rowsSlot = storage.description().numSlots++;
-  main.setSlot(frame, termsSlot, terms);
-  main.setSlot(frame, rowsSlot, rows);
+  ProductSize size = beginProduct(op, product);
   int64_t across = llvm::divideCeil(product.columns(), tileSide);
-  Value units =
-      main.mul(main.divUp(rows, main.number(tileSide)), main.number(across));
+  Value units = main.mul(main.divUp(size.rows, main.number(tileSide)),
+                         main.number(across));
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
     auto sideOf = [&](const Storage &array, int64_t first) {
@@ -51,8 +34,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     Tile tile;
     tile.memory = memory;
     tile.element = real;
-    tile.terms = b.slot(frame, termsSlot);
-    tile.rows = b.slot(frame, rowsSlot);
+    tile.terms = b.slot(frame, size.termsSlot);
+    tile.rows = b.slot(frame, size.rowsSlot);
     tile.columns = b.number(product.columns());
     tile.row = b.mul(b.div(unit, b.number(across)), b.number(tileSide));
     tile.column = b.mul(b.rem(unit, b.number(across)), b.number(tileSide));
@@ -62,8 +45,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     tile.b.base = sideOf(right, product.rightFirst);
     tile.b.along = b.number(product.columnStride);
     tile.b.deep = b.number(product.rowStride);
-    if (rowList) {
-      tile.a.list = b.pointerSlot(frame, rowList->slot);
+    if (size.rowList) {
+      tile.a.list = b.pointerSlot(frame, size.rowList->slot);
       tile.a.listsTerms = !isRows;
       tile.a.runs = product.gathered ? product.runs : 1;
       tile.a.run = product.gathered ? b.number(product.runLength) : tile.terms;
@@ -85,22 +68,16 @@ Value GpuEmitter::largestExtent(Attribute extent) {
 }
 
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
-  bool isSum = batchOf(op) == BatchKind::sum;
-  int64_t places = 1;
-  for (unsigned index : product.outer)
-    if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
-      places *= number.getInt();
+  int64_t places = placesOf(op, product);
   // Tiles below one another are apart.
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
                            main.number(tileSide));
   int tilesSlot = storage.description().numSlots++;
   main.setSlot(frame, tilesSlot, tiles);
-  Value units = main.mul(tiles, main.number(places));
-  if (!isSum)
-    units = main.mul(rowsAround(op), units);
+  Value units = main.mul(rowsAround(op), main.mul(tiles, main.number(places)));
 
   auto multiply = [&](KernelBuilder &b, const Place &place,
-                      ArrayRef<Index> indices, Value row, Value accumulate) {
+                      ArrayRef<Index> indices, Value row) {
     BodyEmitter values(b, storage, place, 0);
     auto of = [&](Value array, ArrayRef<AccessIndex> axes) {
       return values.view(storage.of(array), axes, indices);
@@ -129,7 +106,6 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
     tile.columns = extent(product.n);
     tile.terms = extent(product.k);
     tile.row = row;
-    tile.accumulate = accumulate;
     auto opposite = [](std::optional<int64_t> number) {
       return number ? std::optional(-*number) : number;
     };
@@ -144,50 +120,15 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
       });
     });
   };
-  /// At the place of the indices that are numbers, for all others.
-  auto multiplyAt = [&](KernelBuilder &b, Place place, Value rest, Value row) {
-    SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});
-    SmallVector<unsigned> lengths;
-    for (unsigned index : llvm::reverse(product.outer)) {
-      auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
-      if (!number) {
-        lengths.push_back(index);
-        continue;
-      }
-      Value extent = b.number(number.getInt());
-      indices[index] = {b.rem(rest, extent)};
-      rest = b.div(rest, extent);
-    }
-    if (isSum) {
-      Value batch = b.slot(place.frame, Program::batchSlot);
-      b.loop(b.number(0), batch, b.number(1), [&](Value example) {
-        place.example = place.rank = example;
-        multiply(b, place, indices, row, b.less(b.number(0), example));
-      });
-      return;
-    }
-    std::function<void()> overLengths = [&] {
-      if (lengths.empty())
-        return multiply(b, place, indices, row, nullptr);
-      unsigned index = lengths.pop_back_val();
-      BodyEmitter values(b, storage, place, 0);
-      b.loop(b.number(0), values.extent(op.getExtents()[index]), b.number(1),
-             [&](Value at) {
-               indices[index] = {at};
-               overLengths();
-             });
-    };
-    overLengths();
-  };
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
     Value tiles = b.slot(frame, tilesSlot), each = b.number(places);
     Value row = b.mul(b.rem(unit, tiles), b.number(tileSide));
     Value rest = b.div(unit, tiles);
-    if (isSum)
-      return multiplyAt(b, placeOf(b, op, frame), rest, row);
     forRow(b, op, frame, b.div(rest, each), [&](const Place &place) {
-      multiplyAt(b, place, b.rem(rest, each), row);
+      forProducts(
+          b, op, product, place, b.rem(rest, each),
+          [&](ArrayRef<Index> indices) { multiply(b, place, indices, row); });
     });
   });
 }

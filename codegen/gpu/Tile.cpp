@@ -135,17 +135,7 @@ void TileEmitter::emit() {
                 b.add(b.mul(b.add(firstRow, num(i)), t.cRow),
                       b.add(firstColumn, num(j))));
   };
-  Values sums;
-  for (int64_t i = 0; i < own; ++i)
-    for (int64_t j = 0; j < own; ++j) {
-      Value zero = b.constant(t.element, 0);
-      sums.push_back(!t.accumulate
-                         ? zero
-                         : b.choose(
-                               b.both(t.accumulate, isInside(i, j)),
-                               [&] { return b.load(t.element, address(i, j)); },
-                               [&] { return zero; }));
-    }
+  Values sums(own * own, b.constant(t.element, 0));
   // Terms of which no row of the tile has any.
   Value first = num(0), last = t.terms;
   if (t.termsBefore)

@@ -1,6 +1,6 @@
 //===- Tile.h - a tile of a matrix product --------------------------------===//
 //
-// A block of threads computes 64 x 64 elements of C (+)= A * B. It goes through
+// A block of threads computes 64 x 64 elements of C = A * B. It goes through
 // 16 terms of both sides at a time, in the memory that its threads share; each
 // thread has 4 x 4 elements, in registers. Every element is one chain of fused
 // multiply-adds over ascending terms, as on a CPU.
@@ -21,10 +21,10 @@ constexpr int64_t tileSide = 64, tileTerms = 16, tileThreads = 256;
 /// in runs that lie where the list says, or are 0.
 struct TileSide {
   mlir::Value base, along, deep;
-  mlir::Value list;
+  mlir::Value list = nullptr;
   bool listsTerms = false; // its rows are the terms
   int64_t runs = 1;
-  mlir::Value run; // the elements of one
+  mlir::Value run = nullptr; // the elements of one
 };
 
 /// Where the threads of a block share pieces of both sides.
@@ -43,8 +43,6 @@ struct Tile {
   mlir::Value rows, columns, terms;
   /// The first row and column of the tile.
   mlir::Value row, column;
-  /// Whether C begins with what it is; null: with 0.
-  mlir::Value accumulate;
   /// Where A is not zero: row - termsBefore <= term <= row + termsAfter; and C
   /// likewise, of columns. Null: no bound.
   mlir::Value termsBefore, termsAfter, columnsBefore, columnsAfter;

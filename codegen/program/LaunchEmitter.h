@@ -90,6 +90,25 @@ protected:
   void emitZeros(attn::ComputeOp op, mlir::Value rows,
                  attn::RowsProduct product);
   mlir::Value termsOf(attn::RowsProduct product);
+  /// What a kernel of a product finds in the frame.
+  struct ProductSize {
+    mlir::Value rows; // of the result, ahead of the kernel
+    int rowsSlot, termsSlot;
+    const Storage *rowList; // null: its rows are consecutive
+  };
+  /// All that goes ahead of the multiplication itself.
+  ProductSize beginProduct(attn::ComputeOp op, attn::RowsProduct product);
+
+  /// A product of each example is a work unit at every place of its outer
+  /// indices that are numbers: so many of an example.
+  static int64_t placesOf(attn::ComputeOp op,
+                          const attn::ExampleProduct &product);
+  /// Calls `body` for the products of place `number` of an example: one, or,
+  /// where lengths are outer indices too, one for each of their places.
+  void forProducts(KernelBuilder &kernel, attn::ComputeOp op,
+                   const attn::ExampleProduct &product, const Place &place,
+                   mlir::Value number,
+                   llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
 
   //===--------------------------------------------------------------------===//
   // Launches

@@ -1,11 +1,13 @@
 //===- ProductRows.cpp - the rows of a matrix product ---------------------===//
 //
-// What every machine needs beside the multiplication itself: how many terms
-// there are, where rows lie that are not consecutive, and which are zero.
+// What every machine needs beside the multiplication itself: how many rows and
+// terms there are, where rows lie that are not consecutive, which are zero, and
+// which products an example has.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/program/LaunchEmitter.h"
+#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -23,6 +25,70 @@ Value LaunchEmitter::termsOf(RowsProduct product) {
   if (rows.layout != 0)
     places = main.entry(frame, storage.slotOfLayout(rows.layout), places);
   return main.mul(places, main.number(numbers));
+}
+
+LaunchEmitter::ProductSize LaunchEmitter::beginProduct(ComputeOp op,
+                                                       RowsProduct product) {
+  const Storage &result = storage.of(op.getResult());
+  Value terms = termsOf(product), rows = main.number(product.count);
+  if (product.isByRows()) {
+    Value places = result.layout == 0
+                       ? rowsAround(op)
+                       : main.entry(frame, storage.slotOfLayout(result.layout),
+                                    main.slot(frame, Program::batchSlot));
+    rows =
+        main.mul(places, main.number(numbersIn(result.type) / product.width));
+  }
+  emitZeros(op, rows, product);
+  const Storage *rowList = storage.rowListOf(op);
+  if (rowList && !product.gathered)
+    emitRowList(op, *rowList);
+  ProductSize size{.rows = rows,
+                   .rowsSlot = storage.description().numSlots++,
+                   .termsSlot = storage.description().numSlots++,
+                   .rowList = rowList};
+  main.setSlot(frame, size.termsSlot, terms);
+  main.setSlot(frame, size.rowsSlot, rows);
+  return size;
+}
+
+int64_t LaunchEmitter::placesOf(ComputeOp op, const ExampleProduct &product) {
+  assert(batchOf(op) != BatchKind::sum && "attn-order-sums splits it");
+  int64_t places = 1;
+  for (unsigned index : product.outer)
+    if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
+      places *= number.getInt();
+  return places;
+}
+
+void LaunchEmitter::forProducts(
+    KernelBuilder &kernel, ComputeOp op, const ExampleProduct &product,
+    const Place &place, Value number,
+    llvm::function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<Index> indices(op.getNumIndices(), Index{kernel.number(0)});
+  SmallVector<unsigned> lengths;
+  for (unsigned index : llvm::reverse(product.outer)) {
+    auto constant = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+    if (!constant) {
+      lengths.push_back(index);
+      continue;
+    }
+    Value extent = kernel.number(constant.getInt());
+    indices[index] = {kernel.rem(number, extent)};
+    number = kernel.div(number, extent);
+  }
+  std::function<void()> overLengths = [&] {
+    if (lengths.empty())
+      return body(indices);
+    unsigned index = lengths.pop_back_val();
+    BodyEmitter values(kernel, storage, place, 0);
+    Value extent = values.extent(op.getExtents()[index]);
+    kernel.loop(kernel.number(0), extent, kernel.number(1), [&](Value at) {
+      indices[index] = {at};
+      overLengths();
+    });
+  };
+  overLengths();
 }
 
 /// A row for examples of which the left side has none and which the condition

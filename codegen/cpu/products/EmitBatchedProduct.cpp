@@ -16,10 +16,7 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 
 void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
-  int64_t places = 1;
-  for (unsigned index : product.outer)
-    if (auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]))
-      places *= number.getInt();
+  int64_t places = placesOf(op, product);
   Value units = main.mul(rowsAround(op), main.number(places));
 
   auto multiply = [&](KernelBuilder &kernel, const Place &place,
@@ -49,46 +46,20 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
       for (std::optional<int64_t> bound :
            {band.from ? std::optional(-*band.from) : std::nullopt, band.to})
         arguments.push_back(kernel.number(bound.value_or(unbounded)));
-    // Nothing is there yet that it would add to.
-    arguments.push_back(kernel.truth(false));
     kernel.call(productName(real), arguments);
   };
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           auto multiplyAt = [&](Place place, Value rest) {
-             SmallVector<Index> indices(op.getNumIndices(),
-                                        Index{kernel.number(0)});
-             SmallVector<unsigned> lengths;
-             for (unsigned index : llvm::reverse(product.outer)) {
-               auto number = dyn_cast<IntegerAttr>(op.getExtents()[index]);
-               if (!number) {
-                 lengths.push_back(index);
-                 continue;
-               }
-               Value extent = kernel.number(number.getInt());
-               indices[index] = {kernel.rem(rest, extent)};
-               rest = kernel.div(rest, extent);
-             }
-             std::function<void()> overLengths = [&] {
-               if (lengths.empty())
-                 return multiply(kernel, place, indices);
-               unsigned index = lengths.pop_back_val();
-               BodyEmitter values(kernel, storage, place, 0);
-               Value extent = values.extent(op.getExtents()[index]);
-               kernel.loop(kernel.number(0), extent, kernel.number(1),
-                           [&](Value at) {
-                             indices[index] = {at};
-                             overLengths();
-                           });
-             };
-             overLengths();
-           };
+           Value each = kernel.number(places);
            kernel.loop(first, last, kernel.number(1), [&](Value unit) {
-             Value each = kernel.number(places);
              forRow(kernel, op, frame, kernel.div(unit, each),
                     [&](const Place &place) {
-                      multiplyAt(place, kernel.rem(unit, each));
+                      forProducts(kernel, op, product, place,
+                                  kernel.rem(unit, each),
+                                  [&](ArrayRef<Index> indices) {
+                                    multiply(kernel, place, indices);
+                                  });
                     });
            });
          });

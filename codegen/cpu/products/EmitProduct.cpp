@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/program/ProgramEmitter.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -151,46 +150,26 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   if (!product.packsAhead())
     return emitGathered(op, product);
   const Storage &result = storage.of(op.getResult());
-  bool isRows = product.isByRows();
-  Value rows, terms = termsOf(product);
-  if (!isRows) {
-    rows = main.number(product.count);
-  } else if (result.layout == 0) {
-    rows = main.mul(rowsAround(op),
-                    main.number(numbersIn(result.type) / product.width));
-  } else {
-    Value places = main.entry(frame, storage.slotOfLayout(result.layout),
-                              main.slot(frame, Program::batchSlot));
-    rows =
-        main.mul(places, main.number(numbersIn(result.type) / product.width));
-  }
-  emitZeros(op, rows, product);
-  const Storage *rowList = storage.rowListOf(op);
-  if (rowList && !product.gathered)
-    emitRowList(op, *rowList);
-  int termsSlot = storage.description().numSlots++;
-  int rowsSlot = storage.description().numSlots++;
-  main.setSlot(frame, termsSlot, terms);
-  main.setSlot(frame, rowsSlot, rows);
+  ProductSize size = beginProduct(op, product);
   int64_t panels = tile.panels(product.columns());
-  Tiles tiles = tilesOf(main, rows, panels);
+  Tiles tiles = tilesOf(main, size.rows, panels);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(
       op, name, tiles.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-        Value rows = kernel.slot(frame, rowsSlot);
+        Value rows = kernel.slot(frame, size.rowsSlot);
         Value width = kernel.number(product.width);
         forPieces(kernel, first, last, rows, panels, [&](const Piece &piece) {
           Value to = kernel.at(real, kernel.pointerSlot(frame, result.slot),
                                kernel.add(kernel.mul(piece.firstRow, width),
                                           kernel.number(product.first)));
           Value list;
-          if (rowList)
+          if (size.rowList)
             list = kernel.at(
-                kernel.i64(), kernel.pointerSlot(frame, rowList->slot),
+                kernel.i64(), kernel.pointerSlot(frame, size.rowList->slot),
                 kernel.mul(piece.firstRow,
                            kernel.number(product.gathered ? product.runs : 1)));
-          multiply(kernel, frame, op, piece, kernel.slot(frame, termsSlot),
+          multiply(kernel, frame, op, piece, kernel.slot(frame, size.termsSlot),
                    list, to, width);
         });
       },

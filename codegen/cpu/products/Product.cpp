@@ -29,7 +29,7 @@ struct Product {
   Type element;
   GemmTile tile;
   Value a, ars, acs, right, rs, cs, c, ldc, m, n, k;
-  Value kBelow, kAbove, nBelow, nAbove, accumulate;
+  Value kBelow, kAbove, nBelow, nAbove;
 
   Value isBounded(Value below, Value above) {
     return b.less(b.min(below, above), b.number(unbounded));
@@ -82,8 +82,7 @@ void Product::multiply() {
           b.call(gemmName(element),
                  {address(a, row, ars, term, acs), ars, acs, scratch,
                   address(c, row, ldc, column, one), ldc, rows, numColumns,
-                  terms, zero, numPanels,
-                  b.either(accumulate, b.less(zero, term))});
+                  terms, zero, numPanels, b.less(zero, term)});
         });
       });
     });
@@ -110,10 +109,9 @@ void Product::clearOutside() {
 void fovea::codegen::emitProduct(KernelBuilder &builder, Type element,
                                  const GemmTile &tile) {
   Type number = builder.i64(), pointer = builder.pointer();
-  Type arguments[] = {pointer, number, number,  pointer,
-                      number,  number, pointer, number,
-                      number,  number, number,  number,
-                      number,  number, number,  builder.getI1Type()};
+  Type arguments[] = {pointer, number,  number, pointer, number,
+                      number,  pointer, number, number,  number,
+                      number,  number,  number, number,  number};
   builder.function(productName(element), arguments, /*isPrivate=*/false,
                    [&](ValueRange args) {
                      Product product{.b = builder,
@@ -133,8 +131,7 @@ void fovea::codegen::emitProduct(KernelBuilder &builder, Type element,
                                      .kBelow = args[11],
                                      .kAbove = args[12],
                                      .nBelow = args[13],
-                                     .nAbove = args[14],
-                                     .accumulate = args[15]};
+                                     .nAbove = args[14]};
                      product.multiply();
                      product.clearOutside();
                    });
