@@ -157,7 +157,7 @@ bool SampledSoftmax::isOverSymbols(Value array) {
     return false;
   auto type = cast<ArrayType>(array.getType());
   unsigned last = op.getNumParallel() - 1;
-  return type.getRank() > 0 && op.getNumParallel() == type.getRank() &&
+  return type.getRank() > 0 && int64_t(op.getNumParallel()) == type.getRank() &&
          op.getExtents()[last] == vocabulary && op.getLower()[last] == 0;
 }
 

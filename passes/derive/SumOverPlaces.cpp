@@ -32,6 +32,7 @@ private:
   Value score(Scalars &at, Value current, Value previous);
   Value atStart(Scalars &at, ArrayRef<Value> rest, Value value);
   Value lastOf(Scalars &at, Value array, ArrayRef<Value> rest, Value value);
+  Value step(Scalars &at, Value ways);
   Value recursion(Reducer reducer);
   SmallVector<Value> moved(ArrayRef<Value> place, int64_t by, Scalars &at);
 
@@ -154,6 +155,19 @@ SmallVector<Value> PlaceSum::moved(ArrayRef<Value> place, int64_t by,
   return result;
 }
 
+/// What the ways to a value at the place before have, and one step more to a
+/// value at this one. The indices: a place, its value, the value before.
+Value PlaceSum::step(Scalars &at, Value ways) {
+  Value previous = at.indices.back(), current = at.indices[axes.size()];
+  ArrayRef<Value> place = ArrayRef<Value>(at.indices).take_front(axes.size());
+  SmallVector<Value> others(place);
+  others.erase(others.begin() + axis);
+  SmallVector<Value> where = moved(place, -1, at);
+  where.push_back(previous);
+  Value before = at.readOr(ways, where, atStart(at, others, previous));
+  return at.add(before, score(at, current, previous));
+}
+
 /// What all ways add up to, or the best one has, that end in a value at a
 /// place: over the places and the values.
 Value PlaceSum::recursion(Reducer reducer) {
@@ -163,19 +177,9 @@ Value PlaceSum::recursion(Reducer reducer) {
       UnrealizedConversionCastOp::create(
           builder, loc, ArrayType::get(all, builder.getF64Type()), ValueRange())
           .getResult(0);
-  auto body = [&](Scalars &at) {
-    Value previous = at.indices.back(), current = at.indices[axes.size()];
-    SmallVector<Value> place(
-        ArrayRef<Value>(at.indices).take_front(axes.size()));
-    SmallVector<Value> others(place);
-    others.erase(others.begin() + axis);
-    SmallVector<Value> where = moved(place, -1, at);
-    where.push_back(previous);
-    Value before = at.readOr(self, where, atStart(at, others, previous));
-    return at.add(before, score(at, current, previous));
-  };
-  Value ways = compute((reducer == Reducer::max ? "best." : "ways.") + name,
-                       all, reducer, values, body);
+  Value ways =
+      compute((reducer == Reducer::max ? "best." : "ways.") + name, all,
+              reducer, values, [&](Scalars &at) { return step(at, self); });
   self.replaceAllUsesWith(ways);
   self.getDefiningOp()->erase();
   return ways;
@@ -229,18 +233,7 @@ void PlaceSum::replaceBest() {
     // From where the best way to each value comes.
     Value from = compute(
         "", all, Reducer::argmax, values,
-        [&](Scalars &at) {
-          Value previous = at.indices.back(), current = at.indices[axes.size()];
-          SmallVector<Value> place(
-              ArrayRef<Value>(at.indices).take_front(axes.size()));
-          SmallVector<Value> others(place);
-          others.erase(others.begin() + axis);
-          SmallVector<Value> where = moved(place, -1, at);
-          where.push_back(previous);
-          Value way = at.readOr(ways, where, atStart(at, others, previous));
-          return at.add(way, score(at, current, previous));
-        },
-        whole);
+        [&](Scalars &at) { return step(at, ways); }, whole);
     Value last = compute(
         "", rest, Reducer::argmax, values,
         [&](Scalars &at) {

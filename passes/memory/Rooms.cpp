@@ -77,7 +77,7 @@ static ArrayRef<int64_t> sharedBy(ComputeOp member) {
 }
 
 static bool sumsRows(ComputeOp member) {
-  return sharedBy(member).back() >= member.getNumParallel();
+  return sharedBy(member).back() >= int64_t(member.getNumParallel());
 }
 
 /// Whether each element of a result may be written over the element of `array`

@@ -376,7 +376,7 @@ void Elaborator::checkLatents() {
                 "straight_through, gumbel, expected (for example: " +
                 name + " ~ reinforce(baseline = moving_average(0.9)))");
     if (!choice.treatment)
-      choice.treatment = LatentTreatment{"mode", {}};
+      choice.treatment.emplace().kind = "mode";
     auto isAnywhere = [](const Choice &other) {
       return llvm::all_of(other.places, [](const PiecePlace &p) {
         return p.var && p.shift == 0;
