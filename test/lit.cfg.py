@@ -7,7 +7,7 @@ The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
-`chromium` holds where that browser is installed.
+`chromium` and `patchelf` hold where these programs are installed.
 `node` holds where Node.js runs the extension of an editor.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 `openmpi` and `mpich` hold where the plug-in of that library is built and its
@@ -107,7 +107,7 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
 
-for name in ("chromium", "node"):
+for name in ("chromium", "node", "patchelf"):
     if shutil.which(name):
         config.available_features.add(name)
 

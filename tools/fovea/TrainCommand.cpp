@@ -573,12 +573,8 @@ int TrainCommand::run() {
     return failureCode;
   }
   int64_t values = 0;
-  for (const ParameterInfo &parameter : model->parameters) {
-    int64_t count = 1;
-    for (int64_t extent : parameter.shape)
-      count *= extent;
-    values += count;
-  }
+  for (const ParameterInfo &parameter : model->parameters)
+    values += llvm::product_of(parameter.shape, int64_t(1));
   progress.note(fmt::format("{} examples, {} weights{}",
                             training.data.examples.size(), values,
                             isResumed ? fmt::format("; resumed behind update "
