@@ -7,6 +7,7 @@
 
 #include "frontends/onnx/Importer.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
@@ -330,7 +331,72 @@ static bool giveGlobal(Importer &importer, const Node &node) {
   });
 }
 
+/// Nearest places where each extent is a whole multiple of what it was: all
+/// ways to round and to count coordinates, but for align_corners, then mean the
+/// same place.
+static bool importResize(Importer &importer, const Node &node) {
+  const Value x = node.at(0);
+  std::string mode = node.text("mode", "nearest"),
+              way = node.text("coordinate_transformation_mode",
+                              importer.opset() < 11 ? "asymmetric"
+                                                    : "half_pixel"),
+              round = node.text("nearest_mode", importer.opset() < 11
+                                                    ? "floor"
+                                                    : "round_prefer_floor");
+  bool isPlain = way == "asymmetric" && round == "floor";
+  bool isCentred =
+      (way == "half_pixel" || way == "pytorch_half_pixel") &&
+      (round == "round_prefer_floor" || round == "round_prefer_ceil");
+  if (mode != "nearest" || (!isPlain && !isCentred))
+    return importer.refuse(
+        node, fmt::format("'{}' with '{}' and '{}' is not supported", mode, way,
+                          round));
+  if (node.attribute("axes"))
+    return importer.refuse(node, "'axes' are not supported");
+  size_t scalesAt = importer.opset() < 11 ? 1 : 2;
+  std::vector<int64_t> factors;
+  Shape shape;
+  auto refuse = [&] {
+    return importer.refuse(node, "only whole multiples of an extent are "
+                                 "supported");
+  };
+  const Value *scales = node.input(scalesAt);
+  if (scales && !productOf(scales->shape).is(0)) {
+    const Contents *known = importer.knownInput(node, scalesAt);
+    if (!known || known->reals.size() != x.rank())
+      return known ? refuse() : false;
+    for (size_t axis = 0; axis < x.rank(); ++axis) {
+      double factor = known->reals[axis];
+      if (!(factor >= 1 && factor <= 1 << 20) || factor != std::floor(factor))
+        return refuse();
+      factors.push_back(static_cast<int64_t>(factor));
+      shape.push_back(x.shape[axis] * Size(factors.back()));
+    }
+  } else {
+    const Contents *known = importer.knownInput(node, 3);
+    if (!known || known->whole.size() != x.rank())
+      return known ? refuse() : false;
+    for (size_t axis = 0; axis < x.rank(); ++axis) {
+      std::optional<Size> factor = known->whole[axis].dividedBy(x.shape[axis]);
+      if (!factor || !factor->value())
+        return refuse();
+      factors.push_back(*factor->value());
+      shape.push_back(known->whole[axis]);
+    }
+  }
+  return importer.give(node, 0, x.type, shape, [&](const Indices &at) {
+    Indices places;
+    for (size_t axis = 0; axis < x.rank(); ++axis)
+      places.push_back(factors[axis] == 1
+                           ? at[axis]
+                           : fmt::format("{} // {}", at[axis], factors[axis]));
+    return importer.read(x, places);
+  });
+}
+
 void fovea::onnx::addConvolutions(Handlers &handlers) {
+  handlers["Resize"] = importResize;
+  handlers["Upsample"] = importResize;
   handlers["Conv"] = giveConvolution;
   handlers["ConvTranspose"] = giveTransposed;
   for (const char *name : {"MaxPool", "AveragePool", "LpPool"})

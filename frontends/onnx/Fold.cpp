@@ -110,10 +110,10 @@ static bool foldConcat(Importer &importer, const Node &node) {
   return true;
 }
 
-/// Slices of one axis, as version 10 and later have them.
+/// Slices along one axis, as version 10 and later have them.
 static bool foldSlice(Importer &importer, const Node &node) {
   const Value x = node.at(0);
-  if (x.rank() != 1 || node.numInputs() < 3)
+  if (x.rank() == 0 || node.numInputs() < 3)
     return false;
   auto number = [&](size_t i, int64_t otherwise) -> std::optional<int64_t> {
     const Value *value = node.input(i);
@@ -124,24 +124,57 @@ static bool foldSlice(Importer &importer, const Node &node) {
     return value->known->whole[0].value();
   };
   std::optional<int64_t> begin = number(1, 0), end = number(2, 0),
-                         axis = number(3, 0), step = number(4, 1);
-  int64_t extent = *x.shape[0].value();
-  if (!begin || !end || !axis || !step || (*axis != 0 && *axis != -1) ||
-      *step != 1)
+                         given = number(3, 0), step = number(4, 1);
+  auto rank = static_cast<int64_t>(x.rank());
+  if (!begin || !end || !given || !step || *given < -rank || *given >= rank ||
+      *step == 0 || *step == INT64_MIN)
     return false;
+  size_t axis = *given < 0 ? *given + rank : *given;
+  int64_t extent = *x.shape[axis].value();
+  // Backward it may begin at the last place, and end before the first one.
+  int64_t lowest = *step < 0 ? -1 : 0,
+          highest = *step < 0 ? extent - 1 : extent;
   auto clamped = [&](int64_t place) {
-    return std::clamp<int64_t>(place < 0 ? place + extent : place, 0, extent);
+    return std::clamp(place < 0 ? place + extent : place, lowest, highest);
   };
   int64_t first = clamped(*begin), last = clamped(*end);
-  if (last <= first)
+  int64_t size = std::abs(*step);
+  int64_t count = ((*step < 0 ? first - last : last - first) + size - 1) / size;
+  if (count <= 0)
     return false;
-  return pick(importer, node, x, {Size(last - first)},
-              [&](const std::vector<int64_t> &place) {
-                return size_t(place[0] + first);
-              });
+  Shape shape = x.shape;
+  shape[axis] = Size(count);
+  return pick(importer, node, x, shape, [&](std::vector<int64_t> place) {
+    place[axis] = first + place[axis] * *step;
+    return flatOf(x, place);
+  });
 }
 
-/// The same elements in another shape: of a number or a vector alone.
+static bool foldTranspose(Importer &importer, const Node &node) {
+  const Value x = node.at(0);
+  std::vector<int64_t> order = node.integers("perm");
+  if (order.empty())
+    for (size_t axis = x.rank(); axis-- > 0;)
+      order.push_back(static_cast<int64_t>(axis));
+  Shape shape;
+  std::vector<bool> isTaken(x.rank(), false);
+  for (int64_t axis : order) {
+    if (axis < 0 || axis >= static_cast<int64_t>(x.rank()) || isTaken[axis])
+      return false;
+    isTaken[axis] = true;
+    shape.push_back(x.shape[axis]);
+  }
+  if (shape.size() != x.rank())
+    return false;
+  return pick(importer, node, x, shape, [&](const std::vector<int64_t> &place) {
+    std::vector<int64_t> own(place.size());
+    for (size_t axis = 0; axis < place.size(); ++axis)
+      own[order[axis]] = place[axis];
+    return flatOf(x, own);
+  });
+}
+
+/// The same elements in another shape.
 static bool foldReshape(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   size_t count = x.known->whole.size() + x.known->reals.size();
@@ -157,11 +190,16 @@ static bool foldReshape(Importer &importer, const Node &node) {
                                  : node.integers("axes").size();
     shape.assign(added, Size(1));
   } else if (node.op() == "Reshape") {
+    int64_t others = 1;
     for (const Size &size : node.at(1).known->whole) {
-      if (size.is(0) || !size.value())
+      if (size.value().value_or(0) < -1 || size.value().value_or(0) == 0)
         return false;
-      shape.push_back(size.is(-1) ? Size(int64_t(count)) : size);
+      others *= size.is(-1) ? 1 : std::min(*size.value(), mostElements + 1);
+      if (others > mostElements)
+        return false;
     }
+    for (const Size &size : node.at(1).known->whole)
+      shape.push_back(size.is(-1) ? Size(int64_t(count) / others) : size);
     if (!productOf(shape).is(int64_t(count)))
       return false;
   } else {
@@ -432,39 +470,23 @@ bool fovea::onnx::fold(Importer &importer, const Node &node) {
   }
   using Folder = bool (*)(Importer &, const Node &);
   static const std::map<std::string, Folder> folders = {
-      {"Gather", foldGather},
-      {"Concat", foldConcat},
-      {"Slice", foldSlice},
-      {"Squeeze", foldReshape},
-      {"Unsqueeze", foldReshape},
-      {"Reshape", foldReshape},
-      {"Identity", foldReshape},
-      {"Cast", foldCast},
-      {"Add", foldBinary},
-      {"Sub", foldBinary},
-      {"Mul", foldBinary},
-      {"Div", foldBinary},
-      {"Mod", foldBinary},
-      {"Max", foldBinary},
-      {"Min", foldBinary},
-      {"Pow", foldBinary},
-      {"Equal", foldBinary},
-      {"Less", foldBinary},
-      {"Greater", foldBinary},
-      {"LessOrEqual", foldBinary},
-      {"GreaterOrEqual", foldBinary},
-      {"And", foldBinary},
-      {"Or", foldBinary},
-      {"Neg", foldUnary},
-      {"Not", foldUnary},
-      {"Sqrt", foldUnary},
-      {"Floor", foldUnary},
-      {"Ceil", foldUnary},
-      {"Reciprocal", foldUnary},
-      {"Where", foldWhere},
-      {"ReduceProd", foldReduction},
-      {"ReduceSum", foldReduction},
-      {"Range", foldRange}};
+      {"Gather", foldGather},       {"Concat", foldConcat},
+      {"Slice", foldSlice},         {"Transpose", foldTranspose},
+      {"Squeeze", foldReshape},     {"Unsqueeze", foldReshape},
+      {"Reshape", foldReshape},     {"Identity", foldReshape},
+      {"Cast", foldCast},           {"Add", foldBinary},
+      {"Sub", foldBinary},          {"Mul", foldBinary},
+      {"Div", foldBinary},          {"Mod", foldBinary},
+      {"Max", foldBinary},          {"Min", foldBinary},
+      {"Pow", foldBinary},          {"Equal", foldBinary},
+      {"Less", foldBinary},         {"Greater", foldBinary},
+      {"LessOrEqual", foldBinary},  {"GreaterOrEqual", foldBinary},
+      {"And", foldBinary},          {"Or", foldBinary},
+      {"Neg", foldUnary},           {"Not", foldUnary},
+      {"Sqrt", foldUnary},          {"Floor", foldUnary},
+      {"Ceil", foldUnary},          {"Reciprocal", foldUnary},
+      {"Where", foldWhere},         {"ReduceProd", foldReduction},
+      {"ReduceSum", foldReduction}, {"Range", foldRange}};
   auto found = folders.find(op);
   return found != folders.end() && found->second(importer, node);
 }

@@ -79,6 +79,8 @@ public:
   double real(const std::string &name, double otherwise) const;
   std::string text(const std::string &name, const std::string &otherwise) const;
   std::vector<int64_t> integers(const std::string &name) const;
+  std::vector<double> reals(const std::string &name) const;
+  std::vector<std::string> texts(const std::string &name) const;
 
 private:
   Importer &importer;
@@ -122,6 +124,9 @@ public:
   Value declare(const Node &node, const std::string &hint, ElementType type,
                 const Shape &shape);
   void define(const Value &value, const Body &body);
+
+  /// The nodes of a branch, which read what stands before and outside of it.
+  bool runBranch(const schema::GraphProto &graph);
 
   /// One error that names the node; always false.
   bool refuse(const Node &node, const std::string &why);
@@ -195,6 +200,8 @@ void addNormalisations(Handlers &handlers);
 void addProducts(Handlers &handlers);
 void addConvolutions(Handlers &handlers);
 void addAttention(Handlers &handlers);
+void addControl(Handlers &handlers);
+void addRecurrent(Handlers &handlers);
 
 /// Where all that a node reads is known, and the node is one of shape
 /// arithmetic: gives its outputs. False: it is computed when the model runs.
