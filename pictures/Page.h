@@ -56,6 +56,8 @@ struct Photo {
   Pixels under; // of no rows: none
   int64_t rows = 0, columns = 0;
   std::vector<Tile> tiles;
+  /// Whether values are the logits of bits, which are seen as probabilities.
+  bool areLogits = false;
   std::string group;
 };
 

@@ -116,7 +116,9 @@ Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
       Pixels own{photo.rows, photo.columns, 1, {}};
       double span = scale.most - scale.least;
       for (double value : tile.values)
-        own.values.push_back(span > 0 ? (value - scale.least) / span : 0);
+        own.values.push_back(photo.areLogits ? 1 / (1 + std::exp(-value))
+                             : span > 0      ? (value - scale.least) / span
+                                             : 0);
       auto [x, y] = place(tile.caption);
       canvas.image(x, y, width, height, uriOf(fitted(own)));
       canvas.rectangle(x, y, width, height, "none", "#444444");

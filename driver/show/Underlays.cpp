@@ -253,6 +253,11 @@ static bool addPhoto(pictures::Page &page, const Underlay &underlay,
   if (size == 0 || drawn.values.values.empty() ||
       (isOne && !areWeights(drawn.values.values, size)))
     return false;
+  photo.areLogits = underlay.kind == Underlay::Pixels &&
+                    underlay.data.kind == DataInfo::Bit &&
+                    llvm::any_of(drawn.values.values, [](double value) {
+                      return value < 0 || value > 1;
+                    });
   if (underlay.kind == Underlay::Photo)
     photo.under = pictureOf(underlay.data, drawn.under);
   for (size_t number = 0; number < drawn.values.values.size() / size;
