@@ -278,6 +278,28 @@ fovea::cli::describeData(const Model &model, mlir::Operation *container) {
   return specs;
 }
 
+std::vector<runtime::DataSpec> fovea::cli::describeAllData(const Model &model) {
+  std::vector<runtime::DataSpec> specs;
+  for (const DataInfo &data : model.data) {
+    runtime::DataSpec &spec = specs.emplace_back();
+    spec.name = data.name;
+    spec.kind = data.kind == DataInfo::Real  ? runtime::DataKind::Real
+                : data.kind == DataInfo::Bit ? runtime::DataKind::Bit
+                                             : runtime::DataKind::Whole;
+    for (auto [extent, size, parent] :
+         llvm::zip_equal(data.extents, data.sizes, data.parents)) {
+      runtime::DataAxis &axis = spec.axes.emplace_back();
+      if (size >= 0)
+        axis.size = size;
+      else
+        axis.length = extent;
+      axis.parent = parent;
+    }
+  }
+  addLimits(model, specs);
+  return specs;
+}
+
 void fovea::cli::addLimits(const Model &model,
                            std::vector<runtime::DataSpec> &specs) {
   for (runtime::DataSpec &spec : specs)

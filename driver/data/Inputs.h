@@ -46,6 +46,9 @@ void addLimits(const Model &model, std::vector<runtime::DataSpec> &specs);
 std::vector<runtime::DataSpec> describeData(const Model &model,
                                             mlir::Operation *container);
 
+/// All data of the model: what a program does not read may give it a length.
+std::vector<runtime::DataSpec> describeAllData(const Model &model);
+
 /// One `--data`: NAME=FILE, or a batch file without a name.
 struct GivenData {
   std::string name, path;

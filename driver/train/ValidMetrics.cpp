@@ -114,6 +114,13 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
     return nullptr;
   WantedData data;
   data.needed = programs.dataOf("decode");
+  data.known = describeAllData(*made->model);
+  // How long what is generated becomes is for the decoder to say.
+  for (const DataInfo &info : made->model->data)
+    if (info.isChosen)
+      llvm::erase_if(data.known, [&](const runtime::DataSpec &spec) {
+        return spec.name == info.name;
+      });
   if (!readExamples(session, splitData(arguments.valid), *made->model, data,
                     vocabularies, made->examples))
     return nullptr;

@@ -89,7 +89,7 @@ MODELS = {
     ),
     "hred": (dict(E=3, H=3, C=2, K=3, **{"words.vocab": 7}), {"said": ("token 7", "M", "W")}),
     "memory_hard": (
-        {"D": 3, "words.vocab": 7},
+        {"D": 3, "maxfacts": 2, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "support": ("position M", "T"),
          "answer": ("token 7",)},
     ),

@@ -339,7 +339,8 @@ bool TrainCommand::readOptions() {
 bool TrainCommand::readData(const std::vector<std::string> &given,
                             TrainData &data) {
   WantedData wanted;
-  wanted.needed = wanted.known = programs->dataOf("grad");
+  wanted.needed = programs->dataOf("grad");
+  wanted.known = describeAllData(*model);
   if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
                     data.examples))
     return false;
