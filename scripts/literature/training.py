@@ -1,0 +1,89 @@
+"""Trainings that are run once, and tables of what they give."""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOVEA = os.environ.get("FOVEA", str(ROOT / "build/bin/fovea"))
+ADAM = {"train.optimiser": "adam", "train.rate": 0.002, "train.clip": 1}
+
+
+def run(*command):
+    done = subprocess.run([FOVEA, *map(str, command)], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def files(data):
+    return ",".join(f"{name}={path}" for name, path in data.items())
+
+
+class Training:
+    """A model that is trained, or was before."""
+
+    def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=()):
+        self.out = folder / name
+        shutil.copytree(ROOT / "models", folder / "specs", dirs_exist_ok=True)
+        spec_file = folder / "specs" / f"{name}-own.fov"
+        spec_file.write_text(spec, encoding="utf-8")
+        result = self.out / "result.json"
+        self.found = json.loads(result.read_text()) if result.exists() else {}
+        if self.found.get("updates") == updates:
+            return
+        shutil.rmtree(self.out, ignore_errors=True)
+        words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
+        every = str(max(1, updates // 4))
+        before = seconds()
+        run("train", spec_file, "--data", files(data), "--valid", files(valid), "--metric", metric,
+            "--steps", updates, "--valid-every", every, "--report-every", every, "--threads", 1,
+            "--out", self.out, *words, *more)
+        log = [json.loads(line) for line in (self.out / "log.jsonl").read_text().splitlines()]
+        best = [line for line in log if line.get("best")][-1]
+        self.found = {"updates": updates, "cpu": seconds() - before, **best}
+        result.write_text(json.dumps(self.found))
+
+    def decode(self, data, *more):
+        return run("decode", self.out, "--data", files(data), "--threads", 1, *more)
+
+    def score(self, data):
+        rows = run("score", self.out, "--data", files(data), "--threads", 1, "--json")
+        return [json.loads(row) for row in rows]
+
+
+def table(heads, rows):
+    print("| " + " | ".join(heads) + " |")
+    print("|" + "---|" * len(heads))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+
+def minutes(training):
+    return f"{training.found['cpu'] / 60:.1f} min"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %"
+
+
+def equal(made, wanted):
+    return percent(sum(a.split() == b.split() for a, b in zip(made, wanted, strict=True)), len(wanted))
+
+
+def lines(path, rows):
+    path.write_text("".join(row + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def rates(made, wanted, folder, metric):
+    hyp, ref = lines(folder / "hyp", made), lines(folder / "ref", wanted)
+    text = run("eval", metric, "--hyp", hyp, "--ref", ref, "--digits", 2)[0]
+    return float(re.search(r"= ([0-9.]+)", text)[1])
