@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -109,11 +110,8 @@ WatchedModel fovea::cli::watchedModel(const std::string &folder) {
         isLength(extents[rank - 2]) && !llvm::is_contained(model.shows, name))
       model.shows.push_back(name);
   }
-  // Weights of attention before what they come from.
-  llvm::stable_sort(
-      model.shows, [](const std::string &a, const std::string &b) {
-        return StringRef(a).contains("align") > StringRef(b).contains("align");
-      });
+  // What is computed last first: weights of attention ahead of their scores.
+  std::reverse(model.shows.begin(), model.shows.end());
   return model;
 }
 

@@ -32,7 +32,7 @@ private:
   Value score(Scalars &at, Value current, Value previous);
   Value atStart(Scalars &at, ArrayRef<Value> rest, Value value);
   Value lastOf(Scalars &at, Value array, ArrayRef<Value> rest, Value value);
-  Value step(Scalars &at, Value ways);
+  Value step(Scalars &at, Value ways, Value current, Value previous);
   Value recursion(Reducer reducer);
   SmallVector<Value> moved(ArrayRef<Value> place, int64_t by, Scalars &at);
 
@@ -155,10 +155,9 @@ SmallVector<Value> PlaceSum::moved(ArrayRef<Value> place, int64_t by,
   return result;
 }
 
-/// What the ways to a value at the place before have, and one step more to a
-/// value at this one. The indices: a place, its value, the value before.
-Value PlaceSum::step(Scalars &at, Value ways) {
-  Value previous = at.indices.back(), current = at.indices[axes.size()];
+/// What the ways to the value `previous` at the place before have, and one step
+/// more to `current` at the place that the first indices are.
+Value PlaceSum::step(Scalars &at, Value ways, Value current, Value previous) {
   ArrayRef<Value> place = ArrayRef<Value>(at.indices).take_front(axes.size());
   SmallVector<Value> others(place);
   others.erase(others.begin() + axis);
@@ -177,9 +176,11 @@ Value PlaceSum::recursion(Reducer reducer) {
       UnrealizedConversionCastOp::create(
           builder, loc, ArrayType::get(all, builder.getF64Type()), ValueRange())
           .getResult(0);
-  Value ways =
-      compute((reducer == Reducer::max ? "best." : "ways.") + name, all,
-              reducer, values, [&](Scalars &at) { return step(at, self); });
+  Value ways = compute((reducer == Reducer::max ? "best." : "ways.") + name,
+                       all, reducer, values, [&](Scalars &at) {
+                         return step(at, self, at.indices[axes.size()],
+                                     at.indices.back());
+                       });
   self.replaceAllUsesWith(ways);
   self.getDefiningOp()->erase();
   return ways;
@@ -233,7 +234,10 @@ void PlaceSum::replaceBest() {
     // From where the best way to each value comes.
     Value from = compute(
         "", all, Reducer::argmax, values,
-        [&](Scalars &at) { return step(at, ways); }, whole);
+        [&](Scalars &at) {
+          return step(at, ways, at.indices[axes.size()], at.indices.back());
+        },
+        whole);
     Value last = compute(
         "", rest, Reducer::argmax, values,
         [&](Scalars &at) {
@@ -420,15 +424,8 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated) {
         compute("", both, Reducer::logsumexp, values, [&](Scalars &at) {
           Value previous = at.indices.back();
           Value current = at.indices[own.size() + 1];
-          SmallVector<Value> place(
-              ArrayRef<Value>(at.indices).take_front(own.size()));
-          SmallVector<Value> others(place);
-          others.erase(others.begin() + axis);
-          SmallVector<Value> where = moved(place, -1, at);
-          where.push_back(previous);
-          Value before = at.readOr(ways, where, atStart(at, others, previous));
-          Value sum = at.add(before, score(at, current, previous));
-          return at.add(sum, logpAt(at, current, previous));
+          return at.add(step(at, ways, current, previous),
+                        logpAt(at, current, previous));
         });
     logits =
         compute("logits." + generated.getTarget(), kept, Reducer::logsumexp,

@@ -28,6 +28,8 @@ public:
                              int64_t, int64_t, int64_t);
   using Gemm = void (*)(const T *, int64_t, int64_t, const T *, T *, int64_t,
                         int64_t, int64_t, int64_t, int64_t, int64_t, bool);
+  using Rows = void (*)(const T *, const int64_t *, const T *, T *, int64_t,
+                        int64_t, int64_t, int64_t, int64_t, int64_t, bool);
   using Runs = void (*)(const T *, const int64_t *, int64_t, int64_t, const T *,
                         T *, int64_t, int64_t, int64_t, int64_t, int64_t,
                         int64_t, bool);
@@ -37,7 +39,7 @@ public:
 
   using Product = void (*)(const T *, int64_t, int64_t, const T *, int64_t,
                            int64_t, T *, int64_t, int64_t, int64_t, int64_t,
-                           int64_t, int64_t, int64_t, int64_t, bool);
+                           int64_t, int64_t, int64_t, int64_t);
 
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef targetName) {
@@ -62,6 +64,7 @@ public:
     packFar = reinterpret_cast<Pack>(find(packFarName(element)));
     packParts = reinterpret_cast<PackParts>(find(packPartsName(element)));
     gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
+    gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
     gemmRuns = reinterpret_cast<Runs>(find(gemmRunsName(element)));
     gemmColumns = reinterpret_cast<Columns>(find(gemmColumnsName(element)));
     product = reinterpret_cast<Product>(find(productName(element)));
@@ -88,6 +91,7 @@ public:
   Pack pack, packFar;
   PackParts packParts;
   Gemm gemm;
+  Rows gemmRows;
   Runs gemmRuns;
   Columns gemmColumns;
   Product product;
@@ -301,8 +305,8 @@ TEST_P(Gemm, ReadsTheRowsOfAList) {
         rows[i] = i * 29 % numRows * k;
       for (bool accumulate : {false, true}) {
         std::vector<T> c = p.values(m * n), expected = c;
-        p.gemmRuns(a.data(), rows.data(), 1, k, bp.data(), c.data(), n, m, n, k,
-                   0, p.tile.panels(n), accumulate);
+        p.gemmRows(a.data(), rows.data(), bp.data(), c.data(), n, m, n, k, 0,
+                   p.tile.panels(n), accumulate);
         for (int64_t i = 0; i < m; ++i)
           chains(a.data() + rows[i], k, 1, b.data(), n, 1,
                  expected.data() + i * n, n, 1, n, k, accumulate);
@@ -379,18 +383,17 @@ TEST_P(Gemm, PacksBPieceByPiece) {
         {0, 5, 9},    {3, 0, 9},      {4, 70, 0},     {1, 1, 1},
         {2, 50, 600}, {100, 230, 64}, {130, 40, 700}, {9, 1000, 20}};
     for (auto [m, n, k] : sizes)
-      for (bool isTransposed : {false, true})
-        for (bool accumulate : {false, true}) {
-          int64_t ars = isTransposed ? 1 : k, acs = isTransposed ? m : 1;
-          int64_t rs = isTransposed ? 1 : n, cs = isTransposed ? k : 1;
-          std::vector<T> a = p.values(m * k), b = p.values(n * k);
-          std::vector<T> c = p.values(m * (n + 3)), expected = c;
-          p.product(a.data(), ars, acs, b.data(), rs, cs, c.data(), n + 3, m, n,
-                    k, unbounded, unbounded, unbounded, unbounded, accumulate);
-          chains(a.data(), ars, acs, b.data(), rs, cs, expected.data(), n + 3,
-                 m, n, k, accumulate);
-          EXPECT_TRUE(same(c, expected)) << m << " " << n << " " << k;
-        }
+      for (bool isTransposed : {false, true}) {
+        int64_t ars = isTransposed ? 1 : k, acs = isTransposed ? m : 1;
+        int64_t rs = isTransposed ? 1 : n, cs = isTransposed ? k : 1;
+        std::vector<T> a = p.values(m * k), b = p.values(n * k);
+        std::vector<T> c = p.values(m * (n + 3)), expected = c;
+        p.product(a.data(), ars, acs, b.data(), rs, cs, c.data(), n + 3, m, n,
+                  k, unbounded, unbounded, unbounded, unbounded);
+        chains(a.data(), ars, acs, b.data(), rs, cs, expected.data(), n + 3, m,
+               n, k, false);
+        EXPECT_TRUE(same(c, expected)) << m << " " << n << " " << k;
+      }
   });
 }
 
@@ -413,13 +416,13 @@ TEST_P(Gemm, PassesOverWhatABandExcludes) {
           a[i] = T(0);
       std::vector<T> c(m * n, T(5)), expected(m * n, T(5));
       p.product(a.data(), k, 1, b.data(), n, 1, c.data(), n, m, n, k,
-                band.below, band.above, unbounded, unbounded, false);
+                band.below, band.above, unbounded, unbounded);
       chains(a.data(), k, 1, b.data(), n, 1, expected.data(), n, m, n, k,
              false);
       EXPECT_TRUE(same(c, expected)) << band.below << " " << band.above;
       // So are the results outside.
       p.product(a.data(), k, 1, b.data(), n, 1, c.data(), n, m, n, k, unbounded,
-                unbounded, band.below, band.above, false);
+                unbounded, band.below, band.above);
       for (int64_t i = 0; i < m * n; ++i)
         if (!isIn(i / n, i % n))
           expected[i] = T(0);

@@ -131,17 +131,23 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
   Value from =
       kernel.at(real, kernel.pointerSlot(frame, left.slot), product.leftFirst);
   SmallVector<Value> arguments;
-  if (list)
-    arguments = {from, list, kernel.number(product.gathered ? product.runs : 1),
-                 product.gathered ? kernel.number(product.runLength) : terms};
-  else
+  std::string name = gemmName(real);
+  if (product.gathered) {
+    arguments = {from, list, kernel.number(product.runs),
+                 kernel.number(product.runLength)};
+    name = gemmRunsName(real);
+  } else if (list) {
+    arguments = {from, list};
+    name = gemmRowsName(real);
+  } else {
     arguments = {kernel.at(real, from, kernel.mul(piece.firstRow, leftRow)),
                  leftRow, leftTerm};
+  }
   arguments.append({kernel.pointerSlot(frame, storage.packedOf(op)->slot), to,
                     stride, kernel.sub(piece.lastRow, piece.firstRow),
                     kernel.number(product.columns()), terms, piece.first,
                     piece.last, kernel.truth(false)});
-  kernel.call(list ? gemmRunsName(real) : gemmName(real), arguments);
+  kernel.call(name, arguments);
 }
 
 void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {

@@ -49,6 +49,10 @@ std::string fovea::codegen::gemmRunsName(Type element) {
   return nameFor("fovea_gemm_runs", element);
 }
 
+std::string fovea::codegen::gemmRowsName(Type element) {
+  return nameFor("fovea_gemm_rows", element);
+}
+
 std::string fovea::codegen::gemmBlockName(LeftSide left, Type element) {
   return nameFor(left == LeftSide::runs      ? "fovea_gemm_block_runs"
                  : left == LeftSide::columns ? "fovea_gemm_block_columns"
@@ -100,14 +104,16 @@ struct Emitter {
   int64_t joinedRows() const {
     return tile.rows * tile.vectors / (tile.vectors + 1);
   }
+  void copyRow(Value input, Value output, Value k);
   void emitStage();
+  void emitStageRows();
   struct Ahead {
     Value from, step;
   };
   Ahead ahead(ValueRange args, Value row, Value panel);
   Values leftAt(LeftSide left, ValueRange args, Value row);
   void emitBlock(LeftSide left);
-  void emitGemm();
+  void emitGemm(bool isListed);
   void emitGemmRuns();
   Value heightOfBlocks(Value m);
   Value depthOf(Value terms, Value run, int64_t limit);
@@ -135,6 +141,23 @@ enum BlockArgument {
 static std::string stageName(Type element) {
   return nameFor("fovea_gemm_stage", element);
 }
+
+static std::string stageRowsName(Type element) {
+  return nameFor("fovea_gemm_stage_rows", element);
+}
+
+void Emitter::copyRow(Value input, Value output, Value k) {
+  Value lanes = b.number(tile.lanes), whole = b.sub(k, b.rem(k, lanes));
+  b.loop(b.number(0), whole, lanes, [&](Value j) {
+    b.store(b.load(vector, b.at(element, input, j)), b.at(element, output, j));
+  });
+  b.branch(b.less(whole, k), [&] {
+    Value mask = b.maskBelow(b.sub(k, whole), tile.lanes);
+    b.store(b.load(vector, b.at(element, input, whole), mask),
+            b.at(element, output, whole));
+  });
+}
+
 /// Copies A[m, k] to `out`, row after row with `stagedStride` between them.
 /// Arguments: a, ars, acs, m, k, out.
 void Emitter::emitStage() {
@@ -149,18 +172,7 @@ void Emitter::emitStage() {
 
         auto copyRows = [&] {
           b.loop(zero, m, one, [&](Value i) {
-            Value input = address(a, i, ars);
-            Value output = address(out, i, stride);
-            Value whole = b.sub(k, b.rem(k, lanes));
-            b.loop(zero, whole, lanes, [&](Value j) {
-              b.store(b.load(vector, b.at(element, input, j)),
-                      b.at(element, output, j));
-            });
-            b.branch(b.less(whole, k), [&] {
-              Value mask = b.maskBelow(b.sub(k, whole), tile.lanes);
-              b.store(b.load(vector, b.at(element, input, whole), mask),
-                      b.at(element, output, whole));
-            });
+            copyRow(address(a, i, ars), address(out, i, stride), k);
           });
         };
         // The columns of A are rows of memory. Squares at the edges are
@@ -198,6 +210,21 @@ void Emitter::emitStage() {
         b.branch(b.equal(acs, one), copyRows,
                  [&] { b.branch(b.equal(ars, one), transpose, copyElements); });
       });
+}
+
+/// The same of rows that lie where a list says. Arguments: a, list, m, k, out.
+void Emitter::emitStageRows() {
+  Type number = b.i64(), pointer = b.pointer();
+  Type arguments[] = {pointer, pointer, number, number, pointer};
+  b.function(stageRowsName(element), arguments, /*isPrivate=*/true,
+             [&](ValueRange args) {
+               Value stride = b.number(stagedStride);
+               b.loop(b.number(0), args[2], b.number(1), [&](Value i) {
+                 Value entry = b.load(number, b.at(number, args[1], i));
+                 copyRow(b.at(element, args[0], entry),
+                         address(args[4], i, stride), args[3]);
+               });
+             });
 }
 
 /// What a tile prefetches into the second-level cache, a line per turn: the
@@ -384,18 +411,26 @@ Value Emitter::heightOfBlocks(Value m) {
   return b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
 }
 
-void Emitter::emitGemm() {
+/// `isListed`: the rows of A lie where a list says.
+void Emitter::emitGemm(bool isListed) {
   Type number = b.i64(), pointer = b.pointer();
-  Type arguments[] = {pointer, number, number, pointer, pointer, number,
-                      number,  number, number, number,  number,  b.getI1Type()};
+  SmallVector<Type> arguments = {pointer, number, number};
+  if (isListed)
+    arguments = {pointer, pointer};
+  size_t numLeft = arguments.size();
+  arguments.append({pointer, pointer, number, number, number, number, number,
+                    number, b.getI1Type()});
   b.function(
-      gemmName(element), arguments, /*isPrivate=*/false, [&](ValueRange args) {
-        Value a = args[0], ars = args[1], acs = args[2];
-        Value bp = args[3], c = args[4], ldc = args[5];
-        Value m = args[6], n = args[7], k = args[8];
-        Value first = args[9], last = args[10], accumulate = args[11];
+      isListed ? gemmRowsName(element) : gemmName(element), arguments,
+      /*isPrivate=*/false, [&](ValueRange all) {
+        ValueRange args = all.drop_front(numLeft);
+        Value bp = args[0], c = args[1], ldc = args[2];
+        Value m = args[3], n = args[4], k = args[5];
+        Value first = args[6], last = args[7], accumulate = args[8];
         Value zero = b.number(0), one = b.number(1);
-        Value staged = b.less(b.number(thinRows), m);
+        Value a = all[0], list = all[1];
+        Value ars = isListed ? one : all[1], acs = isListed ? one : all[2];
+        Value staged = isListed ? b.truth(true) : b.less(b.number(thinRows), m);
         Value scratch =
             b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
@@ -414,16 +449,24 @@ void Emitter::emitGemm() {
             Value count = b.min(height, b.sub(m, row));
             Value from = address(address(a, term, acs), row, ars);
             // What is staged next: rows below, or the first ones of the next
-            // terms.
-            Value after = b.select(b.less(b.add(row, count), m),
-                                   address(from, count, ars),
-                                   address(a, b.add(term, length), acs));
+            // terms. Those of a list lie anywhere; the panels are there.
+            Value after = panels;
+            if (!isListed)
+              after = b.select(b.less(b.add(row, count), m),
+                               address(from, count, ars),
+                               address(a, b.add(term, length), acs));
             auto multiply = [&](Value block, Value blockRs, Value blockCs) {
               b.call(gemmBlockName(LeftSide::staged, element),
                      {block, blockRs, blockCs, panels, panelSize,
                       address(c, row, ldc), ldc, count, length, n, first, last,
                       goesOn, after, ars, acs});
             };
+            if (isListed) {
+              b.call(stageRowsName(element),
+                     {b.at(element, a, term), b.at(number, list, row), count,
+                      length, scratch});
+              return multiply(scratch, b.number(stagedStride), one);
+            }
             b.branch(
                 staged,
                 [&] {
@@ -494,9 +537,11 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   emitPackParts(builder, element, tile);
   Emitter emitter(builder, element, tile);
   emitter.emitStage();
+  emitter.emitStageRows();
   for (LeftSide left : {LeftSide::staged, LeftSide::runs, LeftSide::columns})
     emitter.emitBlock(left);
-  emitter.emitGemm();
+  for (bool isListed : {false, true})
+    emitter.emitGemm(isListed);
   emitter.emitGemmRuns();
   emitProduct(builder, element, tile);
   emitGather(builder, element, tile);

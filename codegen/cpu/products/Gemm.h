@@ -75,6 +75,10 @@ bool isGemmElement(mlir::Type element);
 ///   the packed B may overlap C. With k = 0, C becomes 0 (or stays). It uses
 ///   about 220 KB of the stack in f32 and 430 KB in f64.
 ///
+/// - `@fovea_gemm_rows_<t>(%a: ptr, %list: ptr, %bp, %c, %ldc, %m, %n, %k,
+///   %first, %last, %accumulate)` does the same of rows that lie anywhere: row
+///   m begins at a + list[m] (i64).
+///
 /// - `@fovea_gemm_runs_<t>(%a: ptr, %list: ptr, %runs, %run, %bp, %c, %ldc,
 ///   %m, %n, %k, %first, %last, %accumulate)` gathers A: the terms of a row are
 ///   runs of %run adjacent elements, the last one may be shorter. Run r of row
@@ -88,8 +92,8 @@ bool isGemmElement(mlir::Type element);
 ///   first..last-1 of C = A * B, and uses 410 KB of the stack in f32.
 ///
 /// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
-///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove, %accumulate: i1)` computes
-///   C (+)= A * B from B as it lies: packs it piece by piece. Where m <= k +
+///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove)` computes C = A * B from
+///   B as it lies: packs it piece by piece. Where m <= k +
 ///   kBelow and k <= m + kAbove do not both hold, A is zero, and may be passed
 ///   over; where m <= n + nBelow and n <= m + nAbove do not both hold, C
 ///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
@@ -103,6 +107,7 @@ std::string packName(mlir::Type element);
 std::string packFarName(mlir::Type element);
 std::string packPartsName(mlir::Type element);
 std::string gemmName(mlir::Type element);
+std::string gemmRowsName(mlir::Type element);
 std::string gemmRunsName(mlir::Type element);
 std::string productName(mlir::Type element);
 std::string gemmColumnsName(mlir::Type element);

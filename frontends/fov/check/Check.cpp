@@ -274,6 +274,17 @@ void Checker::checkTreatment(const Choice &choice) {
     if (!wanted)
       continue;
     Shape places(wanted->begin(), wanted->begin() + choice.target->numPlaces);
+    bool isBoundary =
+        llvm::any_of(choice.places, [](const PiecePlace &p) { return !p.var; });
+    if (isBoundary && StringRef(name) == "reward") {
+      error(term->loc,
+            "'reward' has one for each place of '" + choice.target->text +
+                "', but " + termText(*term) +
+                " has none for the choice ahead of them; take a "
+                "reward that is one number",
+            {{choice.loc, "that choice is here"}});
+      continue;
+    }
     if (!sameShape(*term->shape, places))
       error(term->loc, std::string("'") + name +
                            "' is one number, or one for each place of '" +

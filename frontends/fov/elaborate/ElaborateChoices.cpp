@@ -68,7 +68,7 @@ static void putInOrder(Choice &choice) {
   static constexpr StringRef order[] = {
       "logit", "logits",      "prob", "probs", "mean",
       "sd",    "correlation", "low",  "high",  "size"};
-  llvm::stable_sort(choice.parameters, [](const auto &a, const auto &b) {
+  llvm::sort(choice.parameters, [](const auto &a, const auto &b) {
     return llvm::find(order, a.first) < llvm::find(order, b.first);
   });
 }

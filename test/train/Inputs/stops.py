@@ -9,7 +9,9 @@ import time
 
 name, log, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 number = getattr(signal, "SIG" + name)
-process = subprocess.Popen(command, stderr=subprocess.PIPE if name == "PIPE" else None)
+# Whoever runs the tests may ignore the signal, as nohup does.
+process = subprocess.Popen(command, stderr=subprocess.PIPE if name == "PIPE" else None,
+                           preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
 end = time.monotonic() + 60
 while time.monotonic() < end and process.poll() is None:
     if os.path.exists(log) and os.path.getsize(log) > 0:
