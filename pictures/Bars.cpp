@@ -14,10 +14,7 @@ static constexpr double titleHeight = 26, row = 18, length = 220;
 
 Canvas fovea::pictures::drawBars(const Bars &bars, const Scale &scale) {
   Canvas canvas;
-  TextStyle title;
-  title.size = 12.5;
-  title.isBold = true;
-  canvas.text(4, 15, shortened(bars.title, 70), title, bars.title);
+  canvas.title(bars.title);
   double left = 0;
   for (int64_t place = 0; place < bars.rows.size; ++place)
     left = std::max(

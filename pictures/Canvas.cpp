@@ -261,3 +261,10 @@ void Canvas::text(double x, double y, std::string_view text,
     svg += "<title>" + escape(visible(full)) + "</title>";
   svg += escape(visible(text)) + "</text>\n";
 }
+
+void Canvas::title(const std::string &full) {
+  TextStyle style;
+  style.size = 12.5;
+  style.isBold = true;
+  text(4, 15, shortened(full, 70), style, full);
+}

@@ -53,6 +53,8 @@ public:
   /// is what the text is short for.
   void text(double x, double y, std::string_view text, const TextStyle &style,
             const std::string &full = "");
+  /// The title of a drawing, at its top left.
+  void title(const std::string &text);
 
   const std::string &body() const { return svg; }
   double width = 0, height = 0;

@@ -167,10 +167,7 @@ void MatrixPainter::paintCell(int64_t row, int64_t column) {
 }
 
 Canvas MatrixPainter::paint() {
-  TextStyle title;
-  title.size = 12.5;
-  title.isBold = true;
-  canvas.text(4, 15, shortened(matrix.title, 70), title, matrix.title);
+  canvas.title(matrix.title);
   if (matrix.values.empty()) {
     canvas.text(4, titleHeight + 12,
                 fmt::format("no values: {} rows, {} columns", matrix.rows.size,

@@ -79,10 +79,7 @@ static void mark(Canvas &canvas, const Photo &photo, int64_t where, double x,
 
 Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
   Canvas canvas;
-  TextStyle title;
-  title.size = 12.5;
-  title.isBold = true;
-  canvas.text(4, 15, shortened(photo.title, 70), title, photo.title);
+  canvas.title(photo.title);
   bool hasUnder = photo.under.rows > 0;
   Pixels under = hasUnder ? fitted(photo.under) : Pixels();
   double rows = double(hasUnder ? photo.under.rows : photo.rows);

@@ -167,10 +167,7 @@ void StripPainter::paintAxis() {
 }
 
 Canvas StripPainter::paint() {
-  TextStyle title;
-  title.size = 12.5;
-  title.isBold = true;
-  canvas.text(4, 15, shortened(strip.title, 70), title, strip.title);
+  canvas.title(strip.title);
   for (int64_t row = 0; row < strip.rows.size; ++row)
     left = std::max(
         left,
