@@ -122,7 +122,7 @@ except OSError:
 # What scripts/setup takes from PyPI, for the tests of the Python package.
 packages = os.path.join(config.fovea_build, "python-packages")
 config.substitutions.append(("%{python-packages}", packages))
-for name in ("mypy", "pytest", "scikit_build_core"):
+for name in ("mkdocs", "mypy", "pytest", "scikit_build_core"):
     if os.path.isdir(os.path.join(packages, name)):
         config.available_features.add(name)
 
