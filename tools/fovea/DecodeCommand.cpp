@@ -16,6 +16,10 @@
 #include "driver/model/Programs.h"
 #include "driver/show/Shows.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -34,8 +38,13 @@ public:
   void print(size_t example, const std::vector<reference::Hypothesis> &best);
 
 private:
-  std::string lineOf(const runtime::Example &example,
-                     const reference::Hypothesis &hypothesis) const;
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  Texts textsOf(const runtime::Example &example,
+                const reference::Hypothesis &hypothesis) const;
+  void printLines(size_t example,
+                  const std::vector<reference::Hypothesis> &best) const;
+  void printJson(size_t example,
+                 const std::vector<reference::Hypothesis> &best) const;
 
   const Arguments &arguments;
   const Execution &execution;
@@ -44,18 +53,14 @@ private:
 };
 } // namespace
 
-/// The generated names, in file order, with tabs between.
-std::string Printer::lineOf(const runtime::Example &example,
-                            const reference::Hypothesis &hypothesis) const {
-  std::string line;
-  bool isFirst = true;
+/// The generated names, in file order, with their text.
+Printer::Texts Printer::textsOf(const runtime::Example &example,
+                                const reference::Hypothesis &hypothesis) const {
+  Texts texts;
   for (const DataInfo &data : execution.model->data) {
     auto found = hypothesis.outputs.find(data.name);
     if (!data.isChosen || found == hypothesis.outputs.end())
       continue;
-    if (!isFirst)
-      line += '\t';
-    isFirst = false;
     runtime::Replacement replacement;
     if (data.name == unknown.generated)
       replacement = [&](size_t place) {
@@ -64,21 +69,58 @@ std::string Printer::lineOf(const runtime::Example &example,
         return unknown.wordAt(place, {weights.shape, weights.values},
                               example.words);
       };
-    line += textOf(data, found->second, hypothesis.hasEnd,
-                   execution.vocabularies, replacement);
+    texts.emplace_back(data.name, textOf(data, found->second, hypothesis.hasEnd,
+                                         execution.vocabularies, replacement));
   }
-  return line;
+  return texts;
 }
 
-void Printer::print(size_t example,
-                    const std::vector<reference::Hypothesis> &best) {
+/// A line for each hypothesis, with tabs between the names.
+void Printer::printLines(size_t example,
+                         const std::vector<reference::Hypothesis> &best) const {
   for (const reference::Hypothesis &hypothesis : best) {
     if (arguments.search.nbest)
       llvm::outs() << example + 1 << '\t';
     if (arguments.search.scores)
       llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
-    llvm::outs() << lineOf(execution.examples[example], hypothesis) << '\n';
+    llvm::ListSeparator tab("\t");
+    for (const auto &[name, text] :
+         textsOf(execution.examples[example], hypothesis))
+      llvm::outs() << tab << text;
+    llvm::outs() << '\n';
   }
+}
+
+/// An object for each example. A number that is none is null: log 0 is.
+void Printer::printJson(size_t example,
+                        const std::vector<reference::Hypothesis> &best) const {
+  namespace json = llvm::json;
+  auto number = [](double value) {
+    return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
+  };
+  json::Array hypotheses;
+  for (const reference::Hypothesis &hypothesis : best) {
+    json::Object outputs;
+    for (const auto &[name, text] :
+         textsOf(execution.examples[example], hypothesis))
+      outputs[name] = json::isUTF8(text) ? text : json::fixUTF8(text);
+    hypotheses.push_back(json::Object{{"logp", number(hypothesis.logp)},
+                                      {"score", number(hypothesis.score)},
+                                      {"ended", hypothesis.ended},
+                                      {"outputs", std::move(outputs)}});
+  }
+  llvm::outs() << json::Value(json::Object{
+                      {"example", static_cast<int64_t>(example + 1)},
+                      {"hypotheses", std::move(hypotheses)}})
+               << '\n';
+}
+
+void Printer::print(size_t example,
+                    const std::vector<reference::Hypothesis> &best) {
+  if (arguments.asJson)
+    printJson(example, best);
+  else
+    printLines(example, best);
   shows.add(execution, execution.examples[example], best.front());
 }
 

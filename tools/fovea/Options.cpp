@@ -234,6 +234,8 @@ private:
                      "(.html, .svg, .png), or stores it (.safetensors)")
         ->check(shown())
         ->type_name("NAME=FILE");
+    addJson(command, "an object per example for a program to read, with all "
+                     "hypotheses");
     addMaxSilence(command);
     addExecution(command);
   }
