@@ -8,9 +8,9 @@
 #include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/Importer.h"
 #include "frontends/onnx/onnx.pb.h"
+#include "runtime/data/Half.h"
 #include "runtime/data/OpenFile.h"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -102,20 +102,6 @@ static Status readExternal(const schema::TensorProto &proto,
   return Status::success();
 }
 
-static double halfOf(uint16_t bits) {
-  int exponent = (bits >> 10) & 31;
-  double significand = bits & 1023;
-  double number = exponent == 31 ? (significand != 0 ? NAN : INFINITY)
-                  : exponent == 0
-                      ? std::ldexp(significand, -24)
-                      : std::ldexp(significand + 1024, exponent - 25);
-  return (bits >> 15) != 0 ? -number : number;
-}
-
-static double brainOf(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t(bits) << 16);
-}
-
 template <typename T> static T loadOf(const char *at) {
   T number;
   std::memcpy(&number, at, sizeof(T));
@@ -144,13 +130,13 @@ static Number elementAt(ElementType type, const char *bytes, size_t i) {
   case 13:
     return static_cast<Number>(loadOf<int64_t>(at));
   case 10:
-    return static_cast<Number>(halfOf(loadOf<uint16_t>(at)));
+    return static_cast<Number>(runtime::halfOf(loadOf<uint16_t>(at)));
   case 11:
     return static_cast<Number>(loadOf<double>(at));
   case 12:
     return static_cast<Number>(loadOf<uint32_t>(at));
   default:
-    return static_cast<Number>(brainOf(loadOf<uint16_t>(at)));
+    return static_cast<Number>(runtime::brainOf(loadOf<uint16_t>(at)));
   }
 }
 
@@ -182,7 +168,8 @@ static Status readNumbers(const schema::TensorProto &proto,
         numbers.push_back(elementAt<Number>(type, bytes.data(), i));
   } else if (proto.int32_data_size() > 0 && (type == 10 || type == 16)) {
     take(proto.int32_data(), [&](int32_t bits) {
-      return type == 10 ? halfOf(uint16_t(bits)) : brainOf(uint16_t(bits));
+      return type == 10 ? runtime::halfOf(uint16_t(bits))
+                        : runtime::brainOf(uint16_t(bits));
     });
   } else if (proto.float_data_size() > 0) {
     take(proto.float_data(), same);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/SafeTensors.h"
+#include "runtime/data/Half.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/TensorSeal.h"
 
@@ -41,6 +42,12 @@ static constexpr struct {
     {DType::I32, "I32", 4}, {DType::I16, "I16", 2},  {DType::I8, "I8", 1},
     {DType::U64, "U64", 8}, {DType::U32, "U32", 4},  {DType::U16, "U16", 2},
     {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
+
+/// Reals of 16 bits are widened as they are read.
+static constexpr struct {
+  std::string_view name;
+  float (*widened)(uint16_t bits);
+} halves[] = {{"F16", halfOf}, {"BF16", brainOf}};
 
 std::string_view fovea::runtime::nameOf(DType type) {
   for (const auto &entry : types)
@@ -298,7 +305,11 @@ static Status takeTensor(const Description &description, uint64_t available,
       std::find_if(std::begin(types), std::end(types), [&](const auto &known) {
         return known.name == *description.type;
       });
-  if (entry == std::end(types))
+  const auto *half = std::find_if(
+      std::begin(halves), std::end(halves),
+      [&](const auto &known) { return known.name == *description.type; });
+  bool isHalf = half != std::end(halves);
+  if (entry == std::end(types) && !isHalf)
     return Status::error(fmt::format("'{}' has the unknown dtype '{}'", name,
                                      *description.type));
   if (description.offsets->size() != 2)
@@ -310,7 +321,7 @@ static Status takeTensor(const Description &description, uint64_t available,
         fmt::format("'{}' lies at bytes {} to {}, but the file has {}", name,
                     begin, end, available));
   // An extent of 0 makes the others harmless, but they must still be numbers.
-  uint64_t bytes = entry->size;
+  uint64_t bytes = isHalf ? sizeof(uint16_t) : entry->size;
   bool isEmpty = std::find(description.shape->begin(), description.shape->end(),
                            0) != description.shape->end();
   for (uint64_t extent : *description.shape) {
@@ -325,9 +336,21 @@ static Status takeTensor(const Description &description, uint64_t available,
   if (bytes != end - begin)
     return Status::error(fmt::format(
         "'{}' has extents [{}] of {}, {} bytes, but lies in {} bytes", name,
-        fmt::join(*description.shape, ", "), entry->name, bytes, end - begin));
-  tensor.type = entry->type;
-  tensor.bytes.assign(data + begin, data + end);
+        fmt::join(*description.shape, ", "), *description.type, bytes,
+        end - begin));
+  if (!isHalf) {
+    tensor.type = entry->type;
+    tensor.bytes.assign(data + begin, data + end);
+    return Status::success();
+  }
+  tensor.type = DType::F32;
+  tensor.bytes.resize(2 * bytes);
+  for (uint64_t at = 0; at < bytes; at += sizeof(uint16_t)) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, data + begin + at, sizeof(bits));
+    float number = half->widened(bits);
+    std::memcpy(tensor.bytes.data() + 2 * at, &number, sizeof(number));
+  }
   return Status::success();
 }
 

@@ -8,7 +8,8 @@ import json
 import struct
 import sys
 
-CODES = {"F64": "d", "F32": "f", "I64": "q", "I32": "i", "U8": "B"}
+CODES = {"F64": "d", "F32": "f", "F16": "e", "BF16": "H", "I64": "q", "I32": "i",
+         "U8": "B"}
 
 
 def flatten(value):
