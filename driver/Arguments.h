@@ -64,8 +64,9 @@ struct Arguments {
   std::string bestBy;
   std::optional<int64_t> patience;
   bool shardsOptimiser = false; // among the processes
-  std::optional<int> port;      // of the page that follows it; also of serve
-  std::string eventFolder;      // of TensorBoard
+  std::optional<int64_t> maxDataMb;
+  std::optional<int> port; // of the page that follows it; also of serve
+  std::string eventFolder; // of TensorBoard
 
   // decode
   runtime::SearchFlags search;

@@ -37,19 +37,6 @@ bool fovea::cli::isDataFile(StringRef name) {
   return isPicture(name) || isSound(name) || name.ends_with(".npy");
 }
 
-/// Splits `x.npz:images`.
-static std::pair<StringRef, StringRef> splitMember(StringRef path) {
-  size_t found = path.rfind(".npz:");
-  if (found == StringRef::npos)
-    return {path, ""};
-  return {path.take_front(found + 4), path.drop_front(found + 5)};
-}
-
-bool fovea::cli::isArrayFile(StringRef path) {
-  StringRef file = splitMember(path).first;
-  return file.ends_with(".npz") || file.ends_with(".npy");
-}
-
 Status fovea::cli::listFiles(const std::string &path,
                              std::vector<std::string> &files) {
   if (!llvm::sys::fs::is_directory(path)) {
@@ -252,8 +239,6 @@ Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
   return setShape(path, {count, options.width()}, result);
 }
 
-/// What an array of a file is to some data: bytes are pixels where the spec
-/// says so, whole numbers are numbers.
 static Status fit(const std::string &path, const DataInfo &data,
                   runtime::Tensor &tensor, int64_t channels, bool areFirst,
                   int64_t numPixels) {
@@ -275,9 +260,9 @@ static Status fit(const std::string &path, const DataInfo &data,
   return Status::success();
 }
 
-/// The same, by the axes of the data, which are the last of the tensor.
-static Status fit(const std::string &path, const DataInfo &data,
-                  const runtime::DataSpec &spec, runtime::Tensor &tensor) {
+Status fovea::cli::fitArray(const std::string &path, const DataInfo &data,
+                            const runtime::DataSpec &spec,
+                            runtime::Tensor &tensor) {
   PixelAxes axes(spec);
   int64_t numPixels = 1;
   if (size_t rank = tensor.shape.size(); axes.areFirst && rank >= 2)
@@ -296,7 +281,7 @@ Status FileReader::readArray(const std::string &path, LoadedValues &result) {
   if (status.succeeded())
     status = setShape(path, tensor.shape, result);
   if (status.succeeded())
-    status = fit(path, data, spec, tensor);
+    status = fitArray(path, data, spec, tensor);
   if (status.failed())
     return status;
   if (data.kind != DataInfo::Real && tensor.isReal())
@@ -322,114 +307,4 @@ Status fovea::cli::loadFile(const std::string &path, const DataInfo &data,
                             const runtime::DataSpec &spec,
                             LoadedValues &result) {
   return FileReader(data, spec).read(path, result);
-}
-
-//===----------------------------------------------------------------------===//
-// Arrays of all examples
-//===----------------------------------------------------------------------===//
-
-/// Lengths that nothing else says are those of the array itself.
-static void addFullLengths(const runtime::DataSpec &spec,
-                           runtime::TensorFile &file) {
-  const runtime::Tensor &tensor = file.tensors.at(spec.name);
-  if (tensor.shape.size() != spec.axes.size() + 1)
-    return;
-  int number = 0;
-  for (auto [axis, what] : llvm::enumerate(spec.axes)) {
-    if (what.length.empty())
-      continue;
-    ++number;
-    std::string name = number == 1
-                           ? spec.name + ".length"
-                           : fmt::format("{}.length.{}", spec.name, number);
-    // How many there are in each row only the file knows.
-    if (!what.parent.empty() || file.tensors.contains(name))
-      continue;
-    file.tensors[name] = runtime::Tensor::of(
-        DType::I64, {tensor.shape[0]},
-        std::vector<double>(tensor.shape[0], double(tensor.shape[axis + 1])));
-  }
-}
-
-static Status addArray(const std::string &path, const DataInfo &data,
-                       const runtime::DataSpec &spec, runtime::Tensor tensor,
-                       runtime::TensorFile &file) {
-  if (Status status = fit(path, data, spec, tensor); status.failed())
-    return status;
-  file.tensors[spec.name] = std::move(tensor);
-  return Status::success();
-}
-
-/// Takes the arrays that say how long `name` is, where the file has them.
-static Status takeLengths(const std::string &path, StringRef name,
-                          llvm::ArrayRef<std::string> names,
-                          runtime::TensorFile &file) {
-  for (const std::string &other : names)
-    if (StringRef(other).starts_with((name + ".length").str()))
-      if (Status status = readNpz(path, other, file.tensors[other]);
-          status.failed())
-        return status;
-  return Status::success();
-}
-
-Status fovea::cli::loadArrays(const std::string &path, const DataInfo &data,
-                              const runtime::DataSpec &spec,
-                              runtime::TensorFile &file) {
-  auto [archive, member] = splitMember(path);
-  runtime::Tensor tensor;
-  std::string shown = path;
-  if (archive.ends_with(".npy")) {
-    std::string bytes;
-    Status status = readBytes(path, bytes);
-    if (status.succeeded())
-      status = parseNpy(bytes, path, tensor);
-    if (status.failed())
-      return status;
-  } else {
-    std::vector<std::string> names;
-    if (Status status = listNpz(archive.str(), names); status.failed())
-      return status;
-    std::string name = !member.empty()     ? member.str()
-                       : names.size() == 1 ? names.front()
-                                           : data.name;
-    std::vector<StringRef> known(names.begin(), names.end());
-    if (!llvm::is_contained(names, name))
-      return Status::error(fmt::format("'{}' has no array '{}'{}",
-                                       archive.str(), name,
-                                       existing(name, std::move(known))));
-    Status status = readNpz(archive.str(), name, tensor);
-    if (status.succeeded())
-      status = takeLengths(archive.str(), data.name, names, file);
-    if (status.failed())
-      return status;
-    shown = archive.str() + ":" + name;
-  }
-  if (Status status = addArray(shown, data, spec, std::move(tensor), file);
-      status.failed())
-    return status;
-  addFullLengths(spec, file);
-  return Status::success();
-}
-
-Status fovea::cli::loadAllArrays(const std::string &path, const Model &model,
-                                 const std::vector<runtime::DataSpec> &specs,
-                                 runtime::TensorFile &file) {
-  std::vector<std::string> names;
-  if (StringRef(path).ends_with(".npy"))
-    return Status::error(fmt::format("'{0}' is one array, and it has a name: "
-                                     "'--data {1}={0}'",
-                                     path,
-                                     specs.empty() ? "NAME" : specs[0].name));
-  if (Status status = listNpz(path, names); status.failed())
-    return status;
-  for (const runtime::DataSpec &spec : specs)
-    for (const DataInfo &data : model.data)
-      if (data.name == spec.name && llvm::is_contained(names, spec.name))
-        if (Status status =
-                loadArrays(path + ":" + spec.name, data, spec, file);
-            status.failed())
-          return status;
-  if (llvm::is_contained(names, "example"))
-    return readNpz(path, "example", file.tensors["example"]);
-  return Status::success();
 }

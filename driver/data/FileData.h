@@ -17,10 +17,6 @@ namespace fovea::cli {
 /// Whether a name ends as that of a picture, a sound or an array does.
 bool isDataFile(llvm::StringRef name);
 
-/// Whether `path` is a file of arrays with all examples: `x.npy`, `x.npz`, or
-/// `x.npz:images`, one array of it.
-bool isArrayFile(llvm::StringRef path);
-
 /// The files of a folder that are data, by their names; a file is itself. What
 /// is something else is an error, but for what begins with a dot.
 runtime::Status listFiles(const std::string &path,
@@ -30,17 +26,11 @@ runtime::Status listFiles(const std::string &path,
 runtime::Status loadFile(const std::string &path, const DataInfo &data,
                          const runtime::DataSpec &spec, LoadedValues &result);
 
-/// The array of `data` in a file of arrays, whose first axis is the examples,
-/// as a batch file has it: with its lengths, where there are none those that
-/// its extents say.
-runtime::Status loadArrays(const std::string &path, const DataInfo &data,
-                           const runtime::DataSpec &spec,
-                           runtime::TensorFile &file);
-
-/// The same of all data that an npz file names.
-runtime::Status loadAllArrays(const std::string &path, const Model &model,
-                              const std::vector<runtime::DataSpec> &specs,
-                              runtime::TensorFile &file);
+/// Makes of an array what it is to some data, whose axes are its last ones:
+/// bytes are pixels where the spec says so, whole numbers are numbers.
+runtime::Status fitArray(const std::string &path, const DataInfo &data,
+                         const runtime::DataSpec &spec,
+                         runtime::Tensor &tensor);
 
 } // namespace fovea::cli
 

@@ -4,7 +4,7 @@
 #define FOVEA_DRIVER_DATA_INPUTS_H
 
 #include "dialect/reference/Array.h"
-#include "driver/data/TextData.h"
+#include "driver/data/Examples.h"
 #include "runtime/data/Batch.h"
 
 namespace fovea::cli {
@@ -28,16 +28,6 @@ std::string besideSpec(const Arguments &arguments, llvm::StringRef name);
 bool drawWeights(Session &session, const Arguments &arguments, Model &model,
                  uint64_t seed, runtime::TensorFile &file);
 
-/// What of the model's data a command reads.
-struct WantedData {
-  /// What has to be given.
-  std::vector<runtime::DataSpec> needed;
-  /// What is read where it is given: it may give a length.
-  std::vector<runtime::DataSpec> known;
-  /// The data whose words are kept as they stand in their lines.
-  std::string words;
-};
-
 /// Adds the limits that the model gives to the data of a program.
 void addLimits(const Model &model, std::vector<runtime::DataSpec> &specs);
 
@@ -48,31 +38,6 @@ std::vector<runtime::DataSpec> describeData(const Model &model,
 
 /// All data of the model: what a program does not read may give it a length.
 std::vector<runtime::DataSpec> describeAllData(const Model &model);
-
-/// One `--data`: NAME=FILE, or a batch file without a name.
-struct GivenData {
-  std::string name, path;
-  /// What a path is: lines of text; a batch file; arrays of numpy; pictures,
-  /// sounds or arrays, one for each example, as a file or a folder of them.
-  enum Form { Text, Tensors, Arrays, Files };
-  Form form() const;
-};
-
-/// Splits what `--data` or `--valid` gives, `src=a.tsv:1,tgt=a.tsv:2` too.
-std::vector<GivenData> splitData(const std::vector<std::string> &texts);
-
-/// The same of a command. Where it names a spec by its weights and no data, the
-/// lines of standard input are the data that are needed; of several, their
-/// columns, in the order of the spec.
-std::vector<GivenData> givenData(const Arguments &arguments, const Model &model,
-                                 const std::vector<runtime::DataSpec> &needed);
-
-/// Reads the examples that `given` has: one batch file, or text or tensors of
-/// each name.
-bool readExamples(Session &session, const std::vector<GivenData> &given,
-                  const Model &model, const WantedData &wanted,
-                  const Vocabularies &vocabularies,
-                  std::vector<runtime::Example> &examples);
 
 /// Splits NAME=VALUE. False when `text` has no such form.
 bool splitPair(const std::string &text, std::string &name, std::string &value);

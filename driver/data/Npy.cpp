@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Npy.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 
@@ -16,6 +17,8 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 using namespace fovea;
@@ -35,6 +38,16 @@ struct Header {
   std::string type; // `<f4`
   bool isFortran = false;
   std::vector<int64_t> shape;
+
+  bool isHalf() const {
+    return StringRef(type).drop_front(!type.empty()) == "f2";
+  }
+  /// Of an element, in the file.
+  size_t width = 0;
+  DType element = DType::F64;
+
+  /// Whether rows of the first axis lie one behind the other.
+  bool isByRows() const { return !isFortran || shape.size() < 2; }
 };
 
 /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
@@ -174,65 +187,211 @@ static std::string contentOf(StringRef type) {
                                  : "elements of the type '" + type.str() + "'";
 }
 
-Status fovea::cli::parseNpy(std::string_view bytes, const std::string &name,
-                            runtime::Tensor &tensor) {
-  auto fail = [&](const std::string &text) {
-    return Status::error(fmt::format("'{}' {}", name, text));
-  };
+/// The bytes ahead of a header: its mark, a version and the size that it has.
+static constexpr size_t markSize = 12;
+
+static Status mistake(const std::string &name, const std::string &text) {
+  return Status::error(fmt::format("'{}' {}", name, text));
+}
+
+/// Where a header begins, and its size, by the first `markSize` bytes, or all
+/// of a file that has fewer.
+static Status readMark(std::string_view bytes, const std::string &name,
+                       size_t &begin, size_t &size) {
   if (!bytes.starts_with("\x93NUMPY"))
-    return fail("is no array of numpy: it does not begin as one");
-  auto cut = [&] { return fail("is cut off, or damaged, in its header"); };
-  if (bytes.size() < 12)
-    return cut();
+    return mistake(name, "is no array of numpy: it does not begin as one");
+  if (bytes.size() < markSize)
+    return mistake(name, "is cut off, or damaged, in its header");
   auto version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3)
-    return fail(fmt::format("has version {} of its format, but 1 to 3 are "
-                            "known",
-                            version));
-  size_t begin = version == 1 ? 10 : 12;
+    return mistake(name, fmt::format("has version {} of its format, but 1 to 3 "
+                                     "are known",
+                                     version));
+  begin = version == 1 ? 10 : 12;
   const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
-  size_t size = version == 1 ? llvm::support::endian::read16le(data + 8)
-                             : llvm::support::endian::read32le(data + 8);
-  Header header;
-  if (size > bytes.size() - begin)
-    return cut();
-  if (!HeaderReader(StringRef(bytes.data() + begin, size), header).read())
-    return cut();
-  bytes.remove_prefix(begin + size);
+  size = version == 1 ? llvm::support::endian::read16le(data + 8)
+                      : llvm::support::endian::read32le(data + 8);
+  return Status::success();
+}
 
-  bool isHalf = StringRef(header.type).drop_front(!header.type.empty()) == "f2";
-  std::optional<DType> type = isHalf ? DType::F32 : typeOf(header.type);
+/// Reads a header, behind which so many bytes are there.
+static Status readHeader(std::string_view text, size_t available,
+                         const std::string &name, Header &header) {
+  if (!HeaderReader(StringRef(text.data(), text.size()), header).read())
+    return mistake(name, "is cut off, or damaged, in its header");
+  std::optional<DType> type =
+      header.isHalf() ? DType::F32 : typeOf(header.type);
   if (!type)
-    return fail("holds " + contentOf(header.type) +
-                ", which are not read; numbers and bits are");
-  size_t width = isHalf ? 2 : runtime::sizeOf(*type);
+    return mistake(name, "holds " + contentOf(header.type) +
+                             ", which are not read; numbers and bits are");
+  header.element = *type;
+  header.width = header.isHalf() ? 2 : runtime::sizeOf(*type);
   // No product of extents goes beyond what the file has.
-  size_t wanted = width;
+  size_t wanted = header.width;
   for (int64_t extent : header.shape) {
     if (extent == 0)
-      return fail(fmt::format("has the extents {}, and so no values",
-                              runtime::shapeText(header.shape)));
-    if (wanted > bytes.size() / extent)
-      return fail(fmt::format("has the extents {} but only {} bytes of values",
-                              runtime::shapeText(header.shape), bytes.size()));
+      return mistake(name, fmt::format("has the extents {}, and so no values",
+                                       runtime::shapeText(header.shape)));
+    if (wanted > available / extent)
+      return mistake(name,
+                     fmt::format("has the extents {} but only {} bytes "
+                                 "of values",
+                                 runtime::shapeText(header.shape), available));
     wanted *= extent;
   }
-  if (wanted != bytes.size())
-    return fail(fmt::format("has the extents {}, which are {} bytes of values, "
-                            "but {} are there",
-                            runtime::shapeText(header.shape), wanted,
-                            bytes.size()));
-  std::string values = inOrder(bytes, width, header);
-  if (isHalf) {
-    std::vector<double> numbers(values.size() / 2);
-    for (size_t i = 0; i < numbers.size(); ++i)
-      numbers[i] = halfOf(llvm::support::endian::read16le(&values[2 * i]));
-    tensor = runtime::Tensor::of(*type, header.shape, numbers);
+  if (wanted != available)
+    return mistake(name, fmt::format("has the extents {}, which are {} bytes "
+                                     "of values, but {} are there",
+                                     runtime::shapeText(header.shape), wanted,
+                                     available));
+  return Status::success();
+}
+
+/// Values as they lie in a file, whose extents `header` says.
+static runtime::Tensor tensorOf(std::string_view bytes, const Header &header) {
+  std::string values = inOrder(bytes, header.width, header);
+  if (!header.isHalf()) {
+    const auto *first = reinterpret_cast<const std::byte *>(values.data());
+    return {header.element, header.shape, {first, first + values.size()}};
+  }
+  std::vector<double> numbers(values.size() / 2);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = halfOf(llvm::support::endian::read16le(&values[2 * i]));
+  return runtime::Tensor::of(header.element, header.shape, numbers);
+}
+
+Status fovea::cli::parseNpy(std::string_view bytes, const std::string &name,
+                            runtime::Tensor &tensor) {
+  size_t begin = 0, size = 0;
+  if (Status status = readMark(bytes, name, begin, size); status.failed())
+    return status;
+  if (size > bytes.size() - begin)
+    return mistake(name, "is cut off, or damaged, in its header");
+  std::string_view values = bytes.substr(begin + size);
+  Header header;
+  if (Status status =
+          readHeader(bytes.substr(begin, size), values.size(), name, header);
+      status.failed())
+    return status;
+  tensor = tensorOf(values, header);
+  return Status::success();
+}
+
+namespace {
+
+/// Rows of an array whose bytes come one after the other.
+class StreamedRows : public NpyRows {
+public:
+  explicit StreamedRows(std::string name) : name(std::move(name)) {}
+
+  /// Reads the header of an array that has `size` bytes.
+  Status begin(size_t size);
+  Status read(int64_t count, runtime::Tensor &tensor) override;
+
+protected:
+  /// The next `size` bytes; fewer at the end alone.
+  virtual Status take(size_t size, std::string &bytes) = 0;
+  const std::string name;
+
+private:
+  Header header;
+  size_t numLeft = 0; // bytes of values
+};
+
+} // namespace
+
+Status StreamedRows::begin(size_t size) {
+  std::string bytes, text;
+  size_t first = 0, length = 0;
+  if (Status status = take(markSize, bytes); status.failed())
+    return status;
+  if (Status status = readMark(bytes, name, first, length); status.failed())
+    return status;
+  if (length > size - first || length < bytes.size() - first)
+    return mistake(name, "is cut off, or damaged, in its header");
+  if (Status status = take(length - (bytes.size() - first), text);
+      status.failed())
+    return status;
+  text.insert(0, bytes.substr(first));
+  if (Status status = readHeader(text, size - first - length, name, header);
+      status.failed())
+    return status;
+  numLeft = size - first - length;
+  extents = header.shape;
+  hasRows = header.isByRows();
+  return Status::success();
+}
+
+Status StreamedRows::read(int64_t count, runtime::Tensor &tensor) {
+  Header part = header;
+  size_t size = header.width;
+  if (!part.shape.empty())
+    part.shape.front() = count;
+  for (int64_t extent : part.shape)
+    size *= extent;
+  std::string bytes;
+  if (Status status = take(size, bytes); status.failed())
+    return status;
+  if (bytes.size() < size)
+    return mistake(name, "has fewer values than it says");
+  // An archive is compared with its checksum where it ends.
+  numLeft -= size;
+  if (std::string rest; numLeft == 0)
+    if (Status status = take(1, rest); status.failed())
+      return status;
+  tensor = tensorOf(bytes, part);
+  return Status::success();
+}
+
+namespace {
+
+/// Those of a file of one array.
+class FileRows : public StreamedRows {
+public:
+  using StreamedRows::StreamedRows;
+  ~FileRows() override {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+  Status open() {
+    std::string why;
+    struct stat status;
+    descriptor = runtime::openToRead(name, why);
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0)
+      return begin(status.st_size);
+    return Status::error(fmt::format("cannot read '{}': {}", name, why));
+  }
+
+private:
+  Status take(size_t size, std::string &bytes) override {
+    size_t have = 0;
+    bytes.resize(size);
+    while (have < bytes.size()) {
+      ssize_t count =
+          ::read(descriptor, bytes.data() + have, bytes.size() - have);
+      if (count < 0 && errno != EINTR)
+        return Status::error(
+            fmt::format("cannot read '{}': {}", name, std::strerror(errno)));
+      if (count == 0)
+        break;
+      have += std::max<ssize_t>(count, 0);
+    }
+    bytes.resize(have);
     return Status::success();
   }
-  const auto *first = reinterpret_cast<const std::byte *>(values.data());
-  tensor = {*type, header.shape, {first, first + values.size()}};
-  return Status::success();
+
+  int descriptor = -1;
+};
+
+} // namespace
+
+Status NpyRows::openFile(const std::string &path,
+                         std::unique_ptr<NpyRows> &rows) {
+  auto file = std::make_unique<FileRows>(path);
+  Status status = file->open();
+  rows = std::move(file);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,26 +438,65 @@ Status fovea::cli::listNpz(const std::string &path,
   return Status::success();
 }
 
+namespace {
+
+/// Those of one array of an archive.
+class MemberRows : public StreamedRows {
+public:
+  MemberRows(const std::string &path, std::string member)
+      : StreamedRows(path + ":" + member), path(path),
+        member(std::move(member) + ".npy") {}
+
+  Status open() {
+    if (Status status = openZip(path, archive); status.failed())
+      return status;
+    zip_stat_t about;
+    file.reset(zip_fopen(archive.get(), member.c_str(), 0));
+    if (!file || zip_stat(archive.get(), member.c_str(), 0, &about) != 0)
+      return fail(zip_strerror(archive.get()));
+    return begin(about.size);
+  }
+
+private:
+  Status fail(const char *why) {
+    return Status::error(fmt::format("cannot read '{}': {}", name, why));
+  }
+  /// What the archive says of the size is no reason to allocate it.
+  Status take(size_t size, std::string &bytes) override {
+    bytes.clear();
+    std::vector<char> buffer(std::min<size_t>(size, 1 << 20));
+    while (bytes.size() < size) {
+      zip_int64_t count =
+          zip_fread(file.get(), buffer.data(),
+                    std::min(buffer.size(), size - bytes.size()));
+      if (count < 0)
+        return fail(zip_file_strerror(file.get()));
+      if (count == 0)
+        break;
+      bytes.append(buffer.data(), count);
+    }
+    return Status::success();
+  }
+
+  std::string path, member;
+  Zip archive;
+  std::unique_ptr<zip_file_t, CloseEntry> file;
+};
+
+} // namespace
+
+Status NpyRows::openMember(const std::string &path, const std::string &name,
+                           std::unique_ptr<NpyRows> &rows) {
+  auto file = std::make_unique<MemberRows>(path, name);
+  Status status = file->open();
+  rows = std::move(file);
+  return status;
+}
+
 Status fovea::cli::readNpz(const std::string &path, const std::string &name,
                            runtime::Tensor &tensor) {
-  Zip archive;
-  if (Status status = openZip(path, archive); status.failed())
+  std::unique_ptr<NpyRows> rows;
+  if (Status status = NpyRows::openMember(path, name, rows); status.failed())
     return status;
-  std::string shown = path + ":" + name;
-  auto fail = [&](const char *why) {
-    return Status::error(fmt::format("cannot read '{}': {}", shown, why));
-  };
-  std::unique_ptr<zip_file_t, CloseEntry> file(
-      zip_fopen(archive.get(), (name + ".npy").c_str(), 0));
-  if (!file)
-    return fail(zip_strerror(archive.get()));
-  // What the archive says of the size is no reason to allocate it.
-  std::string bytes;
-  std::vector<char> buffer(1 << 20);
-  zip_int64_t count = 0;
-  while ((count = zip_fread(file.get(), buffer.data(), buffer.size())) > 0)
-    bytes.append(buffer.data(), count);
-  if (count < 0)
-    return fail(zip_file_strerror(file.get()));
-  return parseNpy(bytes, shown, tensor);
+  return rows->read(rows->shape().empty() ? 1 : rows->shape().front(), tensor);
 }

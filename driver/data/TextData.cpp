@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 #include <zlib.h>
 
 using namespace fovea;
@@ -24,67 +26,8 @@ using llvm::StringRef;
 // Files and lines
 //===----------------------------------------------------------------------===//
 
-/// Unpacks a .gz file. Empty, and reported, when it cannot.
-static std::optional<std::string> unpack(Session &session,
-                                         const std::string &path) {
-  std::string why;
-  int descriptor = runtime::openToRead(path, why);
-  gzFile file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
-  if (!file) {
-    if (descriptor >= 0) {
-      why = std::strerror(errno);
-      close(descriptor);
-    }
-    session.error("cannot read '" + path + "': " + why);
-    return std::nullopt;
-  }
-  std::string text;
-  char buffer[1 << 16];
-  int count = 0;
-  while ((count = gzread(file, buffer, sizeof(buffer))) > 0)
-    text.append(buffer, count);
-  int code = Z_OK;
-  std::string problem = gzerror(file, &code);
-  // What ends early is no error of gzread, but one of gzclose.
-  int closed = gzclose(file);
-  if (count == 0 && code == Z_OK && closed == Z_OK)
-    return text;
-  session.error("cannot unpack '" + path + "'" +
-                (code == Z_OK || problem.empty() ? "" : ": " + problem));
-  return std::nullopt;
-}
-
-/// Reads a file into the session's sources, so that errors can show its lines.
-static std::optional<StringRef> readFile(Session &session,
-                                         const std::string &path) {
-  if (StringRef(path).ends_with(".gz")) {
-    std::optional<std::string> text = unpack(session, path);
-    if (!text)
-      return std::nullopt;
-    return session.diagnostics().addSource(path, std::move(*text));
-  }
-  std::string why;
-  std::optional<std::string> text = readSource(path, why);
-  if (!text) {
-    session.error("cannot read " +
-                  (path == "-" ? "standard input" : "'" + path + "'") + ": " +
-                  why);
-    return std::nullopt;
-  }
-  return session.diagnostics().addSource(sourceName(path), std::move(*text));
-}
-
-/// The lines of a text; what ends with a newline has no empty last line.
-static llvm::SmallVector<StringRef> linesOf(StringRef text) {
-  llvm::SmallVector<StringRef> lines;
-  while (!text.empty()) {
-    auto [line, rest] = text.split('\n');
-    line.consume_back("\r");
-    lines.push_back(line);
-    text = rest;
-  }
-  return lines;
-}
+/// What is read of a file at a time, and of a part at least.
+static constexpr size_t chunkSize = 1 << 16, partSize = 1 << 20;
 
 TextSource fovea::cli::sourceOf(const std::string &given) {
   auto [file, column] = StringRef(given).rsplit(':');
@@ -94,68 +37,170 @@ TextSource fovea::cli::sourceOf(const std::string &given) {
   return {file.str(), number};
 }
 
-namespace {
-/// The column of each line of a file.
-class ColumnReader {
-public:
-  ColumnReader(Session &session, const TextSource &source)
-      : session(session), source(source) {}
+TextLines::~TextLines() {
+  if (file)
+    gzclose(file);
+}
 
-  /// Calls `take(text)` for each line; false when any is wrong (reported).
-  bool run(llvm::function_ref<bool(StringRef)> take);
+bool TextLines::fail(const std::string &text) {
+  session.error(text);
+  isBroken = true;
+  return false;
+}
 
-private:
-  bool explain(StringRef place, const std::string &text) {
-    session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()),
-                                text);
-    return false;
+/// Opens the file; what is not read part by part is there at once.
+bool TextLines::open() {
+  isOpen = true;
+  std::string why;
+  if (source.text) {
+    rest = session.diagnostics().addSource(source.path, *source.text);
+    return true;
   }
-  bool readLine(StringRef line, llvm::function_ref<bool(StringRef)> take);
+  if (source.path == "-") {
+    std::optional<std::string> text = readSource(source.path, why);
+    if (!text)
+      return fail("cannot read standard input: " + why);
+    rest = session.diagnostics().addSource(sourceName(source.path),
+                                           std::move(*text));
+    return true;
+  }
+  // What is not packed is read as it is.
+  int descriptor = runtime::openToRead(source.path, why);
+  file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
+  if (file)
+    return true;
+  if (descriptor >= 0) {
+    why = std::strerror(errno);
+    close(descriptor);
+  }
+  return fail("cannot read '" + source.path + "': " + why);
+}
 
-  Session &session;
-  const TextSource &source;
-};
-} // namespace
+/// Reads the next part, which ends where a line does. False: there is none.
+bool TextLines::fill() {
+  bool hasLine = pending.find('\n') != std::string::npos;
+  while (file && (hold == All || !hasLine || pending.size() < partSize)) {
+    char chunk[chunkSize];
+    int count = gzread(file, chunk, sizeof(chunk));
+    if (count > 0) {
+      hasLine |= std::memchr(chunk, '\n', count) != nullptr;
+      pending.append(chunk, count);
+      continue;
+    }
+    int code = Z_OK;
+    std::string problem = gzerror(file, &code);
+    // What ends early is no error of gzread, but one of gzclose.
+    int closed = gzclose(std::exchange(file, nullptr));
+    if (count < 0 || code != Z_OK || closed != Z_OK)
+      return fail((StringRef(source.path).ends_with(".gz") ? "cannot unpack '"
+                                                           : "cannot read '") +
+                  source.path + "'" +
+                  (code == Z_OK || problem.empty() ? "" : ": " + problem));
+  }
+  size_t size = file ? pending.rfind('\n') + 1 : pending.size();
+  StringRef text = StringRef(pending).take_front(size);
+  // A mark of the order of bytes is no text.
+  if (numTaken == 0)
+    text.consume_front("\xef\xbb\xbf");
+  part = llvm::MemoryBuffer::getMemBufferCopy(text, source.path);
+  pending.erase(0, size);
+  rest = part->getBuffer();
+  numBefore = numTaken;
+  if (hold == All)
+    session.diagnostics().addPart(std::move(part), 0);
+  return !rest.empty();
+}
 
-bool ColumnReader::readLine(StringRef line,
-                            llvm::function_ref<bool(StringRef)> take) {
+TextLines::Kind TextLines::takeLine(StringRef &line) {
+  if (isBroken || (!isOpen && !open()))
+    return Failed;
+  if (rest.empty() && file)
+    fill();
+  if (isBroken)
+    return Failed;
+  if (rest.empty()) {
+    if (numTaken > 0)
+      return End;
+    fail("'" + sourceName(source.path).str() + "' is empty");
+    return Failed;
+  }
+  std::tie(line, rest) = rest.split('\n');
+  line.consume_back("\r");
+  ++numTaken;
+  return Good;
+}
+
+bool TextLines::explain(StringRef place, const std::string &text) {
+  if (part)
+    session.diagnostics().addPart(std::move(part), numBefore);
+  session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()), text);
+  return false;
+}
+
+/// The column of a line.
+TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
+  auto wrong = [&](StringRef place, const std::string &why) {
+    explain(place, why);
+    return Wrong;
+  };
   if (line.size() > runtime::longestLine) {
     session.error(fmt::format("'{}': a line has {} bytes, but an example has "
                               "at most {}",
                               source.path, line.size(), runtime::longestLine));
-    return false;
+    return Wrong;
   }
   if (size_t valid = runtime::validUtf8(line); valid < line.size())
-    return explain(line.substr(valid), "this is not UTF-8");
+    return wrong(line.substr(valid), "this is not UTF-8");
+  text = line;
   if (source.column == 0)
-    return take(line);
+    return Good;
   llvm::SmallVector<StringRef> fields;
   line.split(fields, '\t');
   if (fields.size() < source.column)
-    return explain(line, fmt::format("column {} is wanted but this line has {}",
-                                     source.column, fields.size()));
-  return take(fields[source.column - 1]);
+    return wrong(line, fmt::format("column {} is wanted but this line has {}",
+                                   source.column, fields.size()));
+  text = fields[source.column - 1];
+  return Good;
 }
 
-bool ColumnReader::run(llvm::function_ref<bool(StringRef)> take) {
-  std::optional<StringRef> contents =
-      source.text ? session.diagnostics().addSource(source.path, *source.text)
-                  : readFile(session, source.path);
-  if (!contents)
-    return false;
-  if (contents->empty()) {
-    session.error("'" + sourceName(source.path).str() + "' is empty");
-    return false;
-  }
+TextLines::Kind TextLines::next(StringRef &text) {
+  StringRef line;
+  Kind kind = takeLine(line);
+  return kind == Good ? check(line, text) : kind;
+}
+
+int64_t TextLines::countRest() {
+  StringRef line;
+  int64_t count = 0;
+  while (takeLine(line) == Good)
+    ++count;
+  return count;
+}
+
+/// Calls `take` for each line; false when anything is wrong (reported).
+static bool forLines(TextLines &lines,
+                     llvm::function_ref<bool(StringRef)> take) {
   bool good = true;
-  for (StringRef line : linesOf(*contents))
-    good &= readLine(line, take);
-  return good;
+  StringRef text;
+  for (;;)
+    switch (lines.next(text)) {
+    case TextLines::Good:
+      good &= take(text);
+      break;
+    case TextLines::Wrong:
+      good = false;
+      break;
+    case TextLines::End:
+      return good;
+    case TextLines::Failed:
+      return false;
+    }
 }
 
 bool fovea::cli::forLines(Session &session, const TextSource &source,
                           llvm::function_ref<bool(StringRef)> take) {
-  return ColumnReader(session, source).run(take);
+  TextLines lines(session, source, TextLines::All);
+  return ::forLines(lines, take);
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,7 +231,7 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
     runtime::Vocabulary &words = symbols[name];
     words = {};
     words.isChars = known->vocabularyKind == "chars";
-    good &= ColumnReader(session, {path}).run([&](StringRef line) {
+    good &= cli::forLines(session, {path}, [&](StringRef line) {
       if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
         session.diagnostics().error(
             llvm::SMLoc::getFromPointer(line.data()),
@@ -265,7 +310,8 @@ bool Vocabularies::build(Session &session, const Model &model,
     users[data.vocabulary] = &data;
     llvm::StringMap<int64_t> &own = counts[data.vocabulary];
     std::vector<std::string> separators = fieldOf(data).separators;
-    good &= ColumnReader(session, text->second).run([&](StringRef line) {
+    TextLines lines(session, text->second, TextLines::Part);
+    good &= ::forLines(lines, [&](StringRef line) {
       runtime::forLists(
           line, separators,
           [&](std::string_view list, const std::vector<int64_t> &) {
@@ -334,45 +380,43 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
 /// The file that a line names, where it names one: those of a list lie beside
 /// the list.
 static std::string fileIn(StringRef line, const DataInfo &data,
-                          const TextSource &source) {
+                          const std::string &list) {
   line = line.trim();
   if ((data.kind != DataInfo::Real && data.kind != DataInfo::Bit) ||
       !isDataFile(line))
     return "";
-  if (source.path == "-" || llvm::sys::path::is_absolute(line))
+  if (list == "-" || llvm::sys::path::is_absolute(line))
     return line.str();
-  llvm::SmallString<128> path = llvm::sys::path::parent_path(source.path);
+  llvm::SmallString<128> path = llvm::sys::path::parent_path(list);
   llvm::sys::path::append(path, line);
   return path.str().str();
 }
 
-bool fovea::cli::readText(Session &session, const TextSource &source,
-                          const DataInfo &data, const runtime::DataSpec &spec,
-                          const Vocabularies &vocabularies,
-                          std::vector<LoadedValues> &values,
-                          std::vector<std::vector<std::string>> *words) {
-  runtime::TextField field = fieldOf(data);
-  bool isText = data.loader.kind.empty() || data.loader.kind == "text";
+bool TextReader::read(StringRef line, LoadedValues &values) {
   auto report = [&](std::string_view place, const std::string &text) {
-    session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()),
-                                text);
-    return false;
+    return lines.explain({place.data(), place.size()}, text);
   };
-  return ColumnReader(session, source).run([&](StringRef line) {
-    if (words)
-      words->push_back(runtime::wordsOf(line, field, vocabularies.words()));
-    LoadedValues &own = values.emplace_back();
-    if (std::string file = fileIn(line, data, source); !file.empty()) {
-      runtime::Status status = loadFile(file, data, spec, own);
-      return status.succeeded() || report(line, status.text());
-    }
-    if (!isText)
-      return report(line, fmt::format("'{}' comes from {}, but this line names "
-                                      "no such file",
-                                      data.name, data.loader.kind));
-    return runtime::readLine(line, field, spec, vocabularies.words(),
-                             own.values, own.lengths, report);
-  });
+  if (std::string file = fileIn(line, data, lines.path()); !file.empty()) {
+    runtime::Status status = loadFile(file, data, spec, values);
+    return status.succeeded() || report(line, status.text());
+  }
+  if (!data.loader.kind.empty() && data.loader.kind != "text")
+    return report(line, fmt::format("'{}' comes from {}, but this line names "
+                                    "no such file",
+                                    data.name, data.loader.kind));
+  return runtime::readLine(line, field, spec, vocabularies.words(),
+                           values.values, values.lengths, report);
+}
+
+TextLines::Kind TextReader::next(LoadedValues &values,
+                                 std::vector<std::string> *words) {
+  StringRef line;
+  TextLines::Kind kind = lines.next(line);
+  if (kind != TextLines::Good)
+    return kind;
+  if (words)
+    *words = runtime::wordsOf(line, field, vocabularies.words());
+  return read(line, values) ? TextLines::Good : TextLines::Wrong;
 }
 
 std::string fovea::cli::textOf(const DataInfo &data,

@@ -16,6 +16,8 @@
 #include "driver/model/Session.h"
 #include "runtime/data/Text.h"
 
+struct gzFile_s; // of zlib
+
 namespace fovea::cli {
 
 /// A file with text, its place and its column from 1 (0: whole lines).
@@ -80,6 +82,49 @@ struct LoadedValues {
   runtime::Lengths lengths;
 };
 
+/// The lines of a file, or a column of them, one after the other. A mistake in
+/// one is shown with it; what is read after that counts on.
+class TextLines {
+public:
+  /// What of the file is in memory: all of it for as long as the session, or a
+  /// part, in which the present line is.
+  enum Hold { All, Part };
+  TextLines(Session &session, TextSource source, Hold hold)
+      : session(session), source(std::move(source)), hold(hold) {}
+  ~TextLines();
+  TextLines(const TextLines &) = delete;
+  TextLines &operator=(const TextLines &) = delete;
+
+  /// Wrong: this line; Failed: there is nothing more. Both are reported.
+  enum Kind { Good, Wrong, End, Failed };
+  Kind next(llvm::StringRef &text);
+  /// Reports a mistake at a place of the present line; false.
+  bool explain(llvm::StringRef place, const std::string &text);
+  /// Reads all that is left, and says how many lines that are.
+  int64_t countRest();
+
+  const std::string &path() const { return source.path; }
+
+private:
+  bool open();
+  bool fill();
+  bool fail(const std::string &text);
+  /// The next line as it stands in the file.
+  Kind takeLine(llvm::StringRef &line);
+  Kind check(llvm::StringRef line, llvm::StringRef &text);
+
+  Session &session;
+  TextSource source;
+  Hold hold;
+  gzFile_s *file = nullptr; // null: nothing more is to be read
+  bool isOpen = false, isBroken = false;
+  std::string pending; // read, and no whole line yet
+  /// The present part, where nobody else has it, and what is left of it.
+  std::unique_ptr<llvm::MemoryBuffer> part;
+  llvm::StringRef rest;
+  unsigned numTaken = 0, numBefore = 0; // lines; those ahead of the part
+};
+
 /// Calls `take` for each line of a file, or for its column; it returns whether
 /// the line is good. False when anything is wrong (reported): a file that is
 /// empty, a line that is too long or no UTF-8. The lines live as long as the
@@ -87,13 +132,28 @@ struct LoadedValues {
 bool forLines(Session &session, const TextSource &source,
               llvm::function_ref<bool(llvm::StringRef)> take);
 
-/// Reads one data name from a text file, one value of `values` per line; and,
-/// where it is not null, the words of each line. Of data that are numbers a
-/// line may name a file that holds them (FileData.h).
-bool readText(Session &session, const TextSource &source, const DataInfo &data,
-              const runtime::DataSpec &spec, const Vocabularies &vocabularies,
-              std::vector<LoadedValues> &values,
-              std::vector<std::vector<std::string>> *words = nullptr);
+/// One data name of a text file, a line for each example. Of data that are
+/// numbers a line may name a file that holds them (FileData.h).
+class TextReader {
+public:
+  TextReader(Session &session, const TextSource &source, const DataInfo &data,
+             const runtime::DataSpec &spec, const Vocabularies &vocabularies)
+      : data(data), spec(spec), vocabularies(vocabularies),
+        field(fieldOf(data)), lines(session, source, TextLines::Part) {}
+
+  /// The values of the next line and, where it is not null, its words.
+  TextLines::Kind next(LoadedValues &values, std::vector<std::string> *words);
+  int64_t countRest() { return lines.countRest(); }
+
+private:
+  bool read(llvm::StringRef line, LoadedValues &values);
+
+  const DataInfo &data;
+  const runtime::DataSpec &spec;
+  const Vocabularies &vocabularies;
+  runtime::TextField field;
+  TextLines lines;
+};
 
 /// A generated array as a line of text, without the symbol that ends it;
 /// `hasEnd` says whether one stands there.

@@ -16,31 +16,14 @@ std::string fovea::cli::equationsHash(Model &model) {
   return runtime::wideChecksum(text);
 }
 
-/// A hash of all values of the examples.
-static std::string fingerprint(const std::vector<runtime::Example> &examples) {
-  std::string hash;
-  for (const runtime::Example &example : examples) {
-    auto add = [&](const void *data, size_t size) {
-      hash += runtime::wideChecksum({static_cast<const char *>(data), size});
-    };
-    for (const auto &[name, data] : example.data) {
-      add(name.data(), name.size());
-      add(data.shape.data(), data.shape.size() * sizeof(int64_t));
-      add(data.values.data(), data.values.size() * sizeof(double));
-    }
-    hash = runtime::wideChecksum(hash);
-  }
-  return hash;
-}
-
 Identity fovea::cli::identityOf(const Training &training,
                                 const TrainBlock &block,
                                 std::string equations) {
   const runtime::TrainOptions &options = training.options;
   Identity texts = runtime::describe(options);
   texts["equations"] = std::move(equations);
-  texts["data"] = fingerprint(training.data.examples);
-  texts["validation"] = fingerprint(training.valid.examples);
+  texts["data"] = training.data.hash;
+  texts["validation"] = training.valid.hash;
   texts["valid-every"] = training.limits.validEvery == 0
                              ? "an epoch"
                              : std::to_string(training.limits.validEvery);

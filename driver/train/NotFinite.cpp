@@ -29,9 +29,10 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
       CompiledProgram::create(*again->module, "loss", options, program)
           .failed())
     return;
-  runtime::Batch batch;
-  for (int64_t index : end.batch)
-    batch.push_back(&training.data.examples[index]);
+  LoadedBatch loaded;
+  if (loaded.load(training.data.examples, end.batch).failed())
+    return;
+  const runtime::Batch &batch = loaded.batch();
   runtime::OwnedMemory weights =
       learner.weightsToLearn(position.seed, position.update + 1);
   runtime::Binding binding;

@@ -35,9 +35,6 @@ std::string fovea::cli::findOddGradient(const Training &training,
     return "";
   std::vector<int64_t> indices =
       runtime::batchesBySize(training.data.sizes, training.order).front();
-  runtime::Batch batch;
-  for (int64_t index : indices)
-    batch.push_back(&training.data.examples[index]);
   runtime::OwnedMemory weights = learner.weightsToLearn(seed, 1);
   runtime::Binding binding;
   binding.memory = &weights;
@@ -49,7 +46,8 @@ std::string fovea::cli::findOddGradient(const Training &training,
     binding.numbers[name] = 0;
   // What does not run here does not run in the first update either, which says
   // why.
-  runtime::Status status = training.grad->run(batch, binding);
+  runtime::Status status =
+      runOver(*training.grad, training.data, indices, binding);
   std::string sums = status.text();
   for (const ParameterInfo &parameter : model.parameters) {
     if (status.failed())

@@ -13,16 +13,8 @@ using namespace fovea::cli;
 using nlohmann::ordered_json;
 using runtime::Status;
 
-//===----------------------------------------------------------------------===//
-// Batches
-//===----------------------------------------------------------------------===//
-
-static runtime::Batch batchOf(const TrainData &data,
-                              const std::vector<int64_t> &indices) {
-  runtime::Batch batch;
-  for (int64_t index : indices)
-    batch.push_back(&data.examples[index]);
-  return batch;
+static TrainEnd::Kind kindOf(const Status &failure) {
+  return failure.isOfMachine() ? TrainEnd::Machine : TrainEnd::Failed;
 }
 
 static Sums sumsOf(const CompiledProgram &program, size_t examples) {
@@ -34,46 +26,6 @@ static Sums sumsOf(const CompiledProgram &program, size_t examples) {
   sums.penalty = memory.totalOf("penalty");
   sums.examples = static_cast<double>(examples);
   return sums;
-}
-
-Status fovea::cli::countChoices(CompiledProgram &program,
-                                const runtime::OwnedMemory &weights,
-                                FoveaPool *pool, runtime::Team &team,
-                                TrainData &data) {
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = pool;
-  runtime::OrderOptions order;
-  order.batch = 64;
-  std::vector<double> choices(data.examples.size());
-  std::string problem;
-  auto batches = runtime::batchesBySize(data.sizes, order);
-  for (size_t number = 0; number < batches.size(); ++number) {
-    if (!team.isTurn(number) || !problem.empty())
-      continue;
-    const std::vector<int64_t> &indices = batches[number];
-    if (Status status = program.run(batchOf(data, indices), binding);
-        status.failed())
-      problem = status.text();
-    for (auto [place, index] : llvm::enumerate(indices)) {
-      if (!problem.empty())
-        break;
-      runtime::DataValues one = program.workspace().output("choices", place);
-      if (!one.values.empty())
-        choices[number * order.batch + place] = one.values.front();
-    }
-  }
-  for (const std::string &text : team.gatherTexts(problem))
-    if (!text.empty())
-      return Status::error(text);
-  // Batches but the last are full: it has room for what is not there.
-  choices.resize(batches.size() * order.batch);
-  team.gatherTurns(choices, batches.size(), order.batch);
-  data.choices.assign(data.examples.size(), 0);
-  for (size_t number = 0; number < batches.size(); ++number)
-    for (auto [place, index] : llvm::enumerate(batches[number]))
-      data.choices[index] = choices[number * order.batch + place];
-  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,11 +122,15 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   if (!team.isAlone() && position.update % weightsEvery == 0)
     news.weights = learner.weightsChecksum();
   learner.beginGradients(count);
+  // What the next update reads.
+  for (int64_t number = first; number < last; ++number)
+    if (size_t next = end + number; next < batches.size())
+      training.data.examples.willRead(batches[next]);
   for (int64_t number = first; number < last; ++number) {
     const std::vector<int64_t> &batch = batches[begin + number];
-    Status status = training.grad->run(batchOf(training.data, batch), binding);
+    Status status = runOver(*training.grad, training.data, batch, binding);
     if (status.failed()) {
-      news = {TrainEnd::Failed, number, status.text()};
+      news = {kindOf(status), number, status.text()};
       break;
     }
     Sums own = sumsOf(*training.grad, batch.size());
@@ -358,10 +314,9 @@ bool Trainer::validate() {
     if (caughtSignal() != 0)
       break;
     const std::vector<int64_t> &indices = batches[number];
-    Status status =
-        training.loss->run(batchOf(training.valid, indices), binding);
+    Status status = runOver(*training.loss, training.valid, indices, binding);
     if (status.failed()) {
-      news = {TrainEnd::Failed, 0, status.text()};
+      news = {kindOf(status), 0, status.text()};
       break;
     }
     pack(sumsOf(*training.loss, indices.size()), &records[number * numSums]);

@@ -15,9 +15,9 @@
 #ifndef FOVEA_DRIVER_TRAIN_TRAINER_H
 #define FOVEA_DRIVER_TRAIN_TRAINER_H
 
-#include "driver/model/Compiled.h"
 #include "driver/train/Checkpoint.h"
 #include "driver/train/Progress.h"
+#include "driver/train/TrainData.h"
 #include "driver/train/ValidMetrics.h"
 #include "runtime/data/DataOrder.h"
 
@@ -32,13 +32,6 @@ struct TrainLimits {
   int64_t reportEvery = 100;
   int64_t validEvery = 0; // 0: behind each epoch
   int64_t saveEvery = 0;  // 0: each minute, and behind each epoch
-};
-
-/// Examples, and how many choices each has.
-struct TrainData {
-  std::vector<runtime::Example> examples;
-  std::vector<int64_t> sizes;
-  std::vector<double> choices;
 };
 
 /// Everything that stays as it is during a training.
@@ -135,13 +128,6 @@ private:
   double firstEpochs = -1;
   int64_t batchesOfEpoch = 0;
 };
-
-/// Counts the choices of each example with `program` (`@loss`). A team shares
-/// them out; what one of them fails by, all do.
-runtime::Status countChoices(CompiledProgram &program,
-                             const runtime::OwnedMemory &weights,
-                             FoveaPool *pool, runtime::Team &team,
-                             TrainData &data);
 
 } // namespace fovea::cli
 

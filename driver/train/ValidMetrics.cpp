@@ -37,7 +37,7 @@ size_t ValidMetrics::numberOf(const std::string &text) const {
 
 /// The lines as they stand in a file of text, or made of tensors.
 bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
-                                  const std::vector<runtime::Example> &valid,
+                                  const ExampleStore &valid,
                                   Wanted &metric) const {
   for (const GivenData &given : splitData(arguments.valid))
     if (given.name == metric.data->name && given.form() == GivenData::Text)
@@ -45,7 +45,12 @@ bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
         metric.references.push_back(line.str());
         return true;
       });
-  for (const runtime::Example &example : valid) {
+  for (int64_t number = 0; number < valid.size(); ++number) {
+    runtime::Example example;
+    if (Status status = valid.read(number, example); status.failed()) {
+      session.error(status.text());
+      return false;
+    }
     const runtime::DataValues &values = example.data.at(metric.data->name);
     metric.references.push_back(textOf(*metric.data,
                                        {values.shape, values.values, false},
@@ -55,8 +60,7 @@ bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
 }
 
 bool ValidMetrics::add(Session &session, const Arguments &arguments,
-                       const std::string &text,
-                       const std::vector<runtime::Example> &valid) {
+                       const std::string &text, const ExampleStore &valid) {
   auto [name, rest] = StringRef(text).split('(');
   StringRef of = rest.rtrim(")");
   for (const Wanted &before : wanted)
@@ -94,7 +98,7 @@ std::unique_ptr<ValidMetrics>
 ValidMetrics::create(Session &session, const Arguments &arguments,
                      const Vocabularies &vocabularies,
                      const std::vector<std::string> &names,
-                     const std::vector<runtime::Example> &valid) {
+                     const ExampleStore &valid) {
   std::unique_ptr<ValidMetrics> made(new ValidMetrics(vocabularies));
   made->model = session.openToExecute();
   if (!made->model)

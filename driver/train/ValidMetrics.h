@@ -8,6 +8,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_VALIDMETRICS_H
 #define FOVEA_DRIVER_TRAIN_VALIDMETRICS_H
 
+#include "driver/data/ExampleStore.h"
 #include "driver/data/Inputs.h"
 #include "driver/model/CompiledDecoder.h"
 #include "runtime/train/Team.h"
@@ -21,8 +22,7 @@ public:
   static std::unique_ptr<ValidMetrics>
   create(Session &session, const Arguments &arguments,
          const Vocabularies &vocabularies,
-         const std::vector<std::string> &names,
-         const std::vector<runtime::Example> &valid);
+         const std::vector<std::string> &names, const ExampleStore &valid);
 
   /// Gives the value of each metric; where a signal asks to stop, nothing that
   /// is of use. A team shares the examples out, and all get the values.
@@ -45,10 +45,9 @@ private:
   explicit ValidMetrics(const Vocabularies &vocabularies)
       : vocabularies(vocabularies) {}
   bool add(Session &session, const Arguments &arguments,
-           const std::string &text, const std::vector<runtime::Example> &valid);
+           const std::string &text, const ExampleStore &valid);
   bool readReferences(Session &session, const Arguments &arguments,
-                      const std::vector<runtime::Example> &valid,
-                      Wanted &metric) const;
+                      const ExampleStore &valid, Wanted &metric) const;
 
   runtime::Status decode(size_t first, size_t end,
                          std::vector<std::string> &lines);

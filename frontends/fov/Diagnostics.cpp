@@ -87,9 +87,18 @@ StringRef Diagnostics::addSource(StringRef name, std::string text) {
   return result;
 }
 
+void Diagnostics::addPart(std::unique_ptr<MemoryBuffer> lines,
+                          unsigned before) {
+  linesBefore[manager.AddNewSourceBuffer(std::move(lines), SMLoc())] = before;
+}
+
+unsigned Diagnostics::lineIn(unsigned buffer, SMLoc loc) const {
+  return linesBefore.lookup(buffer) + manager.FindLineNumber(loc, buffer);
+}
+
 unsigned Diagnostics::lineOf(SMLoc loc) const {
   unsigned id = manager.FindBufferContainingLoc(loc);
-  return id ? manager.FindLineNumber(loc, id) : 0;
+  return id ? lineIn(id, loc) : 0;
 }
 
 std::string Diagnostics::lineText(SMLoc loc, SMLoc from) const {
@@ -176,8 +185,7 @@ void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
     while (begin != buffer->getBufferStart() && begin[-1] != '\n')
       --begin;
     out << safe(buffer->getBufferIdentifier(), longestMessage) << ':'
-        << manager.FindLineNumber(loc, id) << ':'
-        << loc.getPointer() - begin + 1 << ": ";
+        << lineIn(id, loc) << ':' << loc.getPointer() - begin + 1 << ": ";
   }
   out << (kind == SourceMgr::DK_Error     ? "error: "
           : kind == SourceMgr::DK_Warning ? "warning: "

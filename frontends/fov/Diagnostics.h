@@ -42,6 +42,8 @@ public:
   /// messages show. Returns the text, which lives as long as this object; a
   /// mark of the order of bytes (U+FEFF) before it is left out.
   llvm::StringRef addSource(llvm::StringRef name, std::string text);
+  /// Adds whole lines of a file, ahead of which so many others stand.
+  void addPart(std::unique_ptr<llvm::MemoryBuffer> lines, unsigned before);
 
   struct Note {
     llvm::SMLoc loc;
@@ -86,6 +88,7 @@ public:
 private:
   void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
              const std::string &text);
+  unsigned lineIn(unsigned buffer, llvm::SMLoc loc) const;
   bool isMeant(llvm::SMLoc loc) const;
   void report(llvm::SourceMgr::DiagKind kind, unsigned &count, llvm::SMLoc loc,
               const std::string &text, const std::vector<Note> &notes);
@@ -100,7 +103,8 @@ private:
   llvm::DenseSet<std::pair<const char *, uint64_t>> seen;
   llvm::DenseMap<const char *, Note> origins;
   bool joinsRepeated = false;
-  llvm::DenseMap<uint64_t, unsigned> repeats; // of a text
+  llvm::DenseMap<uint64_t, unsigned> repeats;     // of a text
+  llvm::DenseMap<unsigned, unsigned> linesBefore; // of parts of a file
   Listener listener;
 };
 

@@ -17,8 +17,8 @@ using Tensors = std::map<std::string, TensorView>;
 class Splitter {
 public:
   Splitter(const Tensors &file, const std::vector<DataSpec> &specs,
-           std::vector<Example> &examples)
-      : file(file), specs(specs), examples(examples) {}
+           std::vector<Example> &examples, int64_t before)
+      : file(file), specs(specs), examples(examples), before(before) {}
   Status split();
 
 private:
@@ -40,6 +40,7 @@ private:
   const Tensors &file;
   const std::vector<DataSpec> &specs;
   std::vector<Example> &examples;
+  const int64_t before; // examples that other parts have
   size_t batch = 0;
 };
 } // namespace
@@ -101,7 +102,7 @@ Status Splitter::checkNames() const {
 
 Status Splitter::takeIds() {
   for (size_t i = 0; i < batch; ++i)
-    examples[i].id = static_cast<int64_t>(i);
+    examples[i].id = before + static_cast<int64_t>(i);
   const TensorView *ids = find("example");
   bool isData =
       std::any_of(specs.begin(), specs.end(),
@@ -115,8 +116,8 @@ Status Splitter::takeIds() {
   for (size_t i = 0; i < batch; ++i) {
     double id = ids->at(i);
     if (std::fabs(id) > 0x1p53)
-      return Status::error(
-          fmt::format("'example' of row {} is {:.0f}, beyond 2^53", i, id));
+      return Status::error(fmt::format(
+          "'example' of row {} is {:.0f}, beyond 2^53", before + i, id));
     examples[i].id = static_cast<int64_t>(id);
   }
   return Status::success();
@@ -130,8 +131,9 @@ Status Splitter::noteLength(const DataSpec &spec, const DataAxis &axis,
   if (isNew || entry->second.values == values.values)
     return Status::success();
   return Status::error(
-      fmt::format("example {} has the length {} = {} but '{}' has {}", example,
-                  axis.length, fmt::join(entry->second.values, " "), spec.name,
+      fmt::format("example {} has the length {} = {} but '{}' has {}",
+                  before + int64_t(example), axis.length,
+                  fmt::join(entry->second.values, " "), spec.name,
                   fmt::join(values.values, " ")));
 }
 
@@ -179,12 +181,12 @@ Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
       if (given < 0 || given > static_cast<double>(extent))
         return Status::error(fmt::format(
             "'{}' of example {} is {:.0f}, outside 0..{}, the extent of '{}'",
-            name, example, given, extent, spec.name));
+            name, before + int64_t(example), given, extent, spec.name));
       auto value = static_cast<int64_t>(given);
       if (value == 0 && !values.nested)
         return Status::error(
-            fmt::format("example {} has no '{}': its length {} is 0", example,
-                        spec.name, what.length));
+            fmt::format("example {} has no '{}': its length {} is 0",
+                        before + int64_t(example), spec.name, what.length));
       values.values.push_back(value);
     }
     if (Status status = noteLength(spec, what, example, std::move(values));
@@ -230,9 +232,10 @@ Status Splitter::checkShape(const DataSpec &spec) const {
     for (size_t example = 0; example < batch; ++example) {
       int64_t largest = largestOf(examples[example].lengths.at(what.length));
       if (largest > extent)
-        return Status::error(fmt::format(
-            "example {} has the length {} = {} but '{}' is {}", example,
-            what.length, largest, spec.name, shapeText(tensor.shape)));
+        return Status::error(
+            fmt::format("example {} has the length {} = {} but '{}' is {}",
+                        before + int64_t(example), what.length, largest,
+                        spec.name, shapeText(tensor.shape)));
     }
   }
   return Status::success();
@@ -277,7 +280,8 @@ Status Splitter::takeValues(const DataSpec &spec, size_t number) {
     double value = tensor.at(source);
     if (!std::isfinite(value))
       return Status::error(fmt::format("'{}' of example {} has the value {}",
-                                       spec.name, number, value));
+                                       spec.name, before + int64_t(number),
+                                       value));
     result.values[offset] = value;
   }
   return Status::success();
@@ -305,7 +309,7 @@ Status Splitter::split() {
     for (size_t example = 0; example < batch; ++example) {
       if (Status status = takeValues(spec, example); status.failed())
         return status;
-      if (Status status = checkLimit(spec, examples[example], example);
+      if (Status status = checkLimit(spec, examples[example], before + example);
           status.failed())
         return status;
     }
@@ -368,9 +372,10 @@ Status fovea::runtime::checkFitsF32(const std::string &name,
 
 Status fovea::runtime::splitBatch(const Tensors &file,
                                   const std::vector<DataSpec> &specs,
-                                  std::vector<Example> &examples) {
+                                  std::vector<Example> &examples,
+                                  int64_t before) {
   examples.clear();
-  Status status = Splitter(file, specs, examples).split();
+  Status status = Splitter(file, specs, examples, before).split();
   if (status.failed())
     examples.clear();
   return status;
@@ -418,14 +423,15 @@ static void makeBatch(Tensors &tensors, const std::vector<DataSpec> &specs,
 
 Status fovea::runtime::splitBatch(const TensorFile &file,
                                   const std::vector<DataSpec> &specs,
-                                  std::vector<Example> &examples) {
+                                  std::vector<Example> &examples,
+                                  int64_t before) {
   Tensors tensors;
   for (const auto &[name, tensor] : file.tensors)
     tensors[name] = {tensor.type, tensor.shape, tensor.bytes.data()};
   std::list<int64_t> lengths;
   if (isSingle(tensors, specs))
     makeBatch(tensors, specs, lengths);
-  return splitBatch(tensors, specs, examples);
+  return splitBatch(tensors, specs, examples, before);
 }
 
 Tensor fovea::runtime::joinPadded(DType type,

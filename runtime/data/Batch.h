@@ -105,14 +105,15 @@ struct TensorView {
 
 /// Splits tensors into examples. What lies behind a length is not read. Tensors
 /// that `specs` does not name are an error only when they look like a misspelt
-/// length (`x.length` of no x).
+/// length (`x.length` of no x). Where the tensors have a part of all examples,
+/// `before` says how many stand ahead of them.
 Status splitBatch(const std::map<std::string, TensorView> &tensors,
                   const std::vector<DataSpec> &specs,
-                  std::vector<Example> &examples);
+                  std::vector<Example> &examples, int64_t before = 0);
 
 /// The same with those of a file.
 Status splitBatch(const TensorFile &file, const std::vector<DataSpec> &specs,
-                  std::vector<Example> &examples);
+                  std::vector<Example> &examples, int64_t before = 0);
 
 /// Joins arrays of one name, one per example, into a tensor
 /// [batch, max extents..], zeros where an array is smaller.

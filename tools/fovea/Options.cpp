@@ -161,6 +161,13 @@ private:
     addCount("--batch", arguments.batch,
              "examples of a batch; --set train.batch=tokens(N) counts tokens");
     addMemoryLimit(command);
+    command
+        ->add_option("--max-data-mb", arguments.maxDataMb,
+                     "examples that exceed it lie in a file in $TMPDIR or "
+                     "/var/tmp (2^20 bytes, and as much for the validation; "
+                     "256); the results do not depend on it")
+        ->check(CLI::Range(int64_t(0), int64_t(1) << 31))
+        ->type_name("N");
     addCount("--report-every", arguments.reportEvery,
              "updates between two lines of the log (100)");
     addCount("--valid-every", arguments.validEvery,

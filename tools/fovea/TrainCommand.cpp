@@ -48,7 +48,8 @@ private:
   bool loadUsedVocabularies();
   bool readOptions();
   bool readAllData();
-  bool readData(const std::vector<std::string> &given, TrainData &data);
+  bool readData(const std::vector<std::string> &given, int64_t firstId,
+                TrainData &data);
   codegen::MemoryLimit memoryLimit() const;
   bool compile();
   bool prepareMetrics();
@@ -337,30 +338,19 @@ bool TrainCommand::readOptions() {
 //===----------------------------------------------------------------------===//
 
 bool TrainCommand::readData(const std::vector<std::string> &given,
-                            TrainData &data) {
-  WantedData wanted;
-  wanted.needed = programs->dataOf("grad");
-  wanted.known = describeAllData(*model);
-  if (!readExamples(session, splitData(given), *model, wanted, vocabularies,
-                    data.examples))
-    return false;
-  assert(!data.examples.empty() && "a file without examples is an error");
-  const std::string &only = training.options.bucketLength;
-  for (const runtime::Example &example : data.examples) {
-    if (arguments.dtype == "f32")
-      for (const auto &[name, values] : example.data)
-        if (Status status = runtime::checkFitsF32(name, values.values);
-            status.failed())
-          return check(Status::error(
-              fmt::format("example {}: {}", example.id + 1, status.text())));
-    int64_t size = 0;
-    for (const auto &[name, length] : example.lengths)
-      if (only.empty() || name == only)
-        for (int64_t value : length.values)
-          size += value;
-    data.sizes.push_back(size);
-  }
-  return true;
+                            int64_t firstId, TrainData &data) {
+  TrainDataOptions options;
+  options.wanted.needed = programs->dataOf("grad");
+  options.wanted.known = describeAllData(*model);
+  options.bucketLength = training.options.bucketLength;
+  options.isDouble = arguments.dtype == "f64";
+  options.firstId = firstId;
+  if (arguments.maxDataMb)
+    data.examples.setLimit(*arguments.maxDataMb << 20);
+  Status status = Status::success();
+  return readTrainData(session, splitData(given), *model, vocabularies, options,
+                       data, status) &&
+         check(status);
 }
 
 bool TrainCommand::readAllData() {
@@ -380,16 +370,12 @@ bool TrainCommand::readAllData() {
     entries.push_back("loss");
   if (!programs->open(entries))
     return false;
-  if (!readData(arguments.data, training.data) ||
-      (!arguments.valid.empty() && !readData(arguments.valid, training.valid)))
+  if (!readData(arguments.data, 0, training.data))
     return false;
-  if (training.valid.examples.empty())
-    return true;
-  int64_t known = training.data.examples.size();
   // Ids of their own, should a validation ever draw numbers.
-  for (runtime::Example &example : training.valid.examples)
-    example.id += known;
-  return true;
+  return arguments.valid.empty() ||
+         readData(arguments.valid, training.data.examples.size(),
+                  training.valid);
 }
 
 //===----------------------------------------------------------------------===//
@@ -401,10 +387,8 @@ codegen::MemoryLimit TrainCommand::memoryLimit() const {
   codegen::MemoryLimit limit;
   limit.bytes = *arguments.maxActivationMb << 20;
   limit.threads = fovea_pool_threads(pool.get());
-  for (const runtime::Example &example : training.data.examples)
-    for (const auto &[name, length] : example.lengths)
-      for (int64_t value : length.values)
-        limit.lengths[name] = std::max(limit.lengths[name], value);
+  for (const auto &[name, length] : training.data.longest)
+    limit.lengths[name] = length;
   int64_t count = training.data.examples.size();
   limit.batch = training.order.batch;
   // Of the longest examples there are the fewest.
@@ -429,7 +413,11 @@ bool TrainCommand::compile() {
   // Draws are functions of a machine's libc.
   learner->shareWeights();
   runtime::OwnedMemory weights = learner->weights();
-  return check(countChoices(*counter, weights, pool.get(), team,
+  // No more examples at once than an update has, which may be large.
+  int64_t batch = training.order.countsTokens
+                      ? 64
+                      : std::min<int64_t>(64, training.order.batch);
+  return check(countChoices(*counter, weights, pool.get(), team, batch,
                             training.data)) &&
          isNotOdd(findOddGradient(training, *learner, *model, position.seed));
 }

@@ -1,0 +1,71 @@
+//===- ArrayData.h - arrays of all examples -------------------------------===//
+//
+// npy and npz files, and tensors, whose first axis is the examples. They are
+// read a few examples at a time, so that a file may be larger than memory; what
+// does not lie in that order, and tensors of safetensors, are there as a whole.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_DATA_ARRAYDATA_H
+#define FOVEA_DRIVER_DATA_ARRAYDATA_H
+
+#include "driver/data/Npy.h"
+#include "driver/data/TextData.h"
+
+namespace fovea::cli {
+
+/// Whether `path` is a file of arrays with all examples: `x.npy`, `x.npz`, or
+/// `x.npz:images`, one array of it.
+bool isArrayFile(llvm::StringRef path);
+
+class ArrayData {
+public:
+  /// Adds the array of `data` in a file of arrays; with its lengths, where
+  /// there are none those that its extents say.
+  runtime::Status add(const std::string &path, const DataInfo &data,
+                      const runtime::DataSpec &spec);
+  /// The same of all data that an npz file names.
+  runtime::Status addAll(const std::string &path, const Model &model,
+                         const std::vector<runtime::DataSpec> &specs);
+  void add(const std::string &name, runtime::Tensor tensor) {
+    arrays[name].whole = std::move(tensor);
+  }
+
+  bool contains(const std::string &name) const { return arrays.count(name); }
+
+  /// Now all is added, and `specs` are what examples have of it. Whether they
+  /// can be had is known when they are read.
+  void begin(std::vector<runtime::DataSpec> specs);
+  /// The next examples, some at a time; none: there are no more. `path` is
+  /// where messages say that they are.
+  runtime::Status read(const std::string &path,
+                       std::vector<runtime::Example> &examples);
+
+private:
+  struct Array {
+    std::unique_ptr<NpyRows> rows; // null: `whole` is there
+    runtime::Tensor whole;
+    std::string path;
+    const DataInfo *data = nullptr; // of a file of numpy, and no length
+    runtime::DataSpec spec;
+
+    const std::vector<int64_t> &shape() const {
+      return rows ? rows->shape() : whole.shape;
+    }
+  };
+
+  runtime::Status open(const std::string &path, const std::string &member,
+                       Array &array);
+  runtime::Status take(Array &array, int64_t count, runtime::Tensor &tensor);
+  void addFullLengths(const runtime::DataSpec &spec);
+
+  std::map<std::string, Array> arrays;
+  std::vector<runtime::DataSpec> specs;
+  /// Of the examples; that are done; that are read at a time.
+  int64_t numAll = 0, numDone = 0, numPart = 0;
+  bool isWhole = false; // all at once, as one batch
+};
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_DATA_ARRAYDATA_H
