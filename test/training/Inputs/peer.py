@@ -214,4 +214,5 @@ def main():
         print(repr(loss.item()))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -42,10 +42,8 @@ def weight(name, index):
     return 0.5 * math.sin(zlib.crc32(name.encode()) % 1000 + 1.7 * index * index + index)
 
 
-def main():
-    name, spec = sys.argv[1:]
-    sets = [word for key, value in SETS[name].items()
-            for word in ("--set", f"{key}={value}")]
+def weights_of(spec, sets):
+    """Those of all parameters of a spec, with these options."""
     listed = subprocess.run(["fovea", "params", spec, *sets], check=True,
                             capture_output=True, text=True).stdout
     tensors = {}
@@ -54,7 +52,14 @@ def main():
         shape = [int(extent) for extent in extents.strip("[]").split(",") if extent.strip()]
         values = [weight(path, i) for i in range(math.prod(shape))]
         tensors[path] = Tensor("F64", shape, values)
-    write("weights.safetensors", tensors)
+    return tensors
+
+
+def main():
+    name, spec = sys.argv[1:]
+    sets = [word for key, value in SETS[name].items()
+            for word in ("--set", f"{key}={value}")]
+    write("weights.safetensors", weights_of(spec, sets))
     rng = random.Random(name)
     for side in ("src", "tgt"):
         with open(f"{side}.txt", "w") as file:
@@ -69,4 +74,5 @@ def main():
         check=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

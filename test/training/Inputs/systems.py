@@ -1,0 +1,156 @@
+"""Small sizes and examples of systems of the literature, for Fovea and for
+their peers in PyTorch (peers.py) alike. Standard library only.
+
+  systems.py NAME MODELS    writes weights.safetensors and data.safetensors, and trains MODELS/NAME.fov for
+                            50 updates of all examples into the folder `out`
+
+Weights and examples follow from the name. An example is a dict of nested lists.
+"""
+
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "golden"))
+from setting import weights_of  # noqa: E402
+from tensors import Tensor, write  # noqa: E402
+
+ATTENTION = {"E": 4, "H": 5, "A": 3, "M": 3, "src.vocab": 7, "tgt.vocab": 6}
+ADAM = {"train.optimiser": "adam", "train.rate": 0.01}
+# Sizes, and what replaces entries of the train block.
+SETS = {
+    "caption_soft": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
+    "speech": {"L": 2, "H": 3, "E": 4, "A": 4, "K": 2, "R": 3, "M": 2, "I": 3, "tgt.vocab": 6, **ADAM,
+               "train.noise": "weight(0)", "train.column_norm": 100},
+    "pointer": {"H": 5, "train.rate": 0.01},
+    "memory_soft": {"K": 2, "D": 4, "maxfacts": 3, "words.vocab": 8, "train.clip": 0.5},
+    "memory_hard": {"D": 4, "maxfacts": 3, "words.vocab": 8, "train.rate": 0.01},
+    "memory_latent": {"D": 4, "words.vocab": 8},
+    "ntm": {"N": 5, "W": 3, "H": 4, "B": 2, "train.rate": 0.01},
+    "graves": {"L": 2, "H": 4, "K": 2, "M": 2, "text.vocab": 4, "train.rate": 0.01},
+    "video": {"E": 3, "H": 4, "A": 3, "C": 2, "D": 3, "tgt.vocab": 6, "train.rate": 0.01},
+    "luong_local_p": {"L": 2, "E": 4, "H": 5, "D": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
+    "coverage": {**ATTENTION, **ADAM},
+    "hmm_align": {"E": 4, "J": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
+    "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
+    "caption_hard": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
+    "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
+    "ram": {"N": 3, "W": 2, "G": 2, "H": 5, "train.rate": 0.01},
+}
+EXAMPLES = 4
+
+
+def ids(rng, vocab, low, high):
+    """A sentence, which ends."""
+    return [rng.randrange(2, vocab) for _ in range(rng.randint(low, high))] + [1]
+
+
+def reals(rng, *shape):
+    if not shape:
+        return rng.uniform(-1, 1)
+    return [reals(rng, *shape[1:]) for _ in range(shape[0])]
+
+
+def bits(rng, *shape):
+    if not shape:
+        return rng.randrange(2)
+    return [bits(rng, *shape[1:]) for _ in range(shape[0])]
+
+
+def story(rng):
+    facts = [[rng.randrange(2, 8) for _ in range(rng.randint(1, 3))] for _ in range(rng.randint(2, 5))]
+    return {"story": facts, "question": [rng.randrange(2, 8) for _ in range(rng.randint(1, 3))],
+            "answer": rng.randrange(2, 8)}
+
+
+def example(name, rng):
+    if name in ("caption_soft", "caption_hard"):
+        return {"a": reals(rng, rng.randint(2, 4), 3), "tgt": ids(rng, 6, 1, 4)}
+    if name == "speech":
+        return {"x": reals(rng, rng.randint(3, 6), 3), "tgt": ids(rng, 6, 1, 3)}
+    if name == "pointer":
+        count = rng.randint(2, 4)
+        order = rng.sample(range(count), rng.randint(1, count))
+        return {"point": reals(rng, count, 2), "out": order + [count]}
+    if name in ("memory_soft", "memory_latent"):
+        return story(rng)
+    if name == "memory_hard":
+        told = story(rng)
+        return told | {"support": [rng.randrange(len(told["story"])) for _ in range(rng.randint(1, 2))]}
+    if name == "ntm":
+        rows = bits(rng, rng.randint(1, 3), 2)
+        return {"input": rows, "output": rows}
+    if name == "graves":
+        count = rng.randint(2, 5)
+        return {"text": [rng.randrange(4) for _ in range(rng.randint(1, 3))], "stroke": reals(rng, count, 2),
+                "lift": bits(rng, count)}
+    if name == "video":
+        return {"clip": reals(rng, rng.choice((2, 4)), 5, 5, 1), "tgt": ids(rng, 6, 1, 3)}
+    if name == "draw":
+        return {"image": bits(rng, 4, 3)}
+    if name == "ram":
+        return {"image": reals(rng, 5, 6), "label": rng.randrange(10)}
+    return {"src": ids(rng, 7, 1, 4), "tgt": ids(rng, 6, 1, 3)}
+
+
+def examples(name):
+    rng = random.Random("examples of " + name)
+    return [example(name, rng) for _ in range(EXAMPLES)]
+
+
+# Axes whose extent is a number of the model; all others are lengths.
+FIXED = {"a": 1, "x": 1, "point": 1, "input": 1, "output": 1, "stroke": 1}
+
+
+def shape_of(value):
+    if not isinstance(value, list):
+        return []
+    inner = [shape_of(v) for v in value]
+    return [len(value)] + [max(extents) for extents in zip(*inner)]
+
+
+def padded(value, shape, zero):
+    if not shape:
+        return [value]
+    rows = value if isinstance(value, list) else []
+    flat = []
+    for i in range(shape[0]):
+        flat += padded(rows[i], shape[1:], zero) if i < len(rows) else padded([] if shape[1:] else zero, shape[1:], zero)
+    return flat
+
+
+def batch(all_examples):
+    """The tensors of a batch file."""
+    tensors = {}
+    for name in all_examples[0]:
+        values = [one[name] for one in all_examples]
+        shape = [max(extents) for extents in zip(*map(shape_of, values))]
+        flat = [number for value in values for number in padded(value, shape, 0)]
+        is_real = any(isinstance(number, float) for number in flat)
+        tensors[name] = Tensor("F64" if is_real else "I64", [len(values)] + shape, flat)
+        if name == "story":
+            tensors["story.length.2"] = Tensor("I64", [len(values), shape[0]], [
+                len(value[m]) if m < len(value) else 0 for value in values for m in range(shape[0])])
+        lengths = len(shape) - FIXED.get(name, 0) - (name in ("story", "clip"))
+        for axis in range(lengths):
+            def extent(value, depth=axis):
+                return len(value) if depth == 0 else extent(value[0], depth - 1)
+            key = f"{name}.length" + (f".{axis + 1}" if axis else "")
+            tensors[key] = Tensor("I64", [len(values)], [extent(value) for value in values])
+    return tensors
+
+
+def main():
+    name, models = sys.argv[1:]
+    spec = os.path.join(models, name + ".fov")
+    sets = [word for key, value in SETS[name].items() for word in ("--set", f"{key}={value}")]
+    write("weights.safetensors", weights_of(spec, sets))
+    write("data.safetensors", batch(examples(name)))
+    subprocess.run(["fovea", "train", spec, "--weights", "weights.safetensors", "--data", "data.safetensors", "--batch",
+                    str(EXAMPLES), "--steps", "50", "--report-every", "1", "--dtype", "f64", "--out", "out", "--quiet",
+                    *sets], check=True)
+
+
+if __name__ == "__main__":
+    main()
