@@ -7,7 +7,6 @@
 
 #include "frontends/onnx/Importer.h"
 
-#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
@@ -138,6 +137,9 @@ static std::string reduced(const std::string &reducer, const Covered &covered,
   return fmt::format("{}[{}]({})", reducer, over, what);
 }
 
+/// Windows of fewer places are read where they are.
+static constexpr int64_t leastFrame = 8;
+
 static bool giveConvolution(Importer &importer, const Node &node) {
   const Value x = node.at(0), w = node.at(1);
   const Value *bias = node.input(2);
@@ -156,6 +158,24 @@ static bool giveConvolution(Importer &importer, const Node &node) {
   Shape shape = {x.shape[0], w.shape[0]};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   int64_t perGroup = *outputs / groups;
+  // A window of one channel is a row of its own: a transform of frames of sound
+  // is a product of these.
+  bool isFramed = *inputs == 1 && groups == 1 && window.rank() == 1 &&
+                  !x.array.empty() && window.sizes[0] >= leastFrame;
+  if (isFramed) {
+    Shape frames = {x.shape[0], window.output[0], Size(window.sizes[0])};
+    Value rows = importer.helper(node, x.type, frames, [&](const Indices &at) {
+      std::string element =
+          importer.read(x, {at[0], "0", window.place(0, at[1], at[2])});
+      return window.leaves(0) ? "(" + element + " ?? 0.0)" : element;
+    });
+    return importer.give(node, 0, x.type, shape, [&](const Indices &at) {
+      std::string sum = fmt::format("sum[k1 < {}]({} * {})", window.sizes[0],
+                                    importer.read(rows, {at[0], at[2], "k1"}),
+                                    importer.read(w, {at[1], "0", "k1"}));
+      return bias ? sum + " + " + importer.read(*bias, {at[1]}) : sum;
+    });
+  }
   return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
     Covered covered = coveredBy(window, x, indices);
     Indices place = {indices[0], "k0"}, weight = {indices[1], "k0"};
@@ -174,9 +194,14 @@ static bool giveConvolution(Importer &importer, const Node &node) {
     place.insert(place.end(), covered.places.begin(), covered.places.end());
     for (size_t i = 0; i < window.rank(); ++i)
       weight.push_back(window.sizes[i] > 1 ? fmt::format("k{}", i + 1) : "0");
+    std::string element = importer.read(x, place);
+    // A read that is 0 outside has no condition, and the sum is a product.
+    if (!covered.inside.empty() && !x.array.empty()) {
+      element = "(" + element + " ?? 0.0)";
+      covered.inside.clear();
+    }
     std::string sum =
-        reduced("sum", covered,
-                importer.read(x, place) + " * " + importer.read(w, weight));
+        reduced("sum", covered, element + " * " + importer.read(w, weight));
     return bias ? sum + " + " + importer.read(*bias, {indices[1]}) : sum;
   });
 }
@@ -331,72 +356,7 @@ static bool giveGlobal(Importer &importer, const Node &node) {
   });
 }
 
-/// Nearest places where each extent is a whole multiple of what it was: all
-/// ways to round and to count coordinates, but for align_corners, then mean the
-/// same place.
-static bool importResize(Importer &importer, const Node &node) {
-  const Value x = node.at(0);
-  std::string mode = node.text("mode", "nearest"),
-              way = node.text("coordinate_transformation_mode",
-                              importer.opset() < 11 ? "asymmetric"
-                                                    : "half_pixel"),
-              round = node.text("nearest_mode", importer.opset() < 11
-                                                    ? "floor"
-                                                    : "round_prefer_floor");
-  bool isPlain = way == "asymmetric" && round == "floor";
-  bool isCentred =
-      (way == "half_pixel" || way == "pytorch_half_pixel") &&
-      (round == "round_prefer_floor" || round == "round_prefer_ceil");
-  if (mode != "nearest" || (!isPlain && !isCentred))
-    return importer.refuse(
-        node, fmt::format("'{}' with '{}' and '{}' is not supported", mode, way,
-                          round));
-  if (node.attribute("axes"))
-    return importer.refuse(node, "'axes' are not supported");
-  size_t scalesAt = importer.opset() < 11 ? 1 : 2;
-  std::vector<int64_t> factors;
-  Shape shape;
-  auto refuse = [&] {
-    return importer.refuse(node, "only whole multiples of an extent are "
-                                 "supported");
-  };
-  const Value *scales = node.input(scalesAt);
-  if (scales && !productOf(scales->shape).is(0)) {
-    const Contents *known = importer.knownInput(node, scalesAt);
-    if (!known || known->reals.size() != x.rank())
-      return known ? refuse() : false;
-    for (size_t axis = 0; axis < x.rank(); ++axis) {
-      double factor = known->reals[axis];
-      if (!(factor >= 1 && factor <= 1 << 20) || factor != std::floor(factor))
-        return refuse();
-      factors.push_back(static_cast<int64_t>(factor));
-      shape.push_back(x.shape[axis] * Size(factors.back()));
-    }
-  } else {
-    const Contents *known = importer.knownInput(node, 3);
-    if (!known || known->whole.size() != x.rank())
-      return known ? refuse() : false;
-    for (size_t axis = 0; axis < x.rank(); ++axis) {
-      std::optional<Size> factor = known->whole[axis].dividedBy(x.shape[axis]);
-      if (!factor || !factor->value())
-        return refuse();
-      factors.push_back(*factor->value());
-      shape.push_back(known->whole[axis]);
-    }
-  }
-  return importer.give(node, 0, x.type, shape, [&](const Indices &at) {
-    Indices places;
-    for (size_t axis = 0; axis < x.rank(); ++axis)
-      places.push_back(factors[axis] == 1
-                           ? at[axis]
-                           : fmt::format("{} // {}", at[axis], factors[axis]));
-    return importer.read(x, places);
-  });
-}
-
 void fovea::onnx::addConvolutions(Handlers &handlers) {
-  handlers["Resize"] = importResize;
-  handlers["Upsample"] = importResize;
   handlers["Conv"] = giveConvolution;
   handlers["ConvTranspose"] = giveTransposed;
   for (const char *name : {"MaxPool", "AveragePool", "LpPool"})

@@ -80,6 +80,8 @@ std::string Importer::parameterOf(const Value &value) {
   std::string &name = parameters[key];
   if (!name.empty())
     return name;
+  // No other contents may come to lie where these did.
+  kept.push_back(value.known);
   name = nameFor(value.name.empty() ? "constant" : value.name);
   runtime::Tensor &tensor = model.weights.tensors[name];
   std::vector<std::string> sizes;

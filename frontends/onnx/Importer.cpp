@@ -154,6 +154,8 @@ const Handlers &fovea::onnx::handlers() {
     addConvolutions(result);
     addAttention(result);
     addControl(result);
+    addLoops(result);
+    addResize(result);
     addRecurrent(result);
     return result;
   }();

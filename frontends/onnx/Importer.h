@@ -177,6 +177,7 @@ private:
   std::set<std::string> taken;
   std::map<std::string, std::string> lengths; // by their names in the file
   std::map<const void *, std::string> parameters;
+  std::vector<std::shared_ptr<const Contents>> kept; // which these point to
   std::string data, params, equations;
 };
 
@@ -201,6 +202,8 @@ void addProducts(Handlers &handlers);
 void addConvolutions(Handlers &handlers);
 void addAttention(Handlers &handlers);
 void addControl(Handlers &handlers);
+void addLoops(Handlers &handlers);
+void addResize(Handlers &handlers);
 void addRecurrent(Handlers &handlers);
 
 /// Where all that a node reads is known, and the node is one of shape
