@@ -49,6 +49,8 @@ static void differentiate(OpPassManager &manager,
   // Behind inlining, which brings products into their sums, and before
   // differentiation, which repeats the condition of a sum.
   manager.addPass(createInheritSupport());
+  // Behind that, which looks at products of arrays of all their indices.
+  manager.addPass(createDropIndices({/*ofOne=*/true}));
   // Behind both, which decide what a sum is of and where it adds anything, and
   // before differentiation: the adjoints of a step are as cheap as the step.
   manager.addPass(createOrderFactors());
@@ -85,6 +87,9 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createOrderChannels());
   manager.addPass(createPadWindows());
   manager.addPass(createFactorProducts());
+  // Behind what decides in which order products stand, and before fusion, which
+  // takes copies in another order into their readers.
+  manager.addPass(createOrderIndices());
   manager.addPass(createFuseElementwise());
   // Behind fusion, and before what is no longer read is trimmed.
   manager.addPass(createCarrySums());

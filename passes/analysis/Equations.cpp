@@ -67,6 +67,27 @@ void fovea::attn::readRows(ReadOp read, ComputeOp op, ComputeOp rows,
   read.erase();
 }
 
+ComputeOp fovea::attn::makeTurned(Value array, ArrayRef<unsigned> axes) {
+  OpBuilder builder(array.getContext());
+  builder.setInsertionPointAfterValue(array);
+  auto type = cast<ArrayType>(array.getType());
+  SmallVector<Attribute> names, extents;
+  for (unsigned axis : axes) {
+    names.push_back(builder.getStringAttr("d" + Twine(axis)));
+    extents.push_back(type.getExtent(axis));
+  }
+  auto copy =
+      ComputeOp::create(builder, array.getLoc(), "", names, extents, {},
+                        axes.size(), Reducer::none, type.getElementType());
+  builder.setInsertionPointToEnd(&copy.getBody().front());
+  SmallVector<Value> at(axes.size());
+  for (auto [place, axis] : llvm::enumerate(axes))
+    at[axis] = copy.getIndex(place);
+  Value element = ReadOp::create(builder, array.getLoc(), array, at);
+  YieldOp::create(builder, array.getLoc(), element);
+  return copy;
+}
+
 Value fovea::attn::copiedBy(ComputeOp op) {
   auto read = op.getYielded().getDefiningOp<ReadOp>();
   bool isCopy = op.getReducer() == Reducer::none && !op.hasCondition() &&

@@ -23,6 +23,9 @@ ComputeOp makeRows(mlir::OpBuilder &builder, ReadOp read, ComputeOp op,
 void readRows(ReadOp read, ComputeOp op, ComputeOp rows,
               llvm::ArrayRef<unsigned> indices);
 
+/// array[.., axes[0], axes[1], ..], as an equation behind `array`.
+ComputeOp makeTurned(mlir::Value array, llvm::ArrayRef<unsigned> axes);
+
 /// The array that an equation copies, element by element; null when it computes
 /// something.
 mlir::Value copiedBy(ComputeOp op);

@@ -138,7 +138,8 @@ static std::optional<GatheredFactors> match(ComputeOp op, ReadOp gathered,
   return factors;
 }
 
-std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op) {
+std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op,
+                                                            bool mayBeWhole) {
   auto program = dyn_cast<ProgramOp>(op->getParentOp());
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
   if (!program || !product || op.getReducer() != Reducer::sum ||
@@ -157,8 +158,12 @@ std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op) {
   for (unsigned side : {0, 1}) {
     std::optional<GatheredFactors> found =
         match(op, reads[side], reads[1 - side]);
+    if (!found)
+      continue;
     // One that stands at its own indices as well is no convolution.
-    if (!found || (isWhole(reads[side], op) && !op.hasCondition()))
+    bool isPlain = isWhole(reads[side], op) && !op.hasCondition();
+    if (isPlain &&
+        (!mayBeWhole || found->isOverExamples || found->terms.size() != 1))
       continue;
     found->left = side;
     return found;

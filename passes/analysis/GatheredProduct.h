@@ -28,8 +28,10 @@ struct GatheredFactors {
 };
 
 /// What `op` multiplies, if it is large enough to be worth it, wherever its
-/// indices and axes stand.
-std::optional<GatheredFactors> gatheredFactors(ComputeOp op);
+/// indices and axes stand. With `mayBeWhole` also where the first factor stands
+/// at its own indices, and is multiplied with weights over one term.
+std::optional<GatheredFactors> gatheredFactors(ComputeOp op,
+                                               bool mayBeWhole = false);
 
 /// The product that `op` is as it stands: its indices are in the order of
 /// rows, columns and terms, and so are the axes of its factors. Null: none.

@@ -3,6 +3,7 @@
 // An equation that does not look at one of its indices is computed once for all
 // places of it: W q[t] inside of a score over t and i is one product per t. Its
 // readers then may not look at the index either, so the pass goes on to them.
+// An index of one place says nothing, and an axis of one place neither.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -28,14 +30,47 @@ static bool isUnused(ComputeOp op, unsigned index) {
   });
 }
 
-/// The reads of what `op` gives, if others only read it, and never outside of
-/// its extents.
-static std::optional<SmallVector<ReadOp>> readsOf(ComputeOp op) {
-  Value array = op.getResult();
+static bool isOne(Attribute extent) {
+  auto number = dyn_cast<IntegerAttr>(extent);
+  return number && number.getInt() == 1;
+}
+
+/// Whether `read` is inside of its array on all of `axes`, as far as its
+/// indices tell by themselves.
+static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
+  auto reader = read->getParentOfType<ComputeOp>();
+  return llvm::all_of(axes.set_bits(), [&](unsigned axis) {
+    Attribute extent = read.getArrayType().getExtent(axis);
+    AccessIndex at = classify(read.getIndices()[axis], reader);
+    return at.offset == 0 && (at.kind == AccessIndex::Constant ||
+                              (at.kind == AccessIndex::Iterator &&
+                               reader.getExtents()[at.iterator] == extent));
+  });
+}
+
+/// Whether a view can have `axes` of one place in addition: what is regrouped
+/// are numbers.
+static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
+  ArrayRef<Attribute> shape = type.getShape().getValue();
+  return axes.any() &&
+         llvm::all_of(axes.set_bits(),
+                      [&](unsigned axis) { return isOne(shape[axis]); }) &&
+         llvm::all_of(shape.drop_front(axes.find_first()),
+                      llvm::IsaPred<IntegerAttr>);
+}
+
+/// The reads of `array`, given by `op`, if others only read it, and never
+/// outside of `axes`, or it is an output of which a view is as good.
+static std::optional<SmallVector<ReadOp>>
+readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
+        bool mayBeOutput = false) {
   SmallVector<ReadOp> reads;
   for (Operation *user : array.getUsers()) {
+    if (mayBeOutput && isa<OutputOp>(user))
+      continue;
     ReadOp read = plainRead(user, array);
-    if (!read || read.getOtherwise() || op->isAncestor(read))
+    if (!read || op->isAncestor(read) || !read->getParentOfType<ComputeOp>() ||
+        (read.getOtherwise() && !staysInside(read, axes)))
       return std::nullopt;
     reads.push_back(read);
   }
@@ -43,10 +78,12 @@ static std::optional<SmallVector<ReadOp>> readsOf(ComputeOp op) {
 }
 
 /// The parallel indices that `op` can do without.
-static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system) {
+static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system,
+                                          bool ofOne) {
   llvm::SmallBitVector unused(op.getNumParallel());
   for (unsigned index = 0; index < op.getNumParallel(); ++index)
-    if (isUnused(op, index))
+    if (ofOne ? isOne(op.getExtents()[index]) && op.getLower()[index] == 0
+              : isUnused(op, index))
       unused.set(index);
   // A length that varies along an index needs it.
   for (auto [index, extent] : llvm::enumerate(op.getExtents()))
@@ -54,6 +91,26 @@ static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system) {
         variesInside(extent, system))
       unused.reset();
   return unused;
+}
+
+/// Lets `reads` find in `array` what they have found in one that has the axes
+/// `dropped` as well.
+static void readWithout(ArrayRef<ReadOp> reads, Value array,
+                        const llvm::SmallBitVector &dropped) {
+  for (ReadOp read : reads) {
+    SmallVector<Value> at;
+    for (auto [axis, index] : llvm::enumerate(read.getIndices()))
+      if (axis >= dropped.size() || !dropped[axis])
+        at.push_back(index);
+    read.getArrayMutable().assign(array);
+    read.getIndicesMutable().assign(at);
+  }
+}
+
+static Value makeView(OpBuilder &builder, Value array, ArrayType type,
+                      int64_t keep) {
+  return ReshapeOp::create(builder, array.getLoc(), type, StringAttr(), array,
+                           builder.getI64IntegerAttr(keep));
 }
 
 static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
@@ -75,37 +132,114 @@ static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
     for (auto [number, index] : llvm::enumerate(left))
       values.map(from.getArgument(index), to.getArgument(number));
     OpBuilder body = OpBuilder::atBlockEnd(&to.front());
+    for (unsigned index : unused.set_bits())
+      if (!from.getArgument(index).use_empty())
+        values.map(from.getArgument(index),
+                   arith::ConstantIndexOp::create(body, op.getLoc(), 0));
     for (Operation &inner : from.front())
       body.clone(inner, values);
   }
-  for (ReadOp read : reads) {
-    // Axes of the result: the parallel indices, then those that a softmax has.
-    SmallVector<Value> at;
-    for (auto [axis, index] : llvm::enumerate(read.getIndices()))
-      if (axis >= unused.size() || !unused[axis])
-        at.push_back(index);
-    OpBuilder inner(read);
-    Value element = ReadOp::create(inner, read.getLoc(), once.getResult(), at);
-    read.replaceAllUsesWith(element);
-    read.erase();
+  // Axes of the result: the parallel indices, then those that a softmax has.
+  readWithout(reads, once.getResult(), unused);
+  if (!op.getResult().use_empty()) {
+    Value view = makeView(builder, once.getResult(), op.getResult().getType(),
+                          unused.find_first());
+    op.getResult().replaceAllUsesWith(view);
   }
   op.erase();
 }
 
+/// What reads a parameter at axes of one place reads a view without these.
+static void dropAxes(ParamOp param) {
+  ArrayType type = param.getResult().getType();
+  llvm::SmallBitVector single(type.getRank());
+  SmallVector<Attribute> shape;
+  for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+    if (isOne(extent))
+      single.set(axis);
+    else
+      shape.push_back(extent);
+  std::optional<SmallVector<ReadOp>> reads =
+      readsOf(param.getResult(), param, single);
+  if (shape.empty() || !isView(type, single) || !reads || reads->empty())
+    return;
+  OpBuilder builder(param->getContext());
+  builder.setInsertionPointAfter(param);
+  Value view = makeView(builder, param.getResult(),
+                        ArrayType::get(shape, type.getElementType()),
+                        single.find_first());
+  readWithout(*reads, view, single);
+}
+
+/// The equations that may be read by themselves, in a recurrence, where an
+/// index of one place tells what is before what: those that are left when what
+/// reads none of them, and what none of them reads, is taken away.
+static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
+  llvm::MapVector<Operation *, SmallVector<Operation *>> readers, sources;
+  for (Operation &op : system.getOps()) {
+    readers[&op];
+    sources[&op];
+  }
+  for (Operation &op : system.getOps())
+    forArrays(op, [&](Operation *, Value array) {
+      Operation *source = array.getDefiningOp();
+      if (readers.contains(source)) {
+        readers[source].push_back(&op);
+        sources[&op].push_back(source);
+      }
+    });
+  llvm::SmallPtrSet<Operation *, 16> left;
+  for (auto &[op, own] : readers)
+    left.insert(op);
+  for (auto *ahead : {&sources, &readers}) {
+    auto *behind = ahead == &sources ? &readers : &sources;
+    llvm::SmallDenseMap<Operation *, size_t> waiting;
+    SmallVector<Operation *> free;
+    for (auto &[op, own] : *ahead) {
+      waiting[op] = llvm::count_if(
+          own, [&](Operation *other) { return left.contains(other); });
+      if (left.contains(op) && waiting[op] == 0)
+        free.push_back(op);
+    }
+    while (!free.empty()) {
+      Operation *op = free.pop_back_val();
+      left.erase(op);
+      for (Operation *other : (*behind)[op])
+        if (left.contains(other) && --waiting[other] == 0)
+          free.push_back(other);
+    }
+  }
+  return left;
+}
+
 namespace {
 struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
+  using DropIndicesBase::DropIndicesBase;
+
   void runOnSystem(SystemOp system) {
     llvm::SetVector<Operation *> worklist;
     for (auto op : system.getOps<ComputeOp>())
       worklist.insert(op);
+    if (ofOne) {
+      for (auto param : llvm::to_vector(system.getOps<ParamOp>()))
+        dropAxes(param);
+      worklist.remove_if([&, recurrent = recurrencesOf(system)](Operation *op) {
+        return recurrent.contains(op);
+      });
+    }
     while (!worklist.empty()) {
       auto op = cast<ComputeOp>(worklist.pop_back_val());
-      llvm::SmallBitVector unused = unusedIndices(op, system);
-      std::optional<SmallVector<ReadOp>> reads = readsOf(op);
-      if (unused.none() || !reads || reads->empty())
+      llvm::SmallBitVector unused = unusedIndices(op, system, ofOne);
+      // A sum may be a product without them.
+      bool isSum = ofOne && op.getReducer() == Reducer::sum &&
+                   isView(op.getResult().getType(), unused);
+      std::optional<SmallVector<ReadOp>> reads =
+          readsOf(op.getResult(), op, unused, isSum);
+      if (unused.none() || !reads || (reads->empty() && !isSum))
         continue;
+      // Its readers may not look at the index any more either.
       for (ReadOp read : *reads)
-        if (auto reader = read->getParentOfType<ComputeOp>(); reader)
+        if (auto reader = read->getParentOfType<ComputeOp>(); reader && !ofOne)
           worklist.insert(reader);
       dropIndices(op, unused, *reads);
     }

@@ -87,22 +87,35 @@ std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
   return reads;
 }
 
-/// The largest number of axes that an array has which `op` reads; -1 when it
-/// reads none.
-static int largestRank(ComputeOp op) {
-  int64_t rank = -1;
-  op->walk([&](ReadOp read) {
-    rank = std::max(rank, read.getArrayType().getRank());
-    for (Value array : read.getAlternatives())
-      rank = std::max(rank, cast<ArrayType>(array.getType()).getRank());
+/// How many of some extents there are; with `isLong` those that are not 1.
+static int rankOf(ArrayRef<Attribute> extents, bool isLong) {
+  return llvm::count_if(extents, [&](Attribute extent) {
+    auto number = dyn_cast<IntegerAttr>(extent);
+    return !isLong || !number || number.getInt() != 1;
   });
-  return rank;
+}
+
+/// Whether `op` has more indices than any array that it reads has axes, or more
+/// of more than one place.
+static bool isExpansionOf(ComputeOp op) {
+  return llvm::any_of(ArrayRef{false, true}, [&](bool isLong) {
+    int largest = -1;
+    auto look = [&](ArrayType type) {
+      largest = std::max(largest, rankOf(type.getShape().getValue(), isLong));
+    };
+    op->walk([&](ReadOp read) {
+      look(read.getArrayType());
+      for (Value array : read.getAlternatives())
+        look(cast<ArrayType>(array.getType()));
+    });
+    return rankOf(op.getExtents().getValue(), isLong) > largest;
+  });
 }
 
 bool Inline::isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads) {
   ArrayRef<Attribute> extents = producer.getExtents().getValue();
-  int rank = extents.size(), named = numNamed(extents);
-  bool isExpansion = rank > largestRank(producer);
+  int named = numNamed(extents);
+  bool isExpansion = isExpansionOf(producer);
   // A product of two lengths and more, larger than anything that is read: not
   // worth having even where a reader evaluates it several times, unless that
   // reader is as large.

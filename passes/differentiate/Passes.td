@@ -43,11 +43,14 @@ def DropIndices : Pass<"attn-drop-indices", "::mlir::ModuleOp"> {
   let description = [{
     * In: systems.
     * Out: the same systems, in which no array that is only read has an index
-      that its equation does not look at.
+      that its equation does not look at. With `of-one` none has an index of one
+      place instead, nor a parameter an axis of one, as weights of convolutions
+      have; an output that is a sum is a view of one without these.
     * After `attn-split-concat`, which takes apart what stands still from what
       does not. Before `attn-differentiate`: the adjoint then is added up over
-      the index before it goes on.
-    * Not: outputs, parts of concatenations, arrays that are read with cases or
+      the index before it goes on. With `of-one` after `attn-inherit-support`.
+    * Not: other outputs, indices of one place in recurrences, where they tell
+      what is before what, parts of concatenations, arrays that are read with cases or
       outside of their extents, and indices along which a length varies.
 
     Example: the part of `W (q[t] ++ h[i])` that stands still while i moves.
@@ -62,6 +65,10 @@ def DropIndices : Pass<"attn-drop-indices", "::mlir::ModuleOp"> {
     %s = attn.compute (%t: "T", %i: "S", %a: 8) { %p[%t, %a] + %u[%i, %a] }
     ```
   }];
+  let options = [
+    Option<"ofOne", "of-one", "bool", "false",
+           "indices and axes of one place, and no others">
+  ];
 }
 
 def GatherRows : Pass<"attn-gather-rows", "::mlir::ModuleOp"> {

@@ -58,6 +58,25 @@ static bool isProduct(ComputeOp op) {
   return hasIndexAlone(left, right) && hasIndexAlone(right, left);
 }
 
+/// What the body of `op` reads twice is read once.
+static void mergeReads(ComputeOp op) {
+  SmallVector<ReadOp> kept;
+  for (auto read :
+       llvm::make_early_inc_range(op.getBody().front().getOps<ReadOp>())) {
+    auto same = llvm::find_if(kept, [&](ReadOp other) {
+      return other.getArray() == read.getArray() &&
+             llvm::equal(other->getOperands(), read->getOperands()) &&
+             other->getAttrDictionary() == read->getAttrDictionary();
+    });
+    if (same == kept.end()) {
+      kept.push_back(read);
+      continue;
+    }
+    read.replaceAllUsesWith(same->getResult());
+    read.erase();
+  }
+}
+
 /// The op that reads `op`, if it is one, reads it once, in the same loop, and
 /// for each element of its own exactly one: then nothing is computed twice.
 static ReadOp onlyRead(ComputeOp op) {
@@ -229,6 +248,10 @@ struct FuseElementwise
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<ComputeOp> ops;
       program.walk([&](ComputeOp op) { ops.push_back(op); });
+      // The gates of a step belong to the products that they read.
+      for (ComputeOp op : ops)
+        if (isa<ProgramOp>(op->getParentOp()))
+          mergeReads(op);
       // In order: what an op reads is already in it when it goes on.
       for (ComputeOp op : ops)
         fuse(op);

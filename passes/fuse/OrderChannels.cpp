@@ -3,6 +3,7 @@
 // A convolution is a matrix product whose one factor is gathered, run by run.
 // Here its indices get the order of rows, columns and terms, and the arrays
 // that it reads are turned until a run is their last axis, if they are not yet.
+// So are those of a product with weights whose rows or columns stand elsewhere.
 // Where an array was a turned one, it reads what that was made of.
 //
 //===----------------------------------------------------------------------===//
@@ -83,24 +84,8 @@ Value OrderChannels::turn(Value array, ArrayRef<unsigned> axes) {
   Value &known = turned[{array.getAsOpaquePointer(), llvm::to_vector(axes)}];
   if (known)
     return known;
-  OpBuilder builder(array.getContext());
-  builder.setInsertionPointAfterValue(array);
-  auto type = cast<ArrayType>(array.getType());
-  SmallVector<Attribute> names, extents;
-  for (unsigned axis : axes) {
-    names.push_back(builder.getStringAttr("d" + Twine(axis)));
-    extents.push_back(type.getExtent(axis));
-  }
-  auto copy =
-      ComputeOp::create(builder, array.getLoc(), "", names, extents, {},
-                        axes.size(), Reducer::none, type.getElementType());
+  ComputeOp copy = makeTurned(array, axes);
   setBatch(copy, isPerExample(array) ? BatchKind::each : BatchKind::once);
-  builder.setInsertionPointToEnd(&copy.getBody().front());
-  SmallVector<Value> at(axes.size());
-  for (auto [place, axis] : llvm::enumerate(axes))
-    at[axis] = copy.getIndex(place);
-  Value element = ReadOp::create(builder, array.getLoc(), array, at);
-  YieldOp::create(builder, array.getLoc(), element);
   return known = copy.getResult();
 }
 
@@ -122,7 +107,8 @@ void OrderChannels::turnTo(Source &source, ArrayRef<Value> last) {
 }
 
 void OrderChannels::order(ComputeOp op) {
-  std::optional<GatheredFactors> factors = gatheredFactors(op);
+  std::optional<GatheredFactors> factors =
+      gatheredFactors(op, /*mayBeWhole=*/true);
   if (!factors)
     return;
   Source gathered = sourceOf(factors->gathered);

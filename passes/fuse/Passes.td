@@ -14,10 +14,10 @@ def TakeBranches : Pass<"attn-take-branches", "::mlir::ModuleOp"> {
   let description = [{
     * In: programs.
     * Out: the same programs, in which no body of an `attn.compute` asks again
-      what its condition says of two of its indices.
+      what its condition says.
     * After: `attn-batch`.
-    * Not: conditions that are no comparison of two indices, and branches that
-      are never taken.
+    * Not: what neither stands in the condition as well nor follows from a
+      comparison of two indices, and branches that are never taken.
 
     Example:
 
@@ -60,7 +60,8 @@ def OrderChannels : Pass<"attn-order-channels", "::mlir::ModuleOp"> {
     * Out: the same programs, in which a convolution over channels, and each
       adjoint of one, has its indices in the order of rows, columns and terms,
       the channels last, and reads arrays with their axes in that order: they are
-      turned where they are not. `attn-name-products` finds a product then.
+      turned where they are not. So has a product of rows with weights, as a
+      convolution over one place is. `attn-name-products` finds a product then.
     * After: `attn-batch`; before `attn-pad-windows`, which is for the others.
     * Not: convolutions of fewer than three channels, with less than 8 terms or
       columns, in loops, or over a length that varies inside of an example, and
@@ -77,6 +78,36 @@ def OrderChannels : Pass<"attn-order-channels", "::mlir::ModuleOp"> {
     %w1 = attn.compute (%j: 3, %c: 32, %o: 64) { %w[%o, %c, %j] }
     %y1 = attn.compute (%i: "Y", %o: 64) sum (%j: 3, %c: 32) { %w1[%j, %c, %o] * %x1[%i + %j, %c] default 0 }
     %y = attn.compute (%o: 64, %i: "Y") { %y1[%i, %o] }
+    ```
+  }];
+}
+
+def OrderIndices : Pass<"attn-order-indices", "::mlir::ModuleOp"> {
+  let summary = "equations have the order of what they read";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which the last index of an equation is one along
+      which what it reads has neighbours, if the one that was last has fewer: it
+      has the order of what it reads, and those who read it read it in that
+      order. Parameters are turned for it.
+    * After: `attn-order-channels`, `attn-factor-products`, which decide in which
+      order products stand; before `attn-fuse-elementwise`.
+    * Not: products, normalisers, equations in loops or over a length that varies
+      inside of an example, what a product has its terms last in, and what
+      anything else than an equation reads, as outputs.
+
+    Example: what stands behind a convolution over the channels `c`, in the order
+    of the file that it comes from.
+
+    ```mlir
+    %y = attn.compute (%i: "Y", %c: 64) sum (%k: 32) { %x[%i, %k] * %w[%k, %c] }
+    %z = attn.compute (%c: 64, %i: "Y") { tanh(%y[%i, %c]) }
+    %u = attn.compute (%d: 8, %i: "Y") sum (%c: 64) { %z[%c, %i] * %v[%c, %d] }
+
+    // becomes
+
+    %z = attn.compute (%i: "Y", %c: 64) { tanh(%y[%i, %c]) }
+    %u = attn.compute (%d: 8, %i: "Y") sum (%c: 64) { %z[%i, %c] * %v[%c, %d] }
     ```
   }];
 }
@@ -138,11 +169,11 @@ def FuseElementwise : Pass<"attn-fuse-elementwise", "::mlir::ModuleOp"> {
   let description = [{
     * In: batched programs.
     * Out: the same programs, in which an elementwise equation that one other
-      reads, once and element by element, is computed inside of it, as is one
-      of which each reader takes a part of its own, and arrays that only copy
-      another are gone.
+      reads, element by element, is computed inside of it, as is one of which
+      each reader takes a part of its own, and arrays that only copy another are
+      gone. What a body outside of loops reads twice it reads once.
     * After: `attn-batch`.
-    * Not: what is read twice, or by a larger equation: nothing is computed more
+    * Not: what two equations read, or a larger one: nothing is computed more
       often than before, but for a part that is cheaper than a read of it. The
       factors of matrix products stay arrays.
 

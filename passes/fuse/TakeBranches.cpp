@@ -13,16 +13,43 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
+/// Whether `a`, in the condition of `op`, and `b`, in its body, are the same.
+static bool isSame(Value a, Value b, ComputeOp op) {
+  auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
+  if (first && second && first.getOwner() == &op.getCondition().front() &&
+      second.getOwner() == &op.getBody().front())
+    return first.getArgNumber() == second.getArgNumber();
+  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
+  return a == b ||
+         (left && right && left->getNumRegions() == 0 &&
+          OperationEquivalence::isEquivalentTo(
+              left, right,
+              [&](Value x, Value y) { return success(isSame(x, y, op)); },
+              nullptr, OperationEquivalence::IgnoreLocations));
+}
+
+/// Whether all that `condition`, in the body of `op`, asks stands in the
+/// condition of `op` as well.
+static bool isRepeated(Value condition, ComputeOp op) {
+  if (!op.hasCondition())
+    return false;
+  SmallVector<Value> known =
+      conjunctsOf(op.getCondition().front().getTerminator()->getOperand(0));
+  return llvm::all_of(conjunctsOf(condition), [&](Value part) {
+    return llvm::any_of(known,
+                        [&](Value other) { return isSame(other, part, op); });
+  });
+}
+
 namespace {
 struct TakeBranches : fovea::attn::impl::TakeBranchesBase<TakeBranches> {
   void runOnOperation() override {
     SmallVector<std::pair<scf::IfOp, ComputeOp>> branches;
     getOperation().walk([&](ComputeOp op) {
       SmallVector<Guard> known = guardsOf(op);
-      if (known.empty())
-        return;
       op.getBody().walk([&](scf::IfOp branch) {
-        if (follows(branch.getCondition(), op, known))
+        if (follows(branch.getCondition(), op, known) ||
+            isRepeated(branch.getCondition(), op))
           branches.push_back({branch, op});
       });
     });

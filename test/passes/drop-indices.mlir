@@ -1,4 +1,5 @@
 // RUN: fovea-opt %s --attn-drop-indices --split-input-file | FileCheck %s
+// RUN: fovea-opt %s --attn-drop-indices=of-one --split-input-file | FileCheck %s --check-prefix=ONE
 
 // W q[t] does not look at i, and then 2 * (W q[t]) does not either.
 
@@ -110,4 +111,99 @@ attn.system @nested {
     attn.yield %0 : f64
   } : !attn.array<[], f64>
   attn.output "d" %d : !attn.array<[], f64>
+}
+
+// -----
+
+// An index of one place is 0, and weights of a convolution of one place are a
+// matrix. Reads that may be outside elsewhere are inside there. What comes out
+// has the axes that it has: a view of the sum.
+
+// ONE-LABEL: attn.system @single
+// ONE:       %[[W:.*]] = attn.reshape %{{.*}} keep 2 : !attn.array<[8, 4, 1, 1], f64> -> !attn.array<[8, 4], f64>
+// ONE:       %[[A:.*]] = attn.compute "a" (%c: 4, %j: 9) {
+// ONE:       %[[Y:.*]] = attn.compute "y" (%d: 8, %j: 9) sum (%c: 4) {
+// ONE:         attn.read %[[W]][%d, %c]
+// ONE:         attn.read %[[A]][%c, %{{[0-9]+}}] default
+// ONE:       %[[OUT:.*]] = attn.reshape %[[Y]] keep 0 : !attn.array<[8, 9], f64> -> !attn.array<[1, 8, 9], f64>
+// ONE:       attn.output "y" %[[OUT]]
+attn.system @single {
+  %x = attn.data "x" : !attn.array<[1, 4, 9], f64>
+  %w = attn.param "w" : !attn.array<[8, 4, 1, 1], f64>
+  %a = attn.compute "a" (%n: 1, %c: 4, %j: 9) {
+    %0 = attn.read %x[%n, %c, %j] : !attn.array<[1, 4, 9], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[1, 4, 9], f64>
+  %y = attn.compute "y" (%n: 1, %d: 8, %j: 9) sum (%c: 4) {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %0 = attn.read %w[%d, %c, %c0, %c0] : !attn.array<[8, 4, 1, 1], f64>
+    %1 = arith.subi %j, %c1 : index
+    %2 = attn.read %a[%n, %c, %1] default %zero : f64 : !attn.array<[1, 4, 9], f64>
+    %3 = arith.mulf %0, %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<[1, 8, 9], f64>
+  attn.output "y" %y : !attn.array<[1, 8, 9], f64>
+}
+
+// -----
+
+// What may be read outside of its one place keeps it.
+
+// ONE-LABEL: attn.system @outside
+// ONE:       %[[A:.*]] = attn.compute "a" (%{{.*}}: 1, %c: 4) {
+// ONE:       attn.compute "y" (%t: "T", %c: 4) {
+// ONE:         attn.read %[[A]][%t, %c] default
+attn.system @outside {
+  attn.length "T"
+  %w = attn.param "w" : !attn.array<[1, 4], f64>
+  %a = attn.compute "a" (%n: 1, %c: 4) {
+    %0 = attn.read %w[%n, %c] : !attn.array<[1, 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[1, 4], f64>
+  %y = attn.compute "y" (%t: "T", %c: 4) {
+    %zero = arith.constant 0.0 : f64
+    %0 = attn.read %a[%t, %c] default %zero : f64 : !attn.array<[1, 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 4], f64>
+  attn.output "y" %y : !attn.array<["T", 4], f64>
+}
+
+// -----
+
+// In a recurrence of one step the index says what is before it.
+
+// ONE-LABEL: attn.system @step
+// ONE:       attn.compute "gate" (%t: 1, %k: 4) {
+// ONE:       attn.compute "state" (%t: 1, %k: 4) {
+// ONE:       attn.compute "last" (%k: 4) {
+attn.system @step {
+  %x = attn.data "x" : !attn.array<[1, 4], f64>
+  %gate = attn.compute "gate" (%t: 1, %k: 4) {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %0 = arith.subi %t, %c1 : index
+    %1 = attn.read %state[%0, %k] default %zero : f64 : !attn.array<[1, 4], f64>
+    %2 = attn.sigmoid %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[1, 4], f64>
+  %state = attn.compute "state" (%t: 1, %k: 4) {
+    %0 = attn.read %x[%t, %k] : !attn.array<[1, 4], f64>
+    %1 = attn.read %gate[%t, %k] : !attn.array<[1, 4], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[1, 4], f64>
+  %last = attn.compute "last" (%t: 1, %k: 4) {
+    %0 = attn.read %state[%t, %k] : !attn.array<[1, 4], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[1, 4], f64>
+  %y = attn.compute "y" (%k: 4) {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %last[%c0, %k] : !attn.array<[1, 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[4], f64>
+  attn.output "y" %y : !attn.array<[4], f64>
 }

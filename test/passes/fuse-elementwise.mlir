@@ -55,6 +55,26 @@ attn.program @loss {
     attn.yield %2 : f64
   } : !attn.array<["T", 8], f64>
 
+  // One equation may read it as often as it likes.
+  // CHECK-NOT: "shifted"
+  // CHECK:     attn.compute "swish"
+  // CHECK-NEXT:  attn.read %second
+  // CHECK-NEXT:  %[[SHIFTED:.*]] = arith.negf
+  // CHECK-NEXT:  %[[GATE:.*]] = attn.sigmoid %[[SHIFTED]]
+  // CHECK-NEXT:  arith.mulf %[[SHIFTED]], %[[GATE]]
+  %shifted = attn.compute "shifted" (%t: "T", %k: 8) {
+    %0 = attn.read %second[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = arith.negf %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %swish = attn.compute "swish" (%t: "T", %k: 8) {
+    %0 = attn.read %shifted[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = attn.read %shifted[%t, %k] : !attn.array<["T", 8], f64>
+    %2 = attn.sigmoid %1 : f64
+    %3 = arith.mulf %0, %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["T", 8], f64>
+
   // A condition is gone where the reader has it as well, and stays where the
   // reader needs its zeros.
   // CHECK-NOT: "scaled"
@@ -189,6 +209,7 @@ attn.program @loss {
     %2 = arith.addf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<[4], f64>
+  attn.output "swish" %swish : !attn.array<["T", 8], f64>
   attn.output "part" %part : !attn.array<[4], f64>
   attn.output "rest" %rest : !attn.array<[4], f64>
   attn.output "low" %low : !attn.array<[4], f64>

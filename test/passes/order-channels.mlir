@@ -185,3 +185,40 @@ attn.program @other_padding {
   } : !attn.array<[32, "Y"], f64>
   attn.output "y" %y : !attn.array<[32, "Y"], f64>
 }
+
+// -----
+
+// A product with weights whose rows are not the first of the result, of an array
+// whose terms are not the last: the file of another program has its channels
+// first. One that has both is left alone.
+
+// CHECK-LABEL: attn.program @plain
+attn.program @plain {
+  %x = attn.data "x" : !attn.array<[16, 40], f64>
+  // CHECK: %[[X:.*]] = attn.compute (%d1: 40, %d0: 16)
+  %w = attn.param "w" : !attn.array<[32, 16], f64>
+  // CHECK: %[[SUM:.*]] = attn.compute "y" (%i: 40, %o: 32) sum (%c: 16)
+  // CHECK: attn.read %w[%o, %c]
+  // CHECK: attn.read %[[X]][%i, %c]
+  // CHECK: #attn.product<weights, left = 1, rows(0), columns(1), terms(2)>
+  // CHECK: %[[Y:.*]] = attn.compute ({{.*}}: 32, {{.*}}: 40) {
+  %y = attn.compute "y" (%o: 32, %i: 40) sum (%c: 16) {
+    %0 = attn.read %w[%o, %c] : !attn.array<[32, 16], f64>
+    %1 = attn.read %x[%c, %i] : !attn.array<[16, 40], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[32, 40], f64>
+  // CHECK: attn.compute "z" (%o: 16, %d: 24) sum (%c: 40)
+  // CHECK: attn.read %x[%o, %c]
+  // CHECK: #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>
+  %v = attn.param "v" : !attn.array<[40, 24], f64>
+  %z = attn.compute "z" (%o: 16, %d: 24) sum (%c: 40) {
+    %0 = attn.read %x[%o, %c] : !attn.array<[16, 40], f64>
+    %1 = attn.read %v[%c, %d] : !attn.array<[40, 24], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[16, 24], f64>
+  // CHECK: attn.output "y" %[[Y]]
+  attn.output "y" %y : !attn.array<[32, 40], f64>
+  attn.output "z" %z : !attn.array<[16, 24], f64>
+}

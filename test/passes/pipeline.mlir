@@ -14,6 +14,7 @@
 // CHECK-NEXT: attn-gather-rows
 // CHECK-NEXT: attn-inline{mode=expansions}
 // CHECK-NEXT: attn-inherit-support
+// CHECK-NEXT: attn-drop-indices{of-one=true}
 // CHECK-NEXT: attn-order-factors
 // CHECK-NEXT: attn-guard-equations
 // CHECK-NEXT: attn-differentiate

@@ -70,3 +70,63 @@ attn.program @loss {
   attn.output "open" %open : !attn.array<["T", 8], f64>
   attn.output "other" %other : !attn.array<["T", 8], f64>
 }
+
+// What the condition asks is not asked again, whatever it is; what it does not
+// ask is.
+attn.program @grad {
+  %x = attn.data "x" : !attn.array<[9], f64>
+  // CHECK-LABEL: attn.compute "repeated"
+  // CHECK:         attn.yield %{{.*}} : i1
+  // CHECK-NOT:     scf.if
+  // CHECK:         attn.read %x
+  %repeated = attn.compute "repeated" (%i: 4) max (%k: 3) where {
+    %c2 = arith.constant 2 : index
+    %c9 = arith.constant 9 : index
+    %0 = arith.muli %i, %c2 : index
+    %1 = arith.addi %0, %k : index
+    %2 = arith.cmpi slt, %1, %c9 : index
+    %3 = arith.cmpi sle, %k, %i : index
+    %4 = arith.andi %2, %3 : i1
+    attn.yield %4 : i1
+  } {
+    %c9 = arith.constant 9 : index
+    %c2 = arith.constant 2 : index
+    %0 = arith.muli %i, %c2 : index
+    %1 = arith.addi %0, %k : index
+    %2 = arith.cmpi slt, %1, %c9 : index
+    %3 = scf.if %2 -> (f64) {
+      %4 = attn.read %x[%1] : !attn.array<[9], f64>
+      scf.yield %4 : f64
+    } else {
+      %cst = arith.constant 0.0 : f64
+      scf.yield %cst : f64
+    }
+    attn.yield %3 : f64
+  } : !attn.array<[4], f64>
+  // CHECK-LABEL: attn.compute "narrower"
+  // CHECK:         scf.if
+  %narrower = attn.compute "narrower" (%i: 4) max (%k: 3) where {
+    %c2 = arith.constant 2 : index
+    %c9 = arith.constant 9 : index
+    %0 = arith.muli %i, %c2 : index
+    %1 = arith.addi %0, %k : index
+    %2 = arith.cmpi slt, %1, %c9 : index
+    attn.yield %2 : i1
+  } {
+    %c8 = arith.constant 8 : index
+    %c2 = arith.constant 2 : index
+    %0 = arith.muli %i, %c2 : index
+    %1 = arith.addi %0, %k : index
+    %2 = arith.cmpi slt, %1, %c8 : index
+    %3 = scf.if %2 -> (f64) {
+      %4 = attn.read %x[%1] : !attn.array<[9], f64>
+      scf.yield %4 : f64
+    } else {
+      %cst = arith.constant 0.0 : f64
+      scf.yield %cst : f64
+    }
+    attn.yield %3 : f64
+  } : !attn.array<[4], f64>
+  attn.output "repeated" %repeated : !attn.array<[4], f64>
+  attn.output "narrower" %narrower : !attn.array<[4], f64>
+}

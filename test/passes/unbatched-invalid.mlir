@@ -4,6 +4,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-order-channels
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-pad-windows
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-factor-products
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-order-indices
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-fuse-elementwise
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-narrow-scans
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-expose-products

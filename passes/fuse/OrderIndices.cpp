@@ -1,0 +1,266 @@
+//===- OrderIndices.cpp - equations in the order of what they read --------===//
+//
+// Neighbours of a result are computed side by side, and should read neighbours.
+// Where most of what an equation reads is stored in another order than that of
+// its own indices, it takes that order; those who read it follow. So what comes
+// out of a product stays as the product gives it, up to the next one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LinearForm.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Equations.h"
+#include "passes/batch/Batch.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_ORDERINDICES
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// Below, vectors are not worth another order.
+static constexpr int64_t leastNeighbours = 8;
+
+//===----------------------------------------------------------------------===//
+// What an equation reads
+//===----------------------------------------------------------------------===//
+
+/// Whether neighbours along index `index` of the equation are neighbours of the
+/// array that it reads, or the same element.
+static bool readsNeighbours(ReadOp read, unsigned index) {
+  size_t last = read.getIndices().size();
+  for (auto [axis, place] : llvm::enumerate(read.getIndices())) {
+    if (!(dependence(place) >> index & 1))
+      continue;
+    std::optional<LinearForm> form = LinearForm::of(place);
+    if (axis + 1 != last || !form)
+      return false;
+    for (auto [term, factor] : form->terms)
+      if ((dependence(term) >> index & 1) &&
+          (!isa<BlockArgument>(term) || factor != 1))
+        return false;
+  }
+  return true;
+}
+
+/// The axis of an array that a batch has once on which `read` stands at index
+/// `index`, if that is all that depends on it: the array may be turned.
+static std::optional<unsigned> axisToTurn(ReadOp read, unsigned index,
+                                          ComputeOp op) {
+  std::optional<unsigned> found;
+  for (auto [axis, place] : llvm::enumerate(read.getIndices()))
+    if (place == op.getIndex(index) && !found)
+      found = axis;
+    else if (dependence(place) >> index & 1)
+      return std::nullopt;
+  return isPerExample(read.getArray()) ? std::nullopt : found;
+}
+
+/// The reads that are of no neighbours along index `index`, but for arrays that
+/// may be turned.
+static unsigned countStrides(ArrayRef<ReadOp> reads, unsigned index,
+                             ComputeOp op) {
+  return llvm::count_if(reads, [&](ReadOp read) {
+    return !readsNeighbours(read, index) && !axisToTurn(read, index, op);
+  });
+}
+
+/// Whether `op` is a product: each of its two factors has an index of the
+/// result that the other one lacks.
+static bool isProduct(ComputeOp op) {
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (op.getReducer() != Reducer::sum || !product || op.getNumIndices() >= 64)
+    return false;
+  uint64_t needs[2] = {0, 0}, parallel = (1ull << op.getNumParallel()) - 1;
+  for (auto [factor, bits] : llvm::zip(product->getOperands(), needs)) {
+    auto read = factor.getDefiningOp<ReadOp>();
+    if (!read)
+      return false;
+    for (Value index : read.getIndices())
+      bits |= dependence(index) & parallel;
+  }
+  return (needs[0] & ~needs[1]) && (needs[1] & ~needs[0]);
+}
+
+//===----------------------------------------------------------------------===//
+// Orders
+//===----------------------------------------------------------------------===//
+
+/// Whether those who read `op` are as well off where index `last` of it is the
+/// last one. A product wants its terms there.
+static bool suitsReaders(ComputeOp op, unsigned last) {
+  bool isRead = false;
+  for (Operation *user : op.getResult().getUsers()) {
+    ReadOp read = plainRead(user, op.getResult());
+    auto reader = read ? read->getParentOfType<ComputeOp>() : ComputeOp();
+    if (!reader || !isa<ProgramOp>(reader->getParentOp()))
+      return false;
+    isRead = true;
+    if (!isProduct(reader))
+      continue;
+    AccessIndex at = classify(read.getIndices()[last], reader);
+    if (at.kind != AccessIndex::Iterator || at.offset != 0 ||
+        at.iterator < reader.getNumParallel())
+      return false;
+  }
+  return isRead;
+}
+
+/// The index along which most of what `op` reads has neighbours; the last one
+/// where no other is better.
+static unsigned bestLast(ComputeOp op, ArrayRef<ReadOp> reads) {
+  unsigned own = op.getNumParallel() - 1, best = own;
+  unsigned fewest = countStrides(reads, own, op);
+  for (unsigned index = 0; index < own; ++index) {
+    auto extent = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+    if (extent && extent.getInt() < leastNeighbours)
+      continue;
+    unsigned strides = countStrides(reads, index, op);
+    if (strides < fewest && suitsReaders(op, index)) {
+      best = index;
+      fewest = strides;
+    }
+  }
+  return best;
+}
+
+/// All indices, `last` last of the result's, which have the order in which the
+/// arrays with neighbours along it are read.
+static SmallVector<unsigned> orderWith(unsigned last, ComputeOp op,
+                                       ArrayRef<ReadOp> reads) {
+  SmallVector<unsigned> order;
+  uint64_t seen = uint64_t(1) << last;
+  auto add = [&](unsigned index) {
+    if (!(seen >> index & 1))
+      order.push_back(index);
+    seen |= uint64_t(1) << index;
+  };
+  for (ReadOp read : reads) {
+    if (!(dependence(read.getIndices().back()) >> last & 1) ||
+        !isPerExample(read.getArray()))
+      continue;
+    for (Value place : read.getIndices())
+      for (unsigned index = 0; index < op.getNumParallel(); ++index)
+        if (dependence(place) >> index & 1)
+          add(index);
+    break;
+  }
+  for (unsigned index = 0; index < op.getNumParallel(); ++index)
+    add(index);
+  order.push_back(last);
+  for (unsigned index = op.getNumParallel(); index < op.getNumIndices();
+       ++index)
+    order.push_back(index);
+  return order;
+}
+
+namespace {
+struct OrderIndices : fovea::attn::impl::OrderIndicesBase<OrderIndices> {
+  void turnFor(ReadOp read, unsigned axis);
+  void order(ComputeOp op);
+  void runOnOperation() override;
+
+  std::map<std::pair<void *, unsigned>, Value> turned;
+};
+} // namespace
+
+/// Whether the indices of `op` may stand in another order.
+static bool mayOrder(ComputeOp op, ProgramOp program) {
+  switch (op.getReducer()) {
+  case Reducer::none:
+  case Reducer::sum:
+  case Reducer::mean:
+  case Reducer::max:
+  case Reducer::min:
+    break;
+  default:
+    return false;
+  }
+  return batchOf(op) == BatchKind::each && op.getNumParallel() > 1 &&
+         op.getNumIndices() < 64 && !isProduct(op) && !scatteredBy(op) &&
+         llvm::none_of(
+             op.getExtents(),
+             [&](Attribute extent) { return variesInside(extent, program); });
+}
+
+/// Lets `read`, of an array that a batch has once, find axis `axis` last.
+void OrderIndices::turnFor(ReadOp read, unsigned axis) {
+  SmallVector<unsigned> axes;
+  for (unsigned other = 0; other < read.getIndices().size(); ++other)
+    if (other != axis)
+      axes.push_back(other);
+  axes.push_back(axis);
+  SmallVector<Value> at;
+  for (unsigned other : axes)
+    at.push_back(read.getIndices()[other]);
+  Value &copy = turned[{read.getArray().getAsOpaquePointer(), axis}];
+  if (!copy) {
+    ComputeOp op = makeTurned(read.getArray(), axes);
+    setBatch(op, BatchKind::once);
+    copy = op.getResult();
+  }
+  read.getArrayMutable().assign(copy);
+  read.getIndicesMutable().assign(at);
+}
+
+void OrderIndices::order(ComputeOp op) {
+  SmallVector<ReadOp> reads;
+  bool isPlain = true;
+  op.getBody().walk([&](ReadOp read) {
+    reads.push_back(read);
+    isPlain &= read.getAlternatives().empty() && !read.getIndices().empty();
+  });
+  if (!isPlain)
+    return;
+  unsigned last = bestLast(op, reads);
+  if (last + 1 == op.getNumParallel())
+    return;
+  SmallVector<unsigned> order = orderWith(last, op, reads);
+  for (ReadOp read : reads)
+    if (!readsNeighbours(read, last))
+      if (std::optional<unsigned> axis = axisToTurn(read, last, op))
+        turnFor(read, *axis);
+
+  OpBuilder builder(op);
+  ComputeOp ordered = makeOver(builder, op, order, op.getNumParallel(),
+                               op.getReducer(), op.hasCondition());
+  ordered->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), ordered->getRegions())) {
+    if (from.empty())
+      continue;
+    IRMapping values;
+    for (auto [place, index] : llvm::enumerate(order))
+      values.map(from.getArgument(index), to.getArgument(place));
+    builder.setInsertionPointToEnd(&to.front());
+    for (Operation &inner : from.front())
+      builder.clone(inner, values);
+  }
+  for (Operation *user :
+       llvm::make_early_inc_range(op.getResult().getUsers())) {
+    auto read = cast<ReadOp>(user);
+    SmallVector<Value> at;
+    for (unsigned index : ArrayRef(order).take_front(op.getNumParallel()))
+      at.push_back(read.getIndices()[index]);
+    read.getArrayMutable().assign(ordered.getResult());
+    read.getIndicesMutable().assign(at);
+  }
+  op.erase();
+}
+
+void OrderIndices::runOnOperation() {
+  if (failed(verifyBatched(getOperation())))
+    return signalPassFailure();
+  for (auto program : getOperation().getOps<ProgramOp>()) {
+    turned.clear();
+    // In order: what an equation reads has its own order then.
+    for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))
+      if (mayOrder(op, program))
+        order(op);
+  }
+}
