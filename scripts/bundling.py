@@ -1,0 +1,66 @@
+"""Programs with the libraries that they link beside them, for other machines."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+# What any Linux has: glibc, and what its loader maps by itself.
+OF_EVERY_MACHINE = re.compile(
+    r"(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libutil|libresolv)\.so")
+
+
+class Missing(Exception):
+    """A program or a library that is not on this machine."""
+
+
+def run(*command, **options):
+    return subprocess.run([*map(str, command)], check=True, capture_output=True,
+                          text=True, **options).stdout
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Missing(f"'{program}' is not installed; scripts/setup installs it")
+
+
+def libraries_of(program):
+    """The files that the loader finds, by the names that are asked for."""
+    found = {}
+    for line in run("ldd", program).splitlines():
+        match = re.match(r"\s*(\S+) => (\S+) \(", line)
+        if match and not OF_EVERY_MACHINE.match(match[1]):
+            found[match[1]] = match[2]
+        elif "not found" in line:
+            raise Missing(f"{program}: {line.strip()}")
+    return found
+
+
+def glibc_of(file):
+    """The newest version of glibc that a file asks for."""
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", file))
+    return max(((int(major), int(minor)) for major, minor in versions), default=(2, 5))
+
+
+def bundle(folder):
+    """Puts what `folder`/bin/fovea links into `folder`/lib/bundled, where it and
+    the libraries find it. Returns the version of glibc that all of it needs, and
+    the files that were copied, by name."""
+    folder = pathlib.Path(folder)
+    program = folder / "bin" / "fovea"
+    plugins = list(folder.glob("lib/*.so"))
+    inside = folder / "lib" / "bundled"
+    inside.mkdir(parents=True)
+    # Libraries of messages, which plug-ins link, are those of the machine: their
+    # own plug-ins are found there.
+    found = libraries_of(program)
+    for name, path in found.items():
+        shutil.copy(path, inside / name)
+        os.chmod(inside / name, 0o755)
+        run("patchelf", "--set-rpath", "$ORIGIN", inside / name)
+        run("strip", "--strip-unneeded", inside / name)
+    run("patchelf", "--set-rpath", "$ORIGIN/../lib/bundled", program)
+    glibc = max(glibc_of(file) for file in [program, *plugins, *inside.iterdir()])
+    return glibc, found
