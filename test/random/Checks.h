@@ -97,6 +97,9 @@ struct Subject {
   std::unique_ptr<Model> model;
   reference::Arrays parameters;
   reference::Inputs example;
+  /// What is right: `@training` as the front end gave it; where choices are not
+  /// observed, the objective that is made of it, `@loss`.
+  mlir::OwningOpRef<mlir::ModuleOp> oracle;
 };
 
 /// Empty, with a sentence in `failures`, when the front end refuses the text.
@@ -104,25 +107,28 @@ std::unique_ptr<Model> compileText(const std::string &text, const Spec &spec,
                                    mlir::MLIRContext &context,
                                    Failures &failures);
 
-/// `nll`, `logp`, `choices`, `penalty` and every equation of `@training`.
+/// `nll`, `logp`, `choices`, `penalty` and every equation of `@training`, or
+/// all outputs of `@loss`.
 runtime::Status objective(mlir::ModuleOp module,
                           const reference::Inputs &inputs,
                           reference::Arrays &outputs, bool equations);
 
-/// The derivative of the objective along random directions, by central
-/// differences of `@training` of `original` and by `gradients`.
-void checkGradients(const Subject &subject, mlir::ModuleOp original,
-                    const reference::Arrays &gradients, Failures &failures,
-                    Statistics &statistics);
+/// The system that `objective` evaluates.
+mlir::Operation *systemOf(mlir::ModuleOp module);
 
-/// The scheduled `@decode` against full evaluations of `@training` of
-/// `original`: every greedy step, the beam, the necessity of each state.
-void checkDecoder(const Subject &subject, mlir::ModuleOp original,
-                  mlir::ModuleOp scheduled, Failures &failures,
-                  Statistics &statistics);
+/// The derivative of the objective along random directions, by central
+/// differences of the oracle and by `gradients`.
+void checkGradients(const Subject &subject, const reference::Arrays &gradients,
+                    Failures &failures, Statistics &statistics);
+
+/// The scheduled `@decode` against full evaluations of the oracle: every greedy
+/// step, the beam, the necessity of each state.
+void checkDecoder(const Subject &subject, mlir::ModuleOp scheduled,
+                  Failures &failures, Statistics &statistics);
 
 /// Compiled `@loss` and `@grad` over a ragged batch, with the equations `gets`
-/// as outputs. `scheduled` has the gradients to agree with.
+/// as outputs. `original` is what the front end gave, `scheduled` has the
+/// gradients to agree with.
 void checkCompiled(const Subject &subject, mlir::ModuleOp original,
                    mlir::ModuleOp scheduled,
                    const std::vector<std::string> &gets,

@@ -155,8 +155,8 @@ void CompiledCheck::drawBatch() {
 bool CompiledCheck::interpret() {
   mlir::Operation *grad = findContainer(scheduled, "grad");
   for (Inputs &one : inputs) {
-    Status status =
-        objective(original, one, values.emplace_back(), /*equations=*/true);
+    Status status = objective(*subject.oracle, one, values.emplace_back(),
+                              /*equations=*/true);
     if (status.failed()) {
       fail("an example of the batch: " + status.text());
       return false;

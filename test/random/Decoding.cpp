@@ -21,10 +21,9 @@ namespace {
 
 class DecoderCheck {
 public:
-  DecoderCheck(const Subject &subject, mlir::ModuleOp original,
-               mlir::ModuleOp scheduled, Failures &failures,
-               Statistics &statistics)
-      : subject(subject), spec(*subject.spec), original(original),
+  DecoderCheck(const Subject &subject, mlir::ModuleOp scheduled,
+               Failures &failures, Statistics &statistics)
+      : subject(subject), spec(*subject.spec),
         decoder(findContainer(scheduled, "decode")), example(subject.example),
         failures(failures), statistics(statistics) {
     example.seed.reset(); // no dropout
@@ -71,7 +70,6 @@ private:
 
   const Subject &subject;
   const Spec &spec;
-  mlir::ModuleOp original;
   mlir::Operation *decoder;
   Inputs example, given;
   Failures &failures;
@@ -96,7 +94,7 @@ double DecoderCheck::fullLogp(const Arrays &outputs, int64_t steps) {
       inputs.lengths[data->extents[0]] = Length::of(steps);
   }
   Arrays result;
-  Status status = objective(original, inputs, result, false);
+  Status status = objective(*subject.oracle, inputs, result, false);
   return status.failed() ? std::nan("") : result["logp"].values[0];
 }
 
@@ -295,8 +293,7 @@ void DecoderCheck::run() {
 }
 
 void fovea::random::checkDecoder(const Subject &subject,
-                                 mlir::ModuleOp original,
                                  mlir::ModuleOp scheduled, Failures &failures,
                                  Statistics &statistics) {
-  DecoderCheck(subject, original, scheduled, failures, statistics).run();
+  DecoderCheck(subject, scheduled, failures, statistics).run();
 }

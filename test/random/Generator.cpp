@@ -42,6 +42,8 @@ private:
   void penalty();
   void partial();
   void severalFactors();
+  void unobserved();
+  bool hidden();
   void options();
   /// Outputs that are places in a source: false when there is none.
   bool pointer();
@@ -452,7 +454,25 @@ void Writer::decoder() {
     decodeOptions.push_back("longest = 4");
 }
 
+/// Sometimes data of hidden values in the place of a label, drawn with numbers
+/// of its own.
+bool Writer::hidden() {
+  Rng rest = random;
+  random = Rng(seed, 14);
+  bool isHidden = random.chance(0.4);
+  if (isHidden) {
+    Place place{newLength()};
+    string x = fresh("x");
+    declare(x, "real", SpecData::Real, {place.extent});
+    hiddenChain(place, x);
+  }
+  random = rest;
+  return isHidden;
+}
+
 void Writer::label() {
+  if (hidden())
+    return;
   begin("label");
   Context none;
   string width, features = anyVec(none, width, 2);
@@ -529,6 +549,21 @@ void Writer::severalFactors() {
   random = rest;
 }
 
+/// The same, for choices that nobody observes.
+void Writer::unobserved() {
+  Rng rest = random;
+  random = Rng(seed, 13);
+  if (random.chance(0.35)) {
+    Place place{newLength()};
+    string x = fresh("x");
+    declare(x, "real", SpecData::Real, {place.extent});
+    for (int64_t count = random.between(1, 2); count > 0; --count)
+      latents(place, x);
+  }
+  trainOptions.insert(trainOptions.end(), estimators.begin(), estimators.end());
+  random = rest;
+}
+
 void Writer::options() {
   if (random.chance(0.6))
     trainOptions.push_back(random.chance(0.5) ? "average = token"
@@ -588,6 +623,7 @@ Spec Writer::write() {
     penalty();
   partial();
   severalFactors();
+  unobserved();
   options();
 
   string &text = spec.text;

@@ -23,7 +23,7 @@ using fovea::runtime::Status;
 namespace {
 struct Line {
   const Subject &subject;
-  mlir::ModuleOp original;
+  mlir::ModuleOp oracle;
   const Inputs &example;
   Arrays direction;
   bool failed = false;
@@ -37,33 +37,44 @@ struct Line {
     Inputs inputs = example;
     inputs.parameters = &moved;
     Arrays outputs;
-    Status status = objective(original, inputs, outputs, false);
+    Status status = objective(oracle, inputs, outputs, false);
     failed |= status.failed();
     if (failed)
       return 0;
-    return nllSeed * outputs["nll"].values[0] +
-           penaltySeed * outputs["penalty"].values[0];
+    return nllSeed * termOf(outputs, "nll") +
+           penaltySeed * termOf(outputs, "penalty");
+  }
+  /// What an estimator differentiates is not what is reported.
+  static double termOf(const Arrays &outputs, const std::string &name) {
+    auto surrogate = outputs.find("surrogate." + name);
+    return (surrogate == outputs.end() ? outputs.at(name) : surrogate->second)
+        .values[0];
   }
   double slope(double step) { return (at(step) - at(-step)) / (2 * step); }
 };
 } // namespace
 
-/// `@training` of `original` with the results of its stops as data, which are
-/// added to `inputs`.
+/// The oracle with the results of its stops as data, which are added to
+/// `inputs`. Null where one is a part of a larger expression, as that of
+/// `straight_through` is: its gradient is no difference of anything.
 static mlir::OwningOpRef<mlir::ModuleOp>
-withFrozenStops(const Subject &subject, mlir::ModuleOp original, Inputs &inputs,
-                Failures &failures) {
+withFrozenStops(const Subject &subject, Inputs &inputs, Failures &failures) {
+  mlir::ModuleOp oracle = subject.oracle.get();
   mlir::OwningOpRef<mlir::ModuleOp> module(
-      cast<mlir::ModuleOp>(original->clone()));
-  mlir::Operation *training = findContainer(*module, "training");
+      cast<mlir::ModuleOp>(oracle->clone()));
+  mlir::Operation *system = systemOf(*module);
   llvm::SmallVector<fovea::attn::ComputeOp> stops;
-  training->walk([&](fovea::attn::ComputeOp op) {
+  size_t numStops = 0;
+  system->walk([&](fovea::attn::StopOp) { ++numStops; });
+  system->walk([&](fovea::attn::ComputeOp op) {
     if (op.getYielded().getDefiningOp<fovea::attn::StopOp>())
       stops.push_back(op);
   });
+  if (stops.size() < numStops)
+    return nullptr;
   if (stops.empty())
     return module;
-  auto builder = mlir::OpBuilder::atBlockEnd(&training->getRegion(0).front());
+  auto builder = mlir::OpBuilder::atBlockEnd(&system->getRegion(0).front());
   llvm::SmallVector<fovea::attn::EquationOp> equations;
   auto nameOf = [&](size_t number) {
     return builder.getStringAttr("stop." + std::to_string(number));
@@ -114,14 +125,15 @@ static Arrays randomDirection(const Arrays &parameters, int64_t number,
 }
 
 void fovea::random::checkGradients(const Subject &subject,
-                                   mlir::ModuleOp original,
                                    const Arrays &gradients, Failures &failures,
                                    Statistics &statistics) {
   if (subject.parameters.empty())
     return;
   Inputs example = subject.example;
   mlir::OwningOpRef<mlir::ModuleOp> frozen =
-      withFrozenStops(subject, original, example, failures);
+      withFrozenStops(subject, example, failures);
+  if (!frozen)
+    return;
   Rng random(subject.seed, 4);
   int64_t judged = 0;
   for (int64_t number = 0; number < 6; ++number) {

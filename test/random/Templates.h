@@ -63,6 +63,17 @@ protected:
   void bilinearForm(Place place, const std::string &data);
   void filteredState(Place place, const std::string &data);
 
+  // Choices that nobody observes, of numbers along a place (Latents.cpp); what
+  // training does with each is one of `estimators`.
+  void latents(Place place, const std::string &data);
+  void hiddenChain(Place place, const std::string &data);
+  void drawnCategories(Place place, const std::string &data);
+  void oneCategory(Place place, const std::string &data);
+  void drawnBits(Place place, const std::string &data);
+  void drawnNumbers(Place place, const std::string &data);
+  std::string estimator(llvm::ArrayRef<const char *> mayBe);
+  std::vector<std::string> estimators;
+
   Context at(const Place &place);
   /// The left side over the context's indices; states ranges that nothing
   /// gives, and some others.
