@@ -53,9 +53,9 @@ struct Peak {
   int64_t operations = 0;
 };
 
-/// What runs on a device, as LLVM IR, as its bytes in a file, or as `--emit`
-/// calls its assembly.
-enum class DeviceText { LLVM, Bitcode, Assembly };
+/// What runs on a device, as LLVM IR, as its bytes in a file, as `--emit` calls
+/// its assembly, or as machine code.
+enum class DeviceText { LLVM, Bitcode, Assembly, MachineCode };
 
 class Backend {
 public:
@@ -73,6 +73,8 @@ public:
   /// What runs the functions of programs: the target itself, or the host of a
   /// device, which runs kernels.
   virtual Target host(const Target &target) const { return target; }
+  /// Whether it multiplies factors that are rounded to bf16.
+  virtual bool roundsFactors() const { return false; }
   /// What `--emit` calls its assembly.
   virtual llvm::StringRef assembly() const { return "asm"; }
 
@@ -96,9 +98,10 @@ public:
     llvm_unreachable("only what has a device has its text");
   }
   /// Makes of the kernels of all programs what is compiled for the host, where
-  /// that is not the target.
-  virtual llvm::Error finish(mlir::ModuleOp kernels,
-                             const Target &target) const {
+  /// that is not the target. `isShipped`: it is for other machines, and worth
+  /// what saves them time.
+  virtual llvm::Error finish(mlir::ModuleOp kernels, const Target &target,
+                             bool isShipped) const {
     return llvm::Error::success();
   }
 

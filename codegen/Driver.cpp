@@ -6,6 +6,7 @@
 #include "codegen/native/Lower.h"
 #include "codegen/native/ObjectCache.h"
 #include "codegen/native/Split.h"
+#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "runtime/device/Launch.h"
@@ -43,6 +44,10 @@ Status Driver::create(Location location, const DriverOptions &options,
   llvm::Expected<Target> target = (*backend)->target(options.target);
   if (!target)
     return failure(target.takeError());
+  if (options.roundsFactors && !(*backend)->roundsFactors())
+    return Status::error("the target '" + options.target +
+                         "' has no matrix products in bf16; '--target cuda' "
+                         "has, and '--precision f32' does without");
   loadKernelDialects(*location.getContext());
   result.reset(new Driver(location, options, **backend, std::move(*target)));
   return Status::success();
@@ -83,10 +88,29 @@ Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
       limit.batch, limit.bytes / megabyte));
 }
 
+/// That the target rounds factors where the program says so.
+static LogicalResult verifyPrecision(attn::ProgramOp program,
+                                     const Backend &backend,
+                                     const EmitOptions &emit) {
+  bool canRound = backend.roundsFactors() && emit.real.isF32();
+  WalkResult walk = program.walk([&](attn::ComputeOp op) {
+    if (canRound || !attn::precisionOf(op))
+      return WalkResult::advance();
+    op.emitError() << "has factors in " << attn::precisionOf(op)
+                   << ", which the machine does not multiply where it computes"
+                   << " in " << emit.real;
+    return WalkResult::interrupt();
+  });
+  return mlir::failure(walk.wasInterrupted());
+}
+
 LogicalResult Driver::emitProgram(attn::ProgramOp program,
                                   runtime::Program &description) {
+  if (options.roundsFactors)
+    attn::setPrecision(program, BFloat16Type::get(program.getContext()));
   if (failed(attn::placeArrays(program,
-                               backend.machineOf(emit.target, emit.real))))
+                               backend.machineOf(emit.target, emit.real))) ||
+      failed(verifyPrecision(program, backend, emit)))
     return mlir::failure();
   return backend.emitProgram(program, *module, emit, description);
 }
@@ -128,7 +152,12 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
   if (backend.host(emit.target) != emit.target) {
     auto code = backend.textOfDevice(*module, emit.target,
                                      text == Text::LLVM ? DeviceText::LLVM
-                                                        : DeviceText::Assembly);
+                                     : text == Text::Assembly
+                                         ? DeviceText::Assembly
+                                         : DeviceText::MachineCode);
+    // The machine lacks what makes it.
+    if (!code && text == Text::MachineCode)
+      return Status::machine(llvm::toString(code.takeError()));
     if (!code)
       return failure(code.takeError());
     stream << *code;
@@ -156,7 +185,8 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
 }
 
 Status Driver::compile(Objects &objects) {
-  if (llvm::Error error = backend.finish(*module, emit.target))
+  if (llvm::Error error =
+          backend.finish(*module, emit.target, options.isShipped))
     return failure(std::move(error));
   CompileOptions compile;
   compile.optimisation = options.optimisation;

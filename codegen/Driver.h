@@ -32,11 +32,16 @@ struct DriverOptions {
   /// As Backend.h knows it.
   std::string target = "native";
   bool isDouble = false;
+  /// The factors of matrix products may be rounded to bf16, by a target that
+  /// can (passes/kernels/ChoosePrecision.cpp).
+  bool roundsFactors = false;
   /// Parameters of programs are packed by a function of their own; those of a
   /// decoder always are.
   bool prepares = false;
   /// What is read or timed keeps its names.
   bool keepsNames = false;
+  /// It goes into a library or program.
+  bool isShipped = false;
   /// Where kernels are listed as they are emitted; they keep their names then.
   std::vector<KernelNote> *notes = nullptr;
   /// How much the arrays of a program may take; what exceeds it is computed
@@ -78,8 +83,9 @@ public:
   mlir::ModuleOp kernels() { return *module; }
 
   /// Prints the kernels, or what becomes of them: the last thing to do. Of a
-  /// target with a device LLVM IR and assembly are the device's.
-  enum class Text { Kernels, LLVM, Assembly };
+  /// target with a device LLVM IR and assembly are the device's, and there is
+  /// machine code of it.
+  enum class Text { Kernels, LLVM, Assembly, MachineCode };
   runtime::Status print(Text text, llvm::raw_ostream &stream);
   /// Compiles the kernels: the last thing to do.
   runtime::Status compile(Objects &objects);

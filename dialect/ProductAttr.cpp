@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/MemoryAttrs.h"
+#include "dialect/Precision.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -221,6 +222,8 @@ static bool hasRuns(ReadOp read, ComputeOp op, unsigned run) {
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute named) {
   auto product = dyn_cast<ProductAttr>(named.getValue());
+  if (!product && failed(verifyPrecision(op, named)))
+    return failure();
   if (!product)
     return verifyLocation(op, named);
   auto compute = dyn_cast<ComputeOp>(op);

@@ -39,6 +39,7 @@ struct Arguments {
   std::vector<std::string> vocabularies;
   std::optional<uint64_t> seed;
   std::string dtype = "f32";
+  std::string precision; // of the factors of products; empty: that of dtype
   std::string stopAfter;
   bool reference = false;
   int threads = 0; // 0: one per CPU

@@ -112,6 +112,8 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
 }
 
 void fovea::attn::formKernels(OpPassManager &programs) {
+  // Ahead of kernels that products are part of.
+  programs.addPass(createChoosePrecision());
   programs.addPass(createFormStrips());
   // Behind strips, which keep more out of memory.
   programs.addPass(createFormEpilogues());

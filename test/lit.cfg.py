@@ -18,7 +18,8 @@ mpirun is installed; %{openmpi} and %{mpich} start processes by it.
 the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 %{aarch64}.
 `emulator` holds where the emulator of a GPU is built; %{emulator} runs a command
-with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas}.
+with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
+in the toolkit %{toolkit}.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
@@ -98,6 +99,7 @@ assembler = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda
 if assembler:
     config.available_features.add("ptxas")
     config.substitutions.append(("%{ptxas}", assembler))
+    config.substitutions.append(("%{toolkit}", os.path.dirname(os.path.dirname(assembler))))
 
 # Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):

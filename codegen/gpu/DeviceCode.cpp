@@ -138,7 +138,10 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     if (!bytes)
       return bytes.takeError();
     result.assign(bytes->begin(), bytes->end());
+    break;
   }
+  case DeviceText::MachineCode:
+    llvm_unreachable("the toolkit makes it of the assembly");
   }
   return result;
 }

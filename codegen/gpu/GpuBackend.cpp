@@ -3,6 +3,7 @@
 #include "codegen/Backend.h"
 #include "codegen/gpu/DeviceCode.h"
 #include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/Toolkit.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
 
@@ -76,6 +77,7 @@ public:
     return target;
   }
   Target host(const Target &) const override { return Target::host(); }
+  bool roundsFactors() const override { return true; }
   StringRef assembly() const override { return "ptx"; }
 
   /// One thread computes one element, products are not packed, and nothing is
@@ -112,12 +114,18 @@ public:
   llvm::Expected<std::string> textOfDevice(ModuleOp kernels,
                                            const Target &target,
                                            DeviceText text) const override {
-    return deviceCode(kernels, target, text);
+    if (text != DeviceText::MachineCode)
+      return deviceCode(kernels, target, text);
+    auto ptx = deviceCode(kernels, target, DeviceText::Assembly);
+    return ptx ? makeCubin(*ptx, target.cpu) : std::move(ptx);
   }
-  llvm::Error finish(ModuleOp kernels, const Target &target) const override {
+  llvm::Error finish(ModuleOp kernels, const Target &target,
+                     bool isShipped) const override {
     auto image = deviceCode(kernels, target,
                             target.takesBitcode ? DeviceText::Bitcode
                                                 : DeviceText::Assembly);
+    if (image && isShipped && !target.takesBitcode)
+      image = addCubin(*image, target.cpu);
     if (!image)
       return image.takeError();
     embedDevice(kernels, *image);

@@ -69,16 +69,18 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
 }
 
 void GpuEmitter::launchTiles(
-    Operation *op, StringRef name, Value units,
+    Operation *op, Value units, const TileShape &shape,
     llvm::function_ref<void(KernelBuilder &, Value, Value)> body) {
   KernelBuilder kernel(op->getLoc(), module.getContext());
+  std::string name = cast<ComputeOp>(op).getLabel().value_or("").str();
+  name += shape.isRounded ? ".gemm.bf16" : ".gemm";
   func::FuncOp function =
       beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
-  memory = tileMemory(kernel, module, real);
+  memory = tileMemory(kernel, module, real, shape);
   kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
               [&](Value unit) { body(kernel, function.getArgument(0), unit); });
   kernel.create<func::ReturnOp>();
-  callKernel(function, units, tileThreads, 1);
+  callKernel(function, units, shape.threads, 1);
 }
 
 void GpuEmitter::emitStrips(KernelOp) {

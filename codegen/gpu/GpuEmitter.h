@@ -31,11 +31,13 @@ private:
   void emitProduct(attn::ComputeOp op, attn::RowsProduct product) override;
   void emitBatchedProduct(attn::ComputeOp op,
                           attn::ExampleProduct product) override;
+  bool emitScatter(attn::ComputeOp op) override;
   void emitStrips(attn::KernelOp kernel) override;
   void emitColumns(attn::KernelOp kernel) override;
 
-  /// A kernel of which a block does one unit after the other.
-  void launchTiles(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
+  /// A kernel of which a block does one unit, of some tiles, after the other.
+  void launchTiles(mlir::Operation *op, mlir::Value units,
+                   const TileShape &shape,
                    llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
                                            mlir::Value unit)>
                        body);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/GpuEmitter.h"
+#include "dialect/Precision.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -15,17 +16,27 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
+/// Large tiles read less of memory, and need rows and columns enough: a step of
+/// a loop has few rows.
+static TileShape shapeOf(ComputeOp op, int64_t columns) {
+  if (!precisionOf(op))
+    return {};
+  constexpr TileShape small{.side = 64, .threads = 128, .isRounded = true},
+      large{.side = 128, .threads = 256, .isRounded = true};
+  return columns < large.side || op->getParentOfType<ScanOp>() ? small : large;
+}
+
 void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   if (product.gathered)
     emitRunList(op, product);
   const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();
   ProductSize size = beginProduct(op, product);
-  int64_t across = llvm::divideCeil(product.columns(), tileSide);
-  Value units = main.mul(main.divUp(size.rows, main.number(tileSide)),
+  TileShape shape = shapeOf(op, product.columns());
+  int64_t across = llvm::divideCeil(product.columns(), shape.side);
+  Value units = main.mul(main.divUp(size.rows, main.number(shape.side)),
                          main.number(across));
-  std::string name = op.getLabel().value_or("").str() + ".gemm";
-  launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
+  launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
     auto sideOf = [&](const Storage &array, int64_t first) {
       return b.at(real, b.pointerSlot(frame, array.slot), first);
     };
@@ -33,12 +44,13 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     const Storage &right = storage.of(product.right.getArray());
     Tile tile;
     tile.memory = memory;
+    tile.shape = shape;
     tile.element = real;
     tile.terms = b.slot(frame, size.termsSlot);
     tile.rows = b.slot(frame, size.rowsSlot);
     tile.columns = b.number(product.columns());
-    tile.row = b.mul(b.div(unit, b.number(across)), b.number(tileSide));
-    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(tileSide));
+    tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.side));
+    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(shape.side));
     tile.a.base = sideOf(left, product.leftFirst);
     tile.a.along = b.number(isRows ? product.leftWidth : 1);
     tile.a.deep = b.number(isRows ? 1 : product.leftWidth);
@@ -70,8 +82,9 @@ Value GpuEmitter::largestExtent(Attribute extent) {
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
   // Tiles below one another are apart.
+  TileShape shape = shapeOf(op, /*columns=*/0);
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
-                           main.number(tileSide));
+                           main.number(shape.side));
   int tilesSlot = storage.description().numSlots++;
   main.setSlot(frame, tilesSlot, tiles);
   Value units = main.mul(rowsAround(op), main.mul(tiles, main.number(places)));
@@ -93,6 +106,7 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
     };
     Tile tile;
     tile.memory = memory;
+    tile.shape = shape;
     tile.element = real;
     tile.a = {.base = left.base,
               .along = left.along[product.m],
@@ -114,16 +128,16 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
     tile.columnsBefore = bound(opposite(product.columns.from));
     tile.columnsAfter = bound(product.columns.to);
     b.branch(b.less(row, tile.rows), [&] {
-      b.loop(b.number(0), tile.columns, b.number(tileSide), [&](Value column) {
-        tile.column = column;
-        emitTile(b, tile);
-      });
+      b.loop(b.number(0), tile.columns, b.number(shape.side),
+             [&](Value column) {
+               tile.column = column;
+               emitTile(b, tile);
+             });
     });
   };
-  std::string name = op.getLabel().value_or("").str() + ".gemm";
-  launchTiles(op, name, units, [&](KernelBuilder &b, Value frame, Value unit) {
+  launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
     Value tiles = b.slot(frame, tilesSlot), each = b.number(places);
-    Value row = b.mul(b.rem(unit, tiles), b.number(tileSide));
+    Value row = b.mul(b.rem(unit, tiles), b.number(shape.side));
     Value rest = b.div(unit, tiles);
     forRow(b, op, frame, b.div(rest, each), [&](const Place &place) {
       forProducts(

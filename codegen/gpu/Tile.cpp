@@ -9,38 +9,98 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
+static constexpr int64_t tileSide = TileShape().side,
+                         tileThreads = TileShape().threads, tileTerms = 16;
+
 /// Elements of a thread along each side.
 static constexpr int64_t own = 4, threadsAlong = tileSide / own;
 static_assert(threadsAlong * threadsAlong == tileThreads);
 
-static Value sharedMemory(KernelBuilder &kernel, ModuleOp module,
-                          StringRef name, Type element) {
-  std::string symbol =
-      "fovea_tile_" + name.str() + (element.isF64() ? "_f64" : "_f32");
+//===----------------------------------------------------------------------===//
+// What all tiles are made of
+//===----------------------------------------------------------------------===//
+
+Value fovea::codegen::sharedMemory(KernelBuilder &kernel, ModuleOp module,
+                                   StringRef name, Type element,
+                                   int64_t count) {
+  std::string symbol = "fovea_tile_" + name.str();
   constexpr unsigned shared = 3;
   if (!module.lookupSymbol(symbol)) {
     OpBuilder::InsertionGuard guard(kernel);
     kernel.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(element, tileSide * tileTerms);
+    auto type = LLVM::LLVMArrayType::get(element, count);
     kernel.create<LLVM::GlobalOp>(type, /*isConstant=*/false,
                                   LLVM::Linkage::Internal, symbol, Attribute(),
                                   /*alignment=*/16, shared);
   }
   auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), shared);
-  Value address = kernel.create<LLVM::AddressOfOp>(pointer, symbol);
-  return kernel.create<LLVM::AddrSpaceCastOp>(kernel.pointer(), address);
+  return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
 }
 
 TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
-                                      Type element) {
-  return {sharedMemory(kernel, module, "a", element),
-          sharedMemory(kernel, module, "b", element)};
+                                      Type element, const TileShape &shape) {
+  if (shape.isRounded)
+    return tensorTileMemory(kernel, module, shape);
+  auto memoryOf = [&](StringRef side) {
+    std::string name = side.str() + (element.isF64() ? "_f64" : "_f32");
+    Value address =
+        sharedMemory(kernel, module, name, element, tileSide * tileTerms);
+    return kernel.create<LLVM::AddrSpaceCastOp>(kernel.pointer(), address);
+  };
+  Value a = memoryOf("a"), b = memoryOf("b");
+  return {a, b};
 }
 
 static bool isOne(Value value) {
   APInt number;
   return matchPattern(value, m_ConstantInt(&number)) && number == 1;
 }
+
+bool TileSide::isDeep() const { return list ? !listsTerms : isOne(deep); }
+
+Value TileSide::element(KernelBuilder &b, Type type, Value at,
+                        Value term) const {
+  if (!list) {
+    Value place = b.add(b.mul(at, along), b.mul(term, deep));
+    return b.load(type, b.at(type, base, place));
+  }
+  Value row = listsTerms ? term : at, inRow = listsTerms ? at : term;
+  Value entry = b.mul(row, b.number(runs));
+  if (runs != 1) {
+    entry = b.add(entry, b.div(inRow, run));
+    inRow = b.rem(inRow, run);
+  }
+  Value start = b.load(b.i64(), b.at(b.i64(), list, entry));
+  return b.choose(
+      b.equal(start, b.number(nowhere)), [&] { return b.constant(type, 0); },
+      [&] { return b.load(type, b.at(type, base, b.add(start, inRow))); });
+}
+
+std::pair<Value, Value> Tile::range(KernelBuilder &b) const {
+  Value first = b.number(0), last = terms;
+  if (termsBefore)
+    first = b.max(first, b.sub(row, termsBefore));
+  if (termsAfter)
+    last = b.min(last, b.add(b.add(row, b.number(shape.side)), termsAfter));
+  return {first, last};
+}
+
+void Tile::store(KernelBuilder &b, Value sum, Value at, Value column) const {
+  b.branch(b.both(b.less(at, rows), b.less(column, columns)), [&] {
+    Value inBand;
+    if (columnsBefore)
+      inBand = b.both(inBand, b.atMost(b.sub(at, columnsBefore), column));
+    if (columnsAfter)
+      inBand = b.both(inBand, b.atMost(column, b.add(at, columnsAfter)));
+    if (inBand)
+      sum = b.select(inBand, sum, b.constant(element, 0));
+    b.store(sum, b.at(element, c, b.add(b.mul(at, cRow), column)));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Factors as they are
+//===----------------------------------------------------------------------===//
 
 namespace {
 struct TileEmitter {
@@ -53,38 +113,16 @@ struct TileEmitter {
 
   void fill(Value to, Value firstTerm, const TileSide &side, Value first,
             Value end);
-  Value element(const TileSide &side, Value at, Value term);
   Values multiply(Value terms, Value row, Value column, Values sums);
   void emit();
 };
 } // namespace
 
-/// The element of a side, which is there.
-Value TileEmitter::element(const TileSide &side, Value at, Value term) {
-  if (!side.list) {
-    Value place = b.add(b.mul(at, side.along), b.mul(term, side.deep));
-    return b.load(t.element, b.at(t.element, side.base, place));
-  }
-  Value row = side.listsTerms ? term : at, inRow = side.listsTerms ? at : term;
-  Value entry = b.mul(row, num(side.runs));
-  if (side.runs != 1) {
-    entry = b.add(entry, b.div(inRow, side.run));
-    inRow = b.rem(inRow, side.run);
-  }
-  Value start = b.load(b.i64(), b.at(b.i64(), side.list, entry));
-  return b.choose(
-      b.equal(start, num(nowhere)), [&] { return b.constant(t.element, 0); },
-      [&] {
-        return b.load(t.element,
-                      b.at(t.element, side.base, b.add(start, inRow)));
-      });
-}
-
 /// The elements of a side for some terms, zeros where there are none.
 /// Neighbouring threads read what lies side by side.
 void TileEmitter::fill(Value to, Value firstTerm, const TileSide &side,
                        Value first, Value end) {
-  bool isDeep = side.list ? !side.listsTerms : isOne(side.deep);
+  bool isDeep = side.isDeep();
   for (int64_t turn = 0; turn < tileSide * tileTerms / tileThreads; ++turn) {
     Value place = b.add(thread, num(turn * tileThreads));
     Value width = num(isDeep ? tileTerms : tileSide);
@@ -93,7 +131,7 @@ void TileEmitter::fill(Value to, Value firstTerm, const TileSide &side,
     Value at = b.add(first, along), deep = b.add(firstTerm, term);
     Value isThere = b.both(b.less(at, end), b.less(deep, t.terms));
     Value value = b.choose(
-        isThere, [&] { return element(side, at, deep); },
+        isThere, [&] { return side.element(b, t.element, at, deep); },
         [&] { return b.constant(t.element, 0); });
     b.store(value,
             b.at(t.element, to, b.add(b.mul(term, num(tileSide)), along)));
@@ -126,22 +164,8 @@ void TileEmitter::emit() {
   Value row = b.mul(b.div(thread, num(threadsAlong)), num(own));
   Value column = b.mul(b.rem(thread, num(threadsAlong)), num(own));
   Value firstRow = b.add(t.row, row), firstColumn = b.add(t.column, column);
-  auto isInside = [&](int64_t i, int64_t j) {
-    return b.both(b.less(b.add(firstRow, num(i)), t.rows),
-                  b.less(b.add(firstColumn, num(j)), t.columns));
-  };
-  auto address = [&](int64_t i, int64_t j) {
-    return b.at(t.element, t.c,
-                b.add(b.mul(b.add(firstRow, num(i)), t.cRow),
-                      b.add(firstColumn, num(j))));
-  };
   Values sums(own * own, b.constant(t.element, 0));
-  // Terms of which no row of the tile has any.
-  Value first = num(0), last = t.terms;
-  if (t.termsBefore)
-    first = b.max(first, b.sub(t.row, t.termsBefore));
-  if (t.termsAfter)
-    last = b.min(last, b.add(b.add(t.row, num(tileSide)), t.termsAfter));
+  auto [first, last] = t.range(b);
   sums = b.loop(first, last, num(tileTerms), sums,
                 [&](Value term, ValueRange sums) {
                   fill(t.memory.a, term, t.a, t.row, t.rows);
@@ -155,19 +179,12 @@ void TileEmitter::emit() {
                 });
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
-      b.branch(isInside(i, j), [&] {
-        Value sum = sums[i * own + j], inBand;
-        Value at = b.add(firstRow, num(i)), n = b.add(firstColumn, num(j));
-        if (t.columnsBefore)
-          inBand = b.both(inBand, b.atMost(b.sub(at, t.columnsBefore), n));
-        if (t.columnsAfter)
-          inBand = b.both(inBand, b.atMost(n, b.add(at, t.columnsAfter)));
-        if (inBand)
-          sum = b.select(inBand, sum, b.constant(t.element, 0));
-        b.store(sum, address(i, j));
-      });
+      t.store(b, sums[i * own + j], b.add(firstRow, num(i)),
+              b.add(firstColumn, num(j)));
 }
 
 void fovea::codegen::emitTile(KernelBuilder &kernel, const Tile &tile) {
+  if (tile.shape.isRounded)
+    return emitTensorTile(kernel, tile);
   TileEmitter{kernel, tile}.emit();
 }

@@ -1,9 +1,12 @@
 //===- Tile.h - a tile of a matrix product --------------------------------===//
 //
-// A block of threads computes 64 x 64 elements of C = A * B. It goes through
-// 16 terms of both sides at a time, in the memory that its threads share; each
-// thread has 4 x 4 elements, in registers. Every element is one chain of fused
-// multiply-adds over ascending terms, as on a CPU.
+// A block of threads computes a tile of C = A * B. It goes through some terms
+// of both sides at a time, in the memory that its threads share, and has the
+// sums in registers. Every sum is one chain over ascending terms.
+//
+// Of factors as they are, 256 threads compute 64 x 64 elements by fused
+// multiply-adds, as on a CPU: 16 terms at a time, 4 x 4 elements a thread. Of
+// factors that are rounded to bf16 see TensorTile.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +17,12 @@
 
 namespace fovea::codegen {
 
-constexpr int64_t tileSide = 64, tileTerms = 16, tileThreads = 256;
+/// Who computes a tile, of `side` rows and as many columns.
+struct TileShape {
+  int64_t side = 64, threads = 256;
+  /// Whether its factors are rounded to bf16.
+  bool isRounded = false;
+};
 
 /// One side of a product: element (row, term) of A, (column, term) of B, at
 /// base + row * along + term * deep; or, with a list, each row (or each term)
@@ -25,6 +33,12 @@ struct TileSide {
   bool listsTerms = false; // its rows are the terms
   int64_t runs = 1;
   mlir::Value run = nullptr; // the elements of one
+
+  /// Whether neighbours among the terms, not among the rows, lie side by side.
+  bool isDeep() const;
+  /// The element, which is there.
+  mlir::Value element(KernelBuilder &kernel, mlir::Type type, mlir::Value at,
+                      mlir::Value term) const;
 };
 
 /// Where the threads of a block share pieces of both sides.
@@ -32,10 +46,11 @@ struct TileMemory {
   mlir::Value a, b;
 };
 TileMemory tileMemory(KernelBuilder &kernel, mlir::ModuleOp module,
-                      mlir::Type element);
+                      mlir::Type element, const TileShape &shape);
 
 struct Tile {
   TileMemory memory;
+  TileShape shape;
   mlir::Type element;
   TileSide a, b;
   /// C[row, column] at c + row * cRow + column.
@@ -46,10 +61,25 @@ struct Tile {
   /// Where A is not zero: row - termsBefore <= term <= row + termsAfter; and C
   /// likewise, of columns. Null: no bound.
   mlir::Value termsBefore, termsAfter, columnsBefore, columnsAfter;
+
+  /// The first of the terms that any row of the tile has, and the one behind
+  /// the last.
+  std::pair<mlir::Value, mlir::Value> range(KernelBuilder &kernel) const;
+  /// Stores an element of C, if there is one.
+  void store(KernelBuilder &kernel, mlir::Value sum, mlir::Value at,
+             mlir::Value column) const;
 };
 
 /// All threads of the block come here.
 void emitTile(KernelBuilder &kernel, const Tile &tile);
+void emitTensorTile(KernelBuilder &kernel, const Tile &tile);
+
+/// Memory that the threads of a block share: its address, among such memory.
+mlir::Value sharedMemory(KernelBuilder &kernel, mlir::ModuleOp module,
+                         llvm::StringRef name, mlir::Type element,
+                         int64_t count);
+TileMemory tensorTileMemory(KernelBuilder &kernel, mlir::ModuleOp module,
+                            const TileShape &shape);
 
 } // namespace fovea::codegen
 

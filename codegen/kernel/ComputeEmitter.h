@@ -36,6 +36,12 @@ public:
   /// The parallel index whose elements can be given in ranges, or -1.
   int rangeIndex();
 
+  /// Of a sum over one index whose condition finds a row of the result: the row
+  /// that the term at that index is added to, or -1.
+  mlir::Value emitRowOfTerm(const Place &place, mlir::Value term);
+  /// Adds the term to its row.
+  void emitTerm(const Place &place, mlir::Value row, mlir::Value term);
+
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   /// What is done with the vector, or element, at the present indices.
@@ -60,6 +66,10 @@ private:
   mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
   void emitBlock(mlir::Value at, llvm::ArrayRef<mlir::Value> tails);
   void emitScatter();
+  using RowStep = llvm::function_ref<void(unsigned width, mlir::Value tail)>;
+  void overRow(unsigned number, RowStep emitAt);
+  void addToRow(mlir::Value row);
+  std::pair<mlir::Value, mlir::Value> rowOfTerm();
   void emitNormaliser();
   void emitZerosBelow(unsigned number);
   void emitCumulative();

@@ -367,6 +367,28 @@ KernelBuilder::loop(Value from, Value to, Value step, ValueRange inits,
   return Values(loop.getResults().begin(), loop.getResults().end());
 }
 
+Value KernelBuilder::repeatWhile(Value value,
+                                 function_ref<Value(Value)> condition,
+                                 function_ref<Value(Value)> body) {
+  auto build = [&](OpBuilder &inner, auto emit) {
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+    emit();
+  };
+  auto loop = scf::WhileOp::create(
+      *this, value.getType(), value,
+      [&](OpBuilder &inner, Location, ValueRange values) {
+        build(inner, [&] {
+          Value holds = condition(values[0]);
+          scf::ConditionOp::create(*this, holds, values);
+        });
+      },
+      [&](OpBuilder &inner, Location, ValueRange values) {
+        build(inner, [&] { scf::YieldOp::create(*this, body(values[0])); });
+      });
+  return loop.getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // Teams
 //===----------------------------------------------------------------------===//

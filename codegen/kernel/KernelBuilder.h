@@ -152,6 +152,9 @@ public:
   /// The same with values that each turn replaces; returns the last ones.
   Values loop(Value from, Value to, Value step, mlir::ValueRange inits,
               llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
+  /// while (condition(value)) value = body(value); returns the last one.
+  Value repeatWhile(Value value, llvm::function_ref<Value(Value)> condition,
+                    llvm::function_ref<Value(Value)> body);
   /// for (i = from; i < to; ++i) body(i), where each thread of the team does
   /// turns of its own, by itself. Turns do not depend on each other, unless by
   /// what the thread carries.

@@ -93,7 +93,7 @@ LogicalResult LaunchEmitter::emitOp(Operation &op) {
       emitProduct(compute, *product);
     else if (auto product = exampleProductOf(compute))
       emitBatchedProduct(compute, *product);
-    else
+    else if (!emitScatter(compute))
       emitCompute(compute, *unitsOf(compute));
     return success();
   }

@@ -47,6 +47,9 @@ protected:
   virtual void emitProduct(attn::ComputeOp op, attn::RowsProduct product) = 0;
   virtual void emitBatchedProduct(attn::ComputeOp op,
                                   attn::ExampleProduct product) = 0;
+  /// A sum whose place a condition finds, where the machine does it otherwise
+  /// than an equation; false: it does not.
+  virtual bool emitScatter(attn::ComputeOp op) { return false; }
   virtual void emitStrips(attn::KernelOp kernel) = 0;
   virtual void emitColumns(attn::KernelOp kernel) = 0;
   /// Packs the weights of the products in `op`, which stands in no loop: those

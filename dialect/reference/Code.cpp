@@ -1,8 +1,10 @@
 //===- Code.cpp - compiles and runs the bodies of computes ----------------===//
 
 #include "dialect/reference/Code.h"
+#include "dialect/Precision.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -172,6 +174,15 @@ Status Compiler::outside(Value value) {
   return Status::success();
 }
 
+/// What `attn.precision = bf16` makes of a factor, which is f32: to the nearest
+/// of 8 binary digits, to the even one of two.
+static Slot roundFactor(Slot factor, Slot, Slot, const char *&) {
+  auto bits = std::bit_cast<uint32_t>(static_cast<float>(factor.real));
+  if (std::isfinite(factor.real))
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
+  return {.real = std::bit_cast<float>(bits)};
+}
+
 Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
   ReadPlan plan;
   plan.op = op;
@@ -222,6 +233,17 @@ Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
   instruction.op = op;
   code.reads.push_back(std::move(plan));
   out.push_back(instruction);
+  auto compute = dyn_cast<attn::ComputeOp>(op->getParentOp());
+  bool isFactor = compute && attn::precisionOf(compute) &&
+                  op->getParentRegion() == &compute.getBody();
+  if (!isFactor)
+    return Status::success();
+  Instruction round{Instruction::Apply};
+  round.a = instruction.dest;
+  round.dest = define(op.getResult());
+  round.function = &roundFactor;
+  round.op = op;
+  out.push_back(round);
   return Status::success();
 }
 

@@ -2,6 +2,7 @@
 
 #include "driver/model/ChooseTarget.h"
 #include "codegen/Backend.h"
+#include "driver/model/Session.h"
 #include "runtime/device/Device.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,7 +39,26 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
     return badMachine;
   }
   if (!arguments.quiet)
-    llvm::errs() << "note: it runs on the CPU: " << status.text() << '\n';
+    llvm::errs() << "note: it runs on the CPU"
+                 << (arguments.precision == "bf16" ? ", in f32: " : ": ")
+                 << status.text() << '\n';
   arguments.cpu = "native";
+  arguments.precision.clear();
   return done;
+}
+
+int fovea::cli::checkPrecision(const Arguments &arguments) {
+  if (arguments.precision != "bf16")
+    return done;
+  if (arguments.dtype == "f64")
+    return wrongUsage("--precision bf16 excludes --dtype f64");
+  llvm::Expected<const codegen::Backend *> backend =
+      codegen::backendFor(arguments.cpu);
+  if (!backend)
+    return wrongUsage(llvm::toString(backend.takeError()));
+  if ((*backend)->roundsFactors())
+    return done;
+  return wrongUsage("--precision bf16 needs a GPU, as '--target cuda' says; "
+                    "the target '" +
+                    arguments.cpu + "' has no matrix products in bf16");
 }

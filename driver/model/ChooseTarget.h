@@ -12,6 +12,9 @@ namespace fovea::cli {
 /// an exit code.
 int chooseTarget(Arguments &arguments);
 
+/// Whether the target has what `--precision` asks for. Returns an exit code.
+int checkPrecision(const Arguments &arguments);
+
 } // namespace fovea::cli
 
 #endif // FOVEA_DRIVER_MODEL_CHOOSETARGET_H

@@ -322,6 +322,8 @@ bool Package::compile() {
   codegen::DriverOptions options;
   options.target = arguments.cpu;
   options.isDouble = description.isDouble;
+  options.isShipped = true;
+  options.roundsFactors = arguments.precision == "bf16";
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))

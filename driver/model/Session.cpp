@@ -4,6 +4,7 @@
 #include "codegen/Backend.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
+#include "dialect/Precision.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -241,6 +242,8 @@ bool Session::setMachine(Model &model) {
     return false;
   }
   machine->setTo(*model.module);
+  if (arguments.precision == "bf16")
+    attn::setPrecision(*model.module, BFloat16Type::get(&mlirContext));
   return true;
 }
 

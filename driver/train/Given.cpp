@@ -31,6 +31,7 @@ std::string fovea::cli::textOfGiven(const Arguments &arguments) {
                 {"metrics", arguments.metrics},
                 {"best_by", arguments.bestBy},
                 {"dtype", arguments.dtype},
+                {"precision", arguments.precision},
                 {"report_every", arguments.reportEvery}};
   auto add = [&](const char *key, const auto &value) {
     if (value)
@@ -84,7 +85,8 @@ bool fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
     take(given, "save_every", arguments.saveEvery);
     take(given, "patience", arguments.patience);
     for (auto [key, value] : {std::pair("best_by", &arguments.bestBy),
-                              std::pair("dtype", &arguments.dtype)})
+                              std::pair("dtype", &arguments.dtype),
+                              std::pair("precision", &arguments.precision)})
       if (auto found = given.find(key); found != given.end() &&
                                         found->is_string() &&
                                         (value->empty() || *value == "f32"))

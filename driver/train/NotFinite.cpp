@@ -24,6 +24,7 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
   std::unique_ptr<CompiledProgram> program;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
   options.target = arguments.cpu;
   if (!session.lower(*again, request) ||
       CompiledProgram::create(*again->module, "loss", options, program)

@@ -23,6 +23,7 @@ std::string fovea::cli::findOddTraining(const Identity &identity,
   own["report-every"] = std::to_string(arguments.reportEvery);
   own["seed"] = std::to_string(seed);
   own["dtype"] = arguments.dtype;
+  own["precision"] = arguments.precision;
   own["metric"] = llvm::join(arguments.metrics, ", ");
   own["shard-optimiser"] = arguments.shardsOptimiser ? "yes" : "no";
   return findOdd(own);

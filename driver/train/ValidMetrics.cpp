@@ -111,6 +111,7 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
   options.target = arguments.cpu;
   options.threads = arguments.threads;
   Programs programs(session, *made->model, request, options);

@@ -9,6 +9,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ChoosePrecision : Pass<"attn-choose-precision", "ProgramOp"> {
+  let summary = "the factors of large matrix products are rounded";
+  let description = [{
+    * In: a batched program whose products are named. `attn.precision = bf16`
+      says that its machine may round the factors of products.
+    * Out: the same program, in which the products that are rounded say so by
+      `attn.precision = bf16`: both factors to bf16, to the nearest and of two
+      to the even one, products and sums in f32.
+    * After: `attn-name-products`, and ahead of what forms kernels of products.
+    * Not: programs that do not say it; sums that are no products; products with
+      less than an instruction multiplies at once (16 terms, 8 columns, and 8
+      rows where they are no rows of examples), as far as that is a number.
+      Nothing depends on the batch.
+
+    Example:
+
+    ```mlir
+    %h = attn.compute (%i: "S", %n: 64) sum (%k: 32) { %x[%i, %k] * %w[%n, %k] } {attn.product = ..}
+
+    // becomes
+
+    %h = attn.compute .. {attn.precision = bf16, attn.product = ..}
+    ```
+  }];
+}
+
 def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
   let summary = "equations over the same rows are computed strip by strip";
   let description = [{

@@ -5,6 +5,7 @@
 #include "passes/batch/Batch.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
+#include "passes/memory/Scatters.h"
 #include "passes/memory/Storage.h"
 
 using namespace mlir;
@@ -175,6 +176,12 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
     return op.emitOpError()
            << "is a product whose " << what << " after the phase 'memory'";
   };
+  if (listsTerms(op)) {
+    if (!list || list.getKind() != LocationKind::list)
+      return op.emitOpError() << "adds its terms to rows without a list of "
+                                 "them after the phase 'memory'";
+    return begin(list, termListType(op), op);
+  }
   if (!product) {
     if (kernel && productOf(op) &&
         (!packed || packed.getKind() != LocationKind::room))

@@ -15,6 +15,7 @@
 #include "passes/batch/Batch.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
+#include "passes/memory/Scatters.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -229,6 +230,8 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 /// weights share it.
 void Placer::placeProduct(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
+  if (listsTerms(op))
+    op->setAttr(listName, next(LocationKind::list));
   if (!product)
     return;
   Value right = product->right.getArray();

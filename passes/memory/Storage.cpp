@@ -6,6 +6,7 @@
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
+#include "passes/memory/Scatters.h"
 
 #include <limits>
 
@@ -293,12 +294,11 @@ void StorageMap::addArray(Operation *op, int position) {
 void StorageMap::addProduct(ComputeOp op, int position) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
-  if (!product)
-    return;
   if (list && list.isMemory())
     memories[list.getNumber()] =
-        allocate(rowListType(op), /*perExample=*/true, op, position);
-  if (!packed)
+        allocate(product ? rowListType(op) : termListType(op),
+                 /*perExample=*/true, op, position);
+  if (!product || !packed)
     return;
   assert((product->kind != ProductKind::weights ||
           of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&

@@ -94,9 +94,17 @@ Status CudaDevice::open() {
   auto unusable = [](const std::string &why) {
     return Status::machine("there is no GPU that can be used: " + why);
   };
+  // What hides devices is the first thing to look at.
+  const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string none =
+      visible ? fmt::format("the driver shows none; 'CUDA_VISIBLE_DEVICES' is "
+                            "'{}'",
+                            visible)
+              : "the driver shows none";
+  constexpr int noDevice = 100;
   int version = 0, count = 0, device = 0;
   if (int error = driver.cuInit(0))
-    return unusable(text(error));
+    return unusable(error == noDevice ? none : text(error));
   driver.cuDriverGetVersion(&version);
   if (version < oldest)
     return Status::machine(
@@ -105,8 +113,7 @@ Status CudaDevice::open() {
   if (int error = driver.cuDeviceGetCount(&count))
     return unusable(text(error));
   if (count == 0)
-    return unusable("the driver shows none; 'CUDA_VISIBLE_DEVICES' may hide "
-                    "it");
+    return unusable(none);
   if (int error = driver.cuDeviceGet(&device, 0))
     return unusable(text(error));
   char name[256] = {};

@@ -88,6 +88,7 @@ void Machine::runFibers() {
     makecontext(&fiber.context, &Machine::enter, 0);
     fiber.state = State::Ready;
     fiber.access = {.block = block, .thread = thread};
+    fiber.numExchanges = 0;
   }
   bool isDone = false;
   while (!isDone && failure.empty()) {
@@ -125,9 +126,17 @@ bool Machine::release(uint32_t number) {
     }
     return true;
   }
+  uint32_t first = number / 32 * 32;
+  if (fiber.state == State::AtWarp) {
+    for (uint32_t other = first; other < first + 32; ++other)
+      if (other >= grid.threads || fibers[other].state != State::AtWarp)
+        return false;
+    for (uint32_t other = first; other < first + 32; ++other)
+      fibers[other].state = State::Ready;
+    return true;
+  }
   if (fiber.state != State::AtGroup)
     return false;
-  uint32_t first = number / 32 * 32;
   auto forGroup = [&](auto body) {
     for (uint32_t lane = 0; lane < 32; ++lane)
       if (fiber.mask >> lane & 1)
@@ -176,12 +185,30 @@ uint32_t Machine::shuffle(uint32_t mask, uint32_t value, uint32_t source) {
   return mask >> source & 1 ? fibers[first + source].given[turn] : 0xDEADBEEF;
 }
 
+Machine::Exchange Machine::exchange(const Fragment &own) {
+  Fiber &fiber = fibers[current];
+  Exchange result;
+  result.machine = this;
+  result.first = warpFirst();
+  result.turn = fiber.numExchanges++ % 2;
+  fiber.fragments[result.turn] = own;
+  stopAt(State::AtWarp);
+  return result;
+}
+
+const Fragment &Machine::Exchange::of(uint32_t lane) const {
+  return machine->fibers[first + lane].fragments[turn];
+}
+
 void Machine::touch(const char *address, size_t bytes, bool writes) {
   const Access &access = isFiber ? fibers[current].access : alone;
   std::string wrong = memory.access(address, bytes, writes, access);
-  if (wrong.empty())
-    return;
-  blame(wrong);
+  if (!wrong.empty())
+    fail(wrong);
+}
+
+void Machine::fail(const std::string &what) {
+  blame(what);
   // What is not there cannot be touched: the thread ends here.
   if (isFiber)
     stopAt(State::Done);

@@ -28,6 +28,13 @@ struct Grid {
   uint32_t blocks = 1, threads = 1;
 };
 
+/// What a thread gives the others of its warp at an instruction that is all of
+/// theirs: words, or an address.
+struct Fragment {
+  uint32_t words[6] = {};
+  const char *address = nullptr;
+};
+
 /// What a thread reads of itself; kernels find it by its name.
 struct Registers {
   uint32_t tid = 0, ctaid = 0, ntid = 0, nctaid = 0;
@@ -45,6 +52,21 @@ public:
   void waitForGroup(uint32_t mask);
   uint32_t shuffle(uint32_t mask, uint32_t value, uint32_t source);
   void touch(const char *address, size_t bytes, bool writes);
+  /// All 32 threads of a warp come here, each with its own; `of` the number of
+  /// one has what that one gives. It orders no accesses of memory.
+  class Exchange {
+  public:
+    const Fragment &of(uint32_t lane) const;
+
+  private:
+    friend class Machine;
+    const Machine *machine;
+    uint32_t first, turn;
+  };
+  Exchange exchange(const Fragment &own);
+  uint32_t lane() const { return current % 32; }
+  /// What is wrong with this thread: it ends here.
+  void fail(const std::string &what);
 
   Memory memory;
   Registers registers;
@@ -54,7 +76,7 @@ public:
   bool isWatched = true;
 
 private:
-  enum class State { Ready, AtBlock, AtGroup, Done };
+  enum class State { Ready, AtBlock, AtGroup, AtWarp, Done };
   struct Fiber {
     ucontext_t context;
     std::vector<char> stack;
@@ -63,6 +85,8 @@ private:
     Access access;
     /// What it gives others; by turns, so that a fast one overwrites nothing.
     uint32_t given[2] = {0, 0};
+    Fragment fragments[2];
+    uint32_t numExchanges = 0;
   };
 
   static void enter();

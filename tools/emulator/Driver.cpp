@@ -5,12 +5,14 @@
 //
 //   FOVEA_EMULATOR_SCHEDULE    ascending, descending, or a number: shuffled so
 //   FOVEA_EMULATOR_PROCESSORS  how many there are: the size of grids
-//   FOVEA_EMULATOR_DEVICES     how many devices there are
+//   FOVEA_EMULATOR_DEVICES     how many devices there are; as of others,
+//                              CUDA_VISIBLE_DEVICES says which of them are seen
 //   FOVEA_EMULATOR_BYTES       what a device has
 //   FOVEA_EMULATOR_VERSION     of the driver, as 13000
 //   FOVEA_EMULATOR_CAPABILITY  of the device, as 75; 0: the emulator's own
 //   FOVEA_EMULATOR_BROKEN      1: the driver does not start
 //   FOVEA_EMULATOR_MANAGED     0: the device does not share memory
+//   FOVEA_EMULATOR_LOST        the launch at which the device is lost
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch
 //   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
 //   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
@@ -45,6 +47,23 @@ static int64_t totalBytes() {
   return numberOf("FOVEA_EMULATOR_BYTES", int64_t(1) << 33);
 }
 
+/// The devices ahead of the first in CUDA_VISIBLE_DEVICES that is none.
+static int64_t numDevices() {
+  int64_t all = numberOf("FOVEA_EMULATOR_DEVICES", 1);
+  const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!visible)
+    return all;
+  int64_t count = 0;
+  for (const char *rest = visible; *rest; ++count) {
+    char *end;
+    int64_t number = std::strtoll(rest, &end, 10);
+    if (end == rest || number < 0 || number >= all)
+      break;
+    rest = *end == ',' ? end + 1 : end;
+  }
+  return count;
+}
+
 /// What went wrong last; the driver has no sentences of its own.
 static std::string &lastError() {
   static std::string text;
@@ -65,6 +84,9 @@ static int answer(int code, const std::string &text) {
 EXPORT cuInit(unsigned) {
   if (numberOf("FOVEA_EMULATOR_BROKEN", 0) != 0)
     return answer(notInitialized, "the driver does not start");
+  // As the driver does where it is told of none.
+  if (numDevices() == 0 && std::getenv("CUDA_VISIBLE_DEVICES"))
+    return answer(noDevice, "no CUDA-capable device is detected");
   Machine &own = machine();
   const char *schedule = std::getenv("FOVEA_EMULATOR_SCHEDULE");
   std::string_view name = schedule ? schedule : "ascending";
@@ -86,7 +108,7 @@ EXPORT cuDriverGetVersion(int *version) {
   return 0;
 }
 EXPORT cuDeviceGetCount(int *count) {
-  *count = static_cast<int>(numberOf("FOVEA_EMULATOR_DEVICES", 1));
+  *count = static_cast<int>(numDevices());
   return 0;
 }
 EXPORT cuDeviceGet(int *device, int number) {
@@ -180,6 +202,9 @@ EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
                       unsigned threads, unsigned, unsigned, unsigned, void *,
                       void **parameters, void **) {
   std::lock_guard lock(mutex);
+  static int64_t numLaunches = 0;
+  if (numLaunches++ == numberOf("FOVEA_EMULATOR_LOST", -1))
+    hasFailed = answer(launchFailed, "the device is lost") != 0;
   if (hasFailed)
     return launchFailed;
   const auto &kernel = *static_cast<Kernel *>(function);

@@ -130,14 +130,23 @@ std::string Memory::access(const char *address, size_t bytes, bool writes,
   const char *verb = writes ? "writes" : "reads";
   if (found == regions.end())
     return fmt::format("{} {} bytes where no memory is", verb, bytes);
-  const Region &region = found->second;
+  Region &region = found->second;
   size_t at = address - found->first;
   if (at + bytes > region.bytes)
     return fmt::format("{} bytes {} to {} of {} that has {}", verb, at,
                        at + bytes - 1, region.name, region.bytes);
-  if (!region.shadows)
-    return "";
-  // Whoever touches an element touches its first byte.
+  // Whoever touches a number touches the first byte of it, or of its halves.
+  constexpr size_t word = 4;
+  std::string wrong;
+  for (size_t part = 0; region.shadows && part < bytes && wrong.empty();
+       part += word)
+    wrong = accessWord(region, at + part, writes, now);
+  return wrong;
+}
+
+std::string Memory::accessWord(Region &region, size_t at, bool writes,
+                               const Access &now) {
+  const char *verb = writes ? "writes" : "reads";
   Shadow &shadow = region.shadows[at];
   bool isOther = region.isOfBlock &&
                  ((shadow.isWritten && shadow.writer.block != now.block) ||

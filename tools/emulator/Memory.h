@@ -65,6 +65,8 @@ private:
   using Regions = std::map<const char *, Region>;
 
   void insert(const char *address, Region region);
+  std::string accessWord(Region &region, size_t at, bool writes,
+                         const Access &access);
   Regions::iterator find(const char *address);
   Regions regions;
   Regions::iterator recent = regions.end();

@@ -4,6 +4,7 @@
 #include "tools/emulator/Block.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -11,6 +12,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"
+
+#include <cmath>
 
 using namespace llvm;
 using namespace fovea::emulator;
@@ -35,6 +38,73 @@ static uint32_t shuffleIndex(uint32_t mask, uint32_t value, uint32_t number,
   uint32_t lane = machine().registers.tid % 32, segment = c >> 8 & 31;
   return machine().shuffle(mask, value, (lane & segment) | (number & ~segment));
 }
+/// Two numbers as bf16, to the nearest and of two to the even one.
+static uint32_t roundPair(float high, float low) {
+  auto round = [](float value) {
+    auto bits = bit_cast<uint32_t>(value);
+    if (std::isnan(value))
+      return uint32_t(0x7FFF);
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  };
+  return round(high) << 16 | round(low);
+}
+
+/// Rows of four matrices of 8 x 8 halves of words, of which each thread has the
+/// address of one.
+static void loadMatrices(uint32_t *result, const char *address,
+                         bool transposes) {
+  Machine &own = machine();
+  if (reinterpret_cast<uintptr_t>(address) % 16 != 0)
+    own.fail("reads a row of a matrix at an address that 16 does not divide");
+  Machine::Exchange all = own.exchange({.address = address});
+  uint32_t row = own.lane() / 4, pair = own.lane() % 4;
+  auto word = [&](const char *from) {
+    own.touch(from, 4, false);
+    return support::endian::read32le(from);
+  };
+  auto element = [&](uint32_t matrix, uint32_t row, uint32_t column) {
+    uint32_t both = word(all.of(8 * matrix + row).address + column / 2 * 4);
+    return column % 2 ? both >> 16 : both & 0xFFFF;
+  };
+  for (uint32_t matrix = 0; matrix < 4; ++matrix)
+    result[matrix] = transposes
+                         ? element(matrix, 2 * pair, row) |
+                               element(matrix, 2 * pair + 1, row) << 16
+                         : word(all.of(8 * matrix + row).address + 4 * pair);
+}
+static void loadRows(uint32_t *result, const char *address) {
+  loadMatrices(result, address, false);
+}
+static void loadColumns(uint32_t *result, const char *address) {
+  loadMatrices(result, address, true);
+}
+
+/// mma.sync.m16n8k16 of bf16: 16 x 16 times 16 x 8. Which thread has what is
+/// said by the manual of PTX; in which order terms are added is not. Here it is
+/// ascending, and each multiply-add rounds once.
+static void multiplyMatrices(float *result, uint32_t a0, uint32_t a1,
+                             uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                             float c0, float c1, float c2, float c3) {
+  Machine &own = machine();
+  Machine::Exchange all = own.exchange({.words = {a0, a1, a2, a3, b0, b1}});
+  auto half = [](uint32_t word, uint32_t number) {
+    return bit_cast<float>(number % 2 ? word & 0xFFFF0000 : word << 16);
+  };
+  const float sums[] = {c0, c1, c2, c3};
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t row = own.lane() / 4, below = i / 2;
+    uint32_t column = own.lane() % 4 * 2 + i % 2;
+    float sum = sums[i];
+    for (uint32_t term = 0; term < 16; ++term) {
+      uint32_t pair = term % 8 / 2, late = term / 8;
+      float left = half(all.of(4 * row + pair).words[below + 2 * late], term);
+      float right = half(all.of(4 * column + pair).words[4 + late], term);
+      sum = std::fma(left, right, sum);
+    }
+    result[i] = sum;
+  }
+}
+
 static void touchRead(const char *address, uint64_t bytes) {
   machine().touch(address, bytes, false);
 }
@@ -43,23 +113,36 @@ static void touchWrite(const char *address, uint64_t bytes) {
 }
 
 namespace {
+/// How a function here gives what the intrinsic gives: as that does, as the
+/// word of the same bits, or to an address that is its first argument.
+enum class Gives { Same, Word, Address };
+
 struct Replacement {
-  StringLiteral intrinsic, symbol;
+  StringLiteral intrinsic;
   void *function;
   bool waits;
+  Gives gives = Gives::Same;
 };
 } // namespace
 
 static ArrayRef<Replacement> replacements() {
   static const Replacement all[] = {
-      {"llvm.nvvm.barrier.cta.sync.aligned.all", "fovea_wait_block",
+      {"llvm.nvvm.barrier.cta.sync.aligned.all",
        reinterpret_cast<void *>(&waitForBlock), true},
-      {"llvm.nvvm.bar.warp.sync", "fovea_wait_group",
-       reinterpret_cast<void *>(&waitForGroup), true},
-      {"llvm.nvvm.shfl.sync.down.i32", "fovea_shuffle_down",
-       reinterpret_cast<void *>(&shuffleDown), true},
-      {"llvm.nvvm.shfl.sync.idx.i32", "fovea_shuffle_index",
-       reinterpret_cast<void *>(&shuffleIndex), true}};
+      {"llvm.nvvm.bar.warp.sync", reinterpret_cast<void *>(&waitForGroup),
+       true},
+      {"llvm.nvvm.shfl.sync.down.i32", reinterpret_cast<void *>(&shuffleDown),
+       true},
+      {"llvm.nvvm.shfl.sync.idx.i32", reinterpret_cast<void *>(&shuffleIndex),
+       true},
+      {"llvm.nvvm.ff2bf16x2.rn", reinterpret_cast<void *>(&roundPair), false,
+       Gives::Word},
+      {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3",
+       reinterpret_cast<void *>(&loadRows), true, Gives::Address},
+      {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3",
+       reinterpret_cast<void *>(&loadColumns), true, Gives::Address},
+      {"llvm.nvvm.mma.m16n8k16.row.col.bf16",
+       reinterpret_cast<void *>(&multiplyMatrices), true, Gives::Address}};
   return all;
 }
 
@@ -86,6 +169,42 @@ static Constant *addressOf(LLVMContext &context, void *memory) {
       PointerType::get(context, 0));
 }
 
+static void replaceCall(CallInst &call, const Replacement &by) {
+  LLVMContext &context = call.getContext();
+  Type *pointer = PointerType::get(context, 0), *result = call.getType();
+  IRBuilder<> builder(&call);
+  SmallVector<Value *> operands;
+  SmallVector<Type *> types;
+  auto add = [&](Value *operand) {
+    if (operand->getType()->isPointerTy())
+      operand = builder.CreateAddrSpaceCast(operand, pointer);
+    operands.push_back(operand);
+    types.push_back(operand->getType());
+  };
+  Value *place = nullptr;
+  if (by.gives == Gives::Address) {
+    BasicBlock &entry = call.getFunction()->getEntryBlock();
+    place = new AllocaInst(result, 0, "", entry.begin());
+    add(place);
+  }
+  for (Value *operand : call.args())
+    add(operand);
+  Type *given = by.gives == Gives::Same   ? result
+                : by.gives == Gives::Word ? Type::getInt32Ty(context)
+                                          : Type::getVoidTy(context);
+  Value *value =
+      builder.CreateCall(FunctionType::get(given, types, /*isVarArg=*/false),
+                         addressOf(context, by.function), operands);
+  if (by.gives == Gives::Word)
+    value = builder.CreateBitCast(value, result);
+  // As registers are read: nobody asks about it.
+  if (place)
+    value = builder.CreateLoad(result, place, /*isVolatile=*/true);
+  if (!result->isVoidTy())
+    call.replaceAllUsesWith(value);
+  call.eraseFromParent();
+}
+
 static Error replaceIntrinsic(Function &intrinsic,
                               DenseSet<Function *> &waiting) {
   LLVMContext &context = intrinsic.getContext();
@@ -110,9 +229,8 @@ static Error replaceIntrinsic(Function &intrinsic,
     if (each.waits)
       for (User *user : intrinsic.users())
         waiting.insert(cast<CallInst>(user)->getFunction());
-    intrinsic.replaceAllUsesWith(addressOf(context, each.function));
     for (User *user : make_early_inc_range(intrinsic.users()))
-      cast<CallInst>(user)->setCalledOperand(addressOf(context, each.function));
+      replaceCall(*cast<CallInst>(user), each);
     intrinsic.eraseFromParent();
     return Error::success();
   }

@@ -249,6 +249,7 @@ private:
 CompiledOptions Bench::options() const {
   CompiledOptions result;
   result.isDouble = arguments.dtype == "f64";
+  result.roundsFactors = arguments.precision == "bf16";
   result.target = arguments.cpu;
   result.perf = arguments.perf;
   result.threads = arguments.threads;
@@ -301,24 +302,28 @@ void Bench::report(const Model &model, const std::string &entry,
   int64_t examples = arguments.batch.value_or(1);
   fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
              "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
-             model.name, entry, examples, arguments.dtype, threads,
+             model.name, entry, examples,
+             arguments.precision == "bf16" ? "bf16" : arguments.dtype, threads,
              timing.median * 1e3, timing.smallest * 1e3, timing.spread * 1e3,
              timing.runs, ready, bytes >> 20);
-  reports.push_back({{"model", model.name},
-                     {"entry", entry},
-                     {"batch", examples},
-                     {"dtype", arguments.dtype},
-                     {"threads", threads},
-                     {"median_ms", timing.median * 1e3},
-                     {"smallest_ms", timing.smallest * 1e3},
-                     {"spread_ms", timing.spread * 1e3},
-                     {"first_ms", timing.first * 1e3},
-                     {"runs", timing.runs},
-                     {"ready_s", ready},
-                     {"cached", isKept},
-                     {"started_s", timing.started},
-                     {"max_rss_bytes", mostResidentBytes()},
-                     {"arena_bytes", bytes}});
+  reports.push_back(
+      {{"model", model.name},
+       {"entry", entry},
+       {"batch", examples},
+       {"dtype", arguments.dtype},
+       {"precision",
+        arguments.precision == "bf16" ? arguments.precision : arguments.dtype},
+       {"threads", threads},
+       {"median_ms", timing.median * 1e3},
+       {"smallest_ms", timing.smallest * 1e3},
+       {"spread_ms", timing.spread * 1e3},
+       {"first_ms", timing.first * 1e3},
+       {"runs", timing.runs},
+       {"ready_s", ready},
+       {"cached", isKept},
+       {"started_s", timing.started},
+       {"max_rss_bytes", mostResidentBytes()},
+       {"arena_bytes", bytes}});
 }
 
 /// The optimiser of the spec, with these weights.

@@ -58,7 +58,8 @@ static int printTree(const Arguments &arguments) {
 }
 
 static bool isCode(const std::string &emit) {
-  return llvm::is_contained({"plan", "kernels", "llvm", "asm", "ptx"}, emit);
+  return llvm::is_contained({"plan", "kernels", "llvm", "asm", "ptx", "cubin"},
+                            emit);
 }
 
 static int checkEmit(const Arguments &arguments) {
@@ -69,16 +70,18 @@ static int checkEmit(const Arguments &arguments) {
   if (!isCode(emit) && !isObject)
     return wrongUsage("'" + emit +
                       "' cannot be emitted; there are spec, ast, attn, mlir, "
-                      "plan, kernels, llvm, asm, ptx, obj, so and exe");
+                      "plan, kernels, llvm, asm, ptx, cubin, obj, so and exe");
   llvm::Expected<const codegen::Backend *> backend =
       codegen::backendFor(arguments.cpu);
   if (!backend)
     return wrongUsage(llvm::toString(backend.takeError()));
   llvm::StringRef assembly = (*backend)->assembly();
-  if ((emit == "asm" || emit == "ptx") && emit != assembly)
+  std::string code = assembly == "ptx" ? "ptx, cubin" : assembly.str();
+  bool isOfMachine = llvm::is_contained({"asm", "ptx", "cubin"}, emit);
+  if (isOfMachine && !llvm::StringRef(code).contains(emit))
     return wrongUsage("there is no '--emit " + emit + "' for the target '" +
                       arguments.cpu + "'; there are plan, kernels, llvm, " +
-                      assembly.str() + ", obj, so and exe");
+                      code + ", obj, so and exe");
   return done;
 }
 
@@ -180,6 +183,7 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
   codegen::DriverOptions options;
   options.target = arguments.cpu;
   options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
   options.keepsNames = true;
   std::unique_ptr<codegen::Driver> driver;
   if (Status status = codegen::Driver::create(module.getLoc(), options, driver);
@@ -206,6 +210,7 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
   using Text = codegen::Driver::Text;
   return driver->print(arguments.emit == "kernels" ? Text::Kernels
                        : arguments.emit == "llvm"  ? Text::LLVM
+                       : arguments.emit == "cubin" ? Text::MachineCode
                                                    : Text::Assembly,
                        stream);
 }

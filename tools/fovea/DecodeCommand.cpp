@@ -256,6 +256,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     execution.data.words = unknown.given;
     CompiledOptions compiledOptions;
     compiledOptions.isDouble = arguments.dtype == "f64";
+    compiledOptions.roundsFactors = arguments.precision == "bf16";
     compiledOptions.threads = arguments.threads;
     compiledOptions.target = arguments.cpu;
     programs = std::make_unique<Programs>(session, *execution.model, request,

@@ -69,6 +69,8 @@ static int runOnTarget(Arguments &arguments) {
   if (arguments.command != "compile")
     if (int code = chooseTarget(arguments); code != done)
       return code;
+  if (int code = checkPrecision(arguments); code != done)
+    return code;
   return runCommand(arguments);
 }
 

@@ -206,6 +206,7 @@ private:
     addDtype(command, "f32 or f64: what it computes in");
     addCpu(command);
     addDevice(command);
+    addPrecision(command);
     addQuiet(command);
   }
 
@@ -356,15 +357,17 @@ private:
             "spec: the text of the model, as weights or an ONNX "
             "file have it; ast: the parsed file; attn: what the front end "
             "gives; mlir (default): behind the phases; plan: the "
-            "arrays of one entry; kernels, llvm, asm: its code; "
+            "arrays of one entry; kernels, llvm, asm (of a GPU ptx, "
+            "cubin): its code; "
             "so: a shared library with a C header beside it; obj: "
             "the same as one object; exe: a program that reads "
             "lines and prints lines")
-        ->type_name(
-            "WHAT:{spec,ast,attn,mlir,plan,kernels,llvm,asm,so,obj,exe}");
+        ->type_name("WHAT:{spec,ast,attn,mlir,plan,kernels,llvm,asm,ptx,cubin,"
+                    "so,obj,exe}");
     addCpu(command);
     addTarget(command);
     addDtype(command);
+    addPrecision(command);
     command
         ->add_option("--entry", arguments.entries,
                      "what is wanted: loss, grad, train_step, get, encode, "
@@ -409,6 +412,7 @@ private:
     addDtype(command);
     addCpu(command);
     addDevice(command);
+    addPrecision(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");
     command

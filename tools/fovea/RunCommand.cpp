@@ -65,6 +65,7 @@ int fovea::cli::runRun(const Arguments &arguments) {
   } else {
     CompiledOptions options;
     options.isDouble = arguments.dtype == "f64";
+    options.roundsFactors = arguments.precision == "bf16";
     options.seed = arguments.seed;
     options.threads = arguments.threads;
     options.target = arguments.cpu;

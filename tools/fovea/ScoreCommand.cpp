@@ -27,6 +27,7 @@ evaluate(const Arguments &arguments, const Execution &execution,
                                results);
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
   options.threads = arguments.threads;
   options.target = arguments.cpu;
   CompiledBatch compiled(module, parameters, execution.examples, options);

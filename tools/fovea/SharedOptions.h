@@ -157,6 +157,15 @@ protected:
         ->excludes(command->get_option("--cpu"));
   }
 
+  void addPrecision(CLI::App *command) {
+    command
+        ->add_option("--precision", arguments.precision,
+                     "bf16: the factors of large matrix products are rounded "
+                     "to bf16, and their sums are in f32, on a GPU; f32: they "
+                     "are not")
+        ->check(CLI::IsMember({"f32", "bf16"}));
+  }
+
   /// What executes here does so on this machine's CPU or on its GPU.
   void addDevice(CLI::App *command) {
     command
@@ -192,6 +201,7 @@ protected:
                       "reference interpreter always computes in f64");
     addCpu(command);
     addDevice(command);
+    addPrecision(command);
     addStopAfter(command,
                  "interpret the IR behind this phase: " + phaseNames());
     addQuiet(command);

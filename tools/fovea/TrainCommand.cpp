@@ -359,6 +359,7 @@ bool TrainCommand::readAllData() {
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
   options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is

@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 
-# A processor has 65,536 registers: 64 let 1024 threads run at a time, 128 half
-# of them, which is enough for products, whose threads have much to do.
-MOST = {False: 64, True: 128}
+# A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
+# them, which is enough for products, whose threads have much to do. Of tiles in
+# bf16 two or more small ones, of 128 threads, run at a time, or a large one.
+MOST = {"kernels": 64, "products": 128, "small tiles in bf16": 192, "large tiles in bf16": 255}
 # A division of 64 bits is a call, across which a number or two are kept.
 SPILT = 16
 
@@ -24,20 +25,23 @@ def main(ptxas, work, architecture, ptx):
     assert done.returncode == 0, said
     assert not re.search(r"\b(error|warning)\b", said), said
     kernels = re.findall(
-        r"Compiling entry function '(\S+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?Used (\d+) registers",
-        said, re.DOTALL)
+        r"Compiling entry function '(\S+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?Used (\d+) registers"
+        r"(?:[^\n]*?(\d+) bytes smem)?", said, re.DOTALL)
     assert kernels, said
-    largest, counts = {False: 0, True: 0}, {False: 0, True: 0}
+    largest, counts = dict.fromkeys(MOST, 0), dict.fromkeys(MOST, 0)
     spilt = 0
-    for name, stores, loads, registers in kernels:
-        isProduct = "gemm" in name
+    for name, stores, loads, registers, shared in kernels:
+        family = "kernels" if "gemm" not in name else "products" if "bf16" not in name else \
+            "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
-        assert spilt <= SPILT, f"{name} spills {spilt} bytes"
-        assert int(registers) <= MOST[isProduct], f"{name} has {registers} registers"
-        counts[isProduct] += 1
-        largest[isProduct] = max(largest[isProduct], int(registers))
-    print(f"{counts[False]} kernels, {counts[True]} products: at most {largest[False]} and {largest[True]} registers, "
-          f"{spilt} bytes spilt")
+        assert max(int(stores), int(loads)) <= (0 if "bf16" in name else SPILT), f"{name} spills {spilt} bytes"
+        assert int(registers) <= MOST[family], f"{name} has {registers} registers"
+        counts[family] += 1
+        largest[family] = max(largest[family], int(registers))
+    print(f"{counts['kernels']} kernels, {counts['products']} products: at most {largest['kernels']} and "
+          f"{largest['products']} registers, {spilt} bytes spilt")
+    for family in list(MOST)[2:]:
+        print(f"{counts[family]} {family}: at most {largest[family]} registers")
 
 
 if __name__ == "__main__":

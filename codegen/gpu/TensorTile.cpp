@@ -1,0 +1,277 @@
+//===- TensorTile.cpp - a tile by tensor cores ----------------------------===//
+//
+// Factors are rounded to bf16 when they come into the memory of the block, 32
+// terms at a time, while the 32 before are multiplied: there are two pieces of
+// that memory, which take turns, and one barrier for each.
+//
+// Warps are two along the rows. mma.sync multiplies 16 rows by 8 columns over
+// 16 terms and adds to sums in f32. A piece lies in memory as its side does: a
+// row of terms for each row, or a row of rows for each term, which ldmatrix
+// transposes. Rows of a piece are 16 bytes apart from where banks would meet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/Tile.h"
+
+using namespace mlir;
+using namespace fovea::codegen;
+
+/// Terms of a piece, and what a row of it has more than it needs.
+static constexpr int64_t pieceTerms = 32, spare = 8;
+/// What an instruction multiplies.
+static constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
+static constexpr int64_t warpThreads = 32, warpsAlongRows = 2;
+/// Neighbours that a thread brings at a time.
+static constexpr int64_t quad = 4;
+
+/// Words of 32 bits that a piece of a side takes, whichever way it lies.
+static int64_t wordsOfPiece(const TileShape &shape) {
+  return shape.side * (pieceTerms + spare) / 2;
+}
+
+TileMemory fovea::codegen::tensorTileMemory(KernelBuilder &kernel,
+                                            ModuleOp module,
+                                            const TileShape &shape) {
+  auto memoryOf = [&](StringRef side) {
+    std::string name = side.str() + "_bf16_" + std::to_string(shape.side);
+    return sharedMemory(kernel, module, name, kernel.getI32Type(),
+                        2 * wordsOfPiece(shape));
+  };
+  Value a = memoryOf("a"), b = memoryOf("b");
+  return {a, b};
+}
+
+namespace {
+/// A side and the pieces of it.
+struct Piece {
+  const TileSide &side;
+  Value memory, first, end; // of its rows
+  bool isDeep;
+  int64_t rowLength; // elements from one row of the piece to the next
+
+  Piece(const TileSide &side, Value memory, Value first, Value end,
+        const TileShape &shape)
+      : side(side), memory(memory), first(first), end(end),
+        isDeep(side.isDeep()),
+        rowLength((isDeep ? pieceTerms : shape.side) + spare) {}
+};
+
+struct TensorTileEmitter {
+  KernelBuilder &b;
+  const Tile &t;
+  Piece a, c;
+  int64_t warpRows, warpColumns; // elements of a warp
+  Value thread = nullptr, lane = nullptr;
+  Value warpRow = nullptr, warpColumn = nullptr;
+
+  using Values = KernelBuilder::Values;
+
+  TensorTileEmitter(KernelBuilder &b, const Tile &t)
+      : b(b), t(t), a(t.a, t.memory.a, t.row, t.rows, t.shape),
+        c(t.b, t.memory.b, t.column, t.columns, t.shape),
+        warpRows(t.shape.side / warpsAlongRows),
+        warpColumns(t.shape.side /
+                    (t.shape.threads / warpThreads / warpsAlongRows)) {}
+
+  Value num(int64_t value) { return b.number(value); }
+  int64_t quadsOfThread() {
+    return t.shape.side * pieceTerms / quad / t.shape.threads;
+  }
+  Value intrinsic(StringRef name, Type result, ValueRange operands) {
+    auto call = b.create<LLVM::CallIntrinsicOp>(result, b.getStringAttr(name),
+                                                operands);
+    return call->getResult(0);
+  }
+  Values parts(Value all, int64_t count) {
+    Values result;
+    for (int64_t i = 0; i < count; ++i)
+      result.push_back(
+          b.create<LLVM::ExtractValueOp>(all, ArrayRef<int64_t>{i}));
+    return result;
+  }
+  /// A word of a piece that holds an element.
+  Value place(const Piece &piece, Value turn, Value row, Value element) {
+    Value word =
+        b.div(b.add(b.mul(row, num(piece.rowLength)), element), num(2));
+    word = b.add(word, b.mul(turn, num(wordsOfPiece(t.shape))));
+    return b.create<LLVM::GEPOp>(piece.memory.getType(), b.getI32Type(),
+                                 piece.memory, ArrayRef<LLVM::GEPArg>{word});
+  }
+  /// Which row of a piece this thread brings, and the first element of it.
+  std::pair<Value, Value> quadOf(const Piece &piece, int64_t number) {
+    Value at = b.add(thread, num(number * t.shape.threads));
+    Value across = num((piece.isDeep ? pieceTerms : t.shape.side) / quad);
+    return {b.div(at, across), b.mul(b.rem(at, across), num(quad))};
+  }
+
+  void fetch(const Piece &piece, Value firstTerm, Value last, Values &values);
+  void put(const Piece &piece, Value turn, ValueRange values);
+  Values fragment(const Piece &piece, Value turn, Value along, int64_t term,
+                  bool isLeft);
+  Values multiply(Value turn, ValueRange sums);
+  void emit();
+};
+} // namespace
+
+/// The elements of a side that this thread brings, zeros where there are none.
+void TensorTileEmitter::fetch(const Piece &piece, Value firstTerm, Value last,
+                              Values &values) {
+  for (int64_t number = 0; number < quadsOfThread(); ++number) {
+    auto [row, element] = quadOf(piece, number);
+    for (int64_t i = 0; i < quad; ++i) {
+      Value quick = b.add(element, num(i));
+      Value at = b.add(piece.first, piece.isDeep ? row : quick);
+      Value term = b.add(firstTerm, piece.isDeep ? quick : row);
+      Value isThere = b.both(b.less(at, piece.end), b.less(term, last));
+      auto zero = [&] { return b.constant(t.element, 0); };
+      if (piece.side.list) {
+        values.push_back(b.choose(
+            isThere, [&] { return piece.side.element(b, t.element, at, term); },
+            zero));
+        continue;
+      }
+      // Without a branch, so that all of them are on their way at a time: what
+      // is not there is read where the last one is.
+      at = b.min(at, b.sub(piece.end, num(1)));
+      term = b.min(term, b.sub(last, num(1)));
+      Value value = piece.side.element(b, t.element, at, term);
+      values.push_back(b.select(isThere, value, zero()));
+    }
+  }
+}
+
+/// Rounds what was fetched, to the nearest and of two to the even one, and puts
+/// it where the block sees it.
+void TensorTileEmitter::put(const Piece &piece, Value turn, ValueRange values) {
+  auto pair = VectorType::get(2, b.getBF16Type());
+  auto words = VectorType::get(2, b.getI32Type());
+  for (int64_t number = 0; number < quadsOfThread(); ++number) {
+    ValueRange own = values.slice(number * quad, quad);
+    auto word = [&](Value low, Value high) {
+      Value rounded =
+          intrinsic("llvm.nvvm.ff2bf16x2.rn", pair, ValueRange{high, low});
+      return b.create<LLVM::BitcastOp>(b.getI32Type(), rounded);
+    };
+    Value both = b.create<vector::FromElementsOp>(
+        words, ValueRange{word(own[0], own[1]), word(own[2], own[3])});
+    auto [row, element] = quadOf(piece, number);
+    b.create<LLVM::StoreOp>(both, place(piece, turn, row, element),
+                            /*alignment=*/8);
+  }
+}
+
+/// The operand of an instruction, from row or column `along` of the tile and
+/// from term `term` of the piece: of the left side one, 16 rows; of the right
+/// side two, 8 columns each.
+TensorTileEmitter::Values TensorTileEmitter::fragment(const Piece &piece,
+                                                      Value turn, Value along,
+                                                      int64_t term,
+                                                      bool isLeft) {
+  // Four matrices of 8 x 8; a thread has the address of one row. The left side
+  // goes along its rows first, the right one along the terms.
+  Value row = b.rem(lane, num(8)), matrix = b.div(lane, num(8));
+  Value quick = b.mul(b.rem(matrix, num(2)), num(8)),
+        slow = b.mul(b.div(matrix, num(2)), num(8));
+  Value ofRows = isLeft ? quick : slow, ofTerms = isLeft ? slow : quick;
+  along = b.add(along, ofRows);
+  Value deep = b.add(num(term), ofTerms);
+  Value address = piece.isDeep ? place(piece, turn, b.add(along, row), deep)
+                               : place(piece, turn, b.add(deep, row), along);
+  auto four = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getI32Type()));
+  std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4";
+  name += piece.isDeep ? ".b16" : ".trans.b16";
+  return parts(intrinsic(name, four, address), 4);
+}
+
+/// The sums with the terms of a piece.
+TensorTileEmitter::Values TensorTileEmitter::multiply(Value turn,
+                                                      ValueRange before) {
+  Values sums(before);
+  auto four = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+  for (int64_t term = 0; term < pieceTerms; term += mmaTerms) {
+    SmallVector<Values> left, right;
+    for (int64_t row = 0; row < warpRows; row += mmaRows)
+      left.push_back(fragment(a, turn, b.add(warpRow, num(row)), term, true));
+    for (int64_t column = 0; column < warpColumns; column += 2 * mmaColumns) {
+      Values both =
+          fragment(c, turn, b.add(warpColumn, num(column)), term, false);
+      right.push_back({both[0], both[1]});
+      right.push_back({both[2], both[3]});
+    }
+    MutableArrayRef<Value> rest = sums;
+    for (const Values &rows : left)
+      for (const Values &columns : right) {
+        Values operands(rows);
+        llvm::append_range(operands, columns);
+        llvm::append_range(operands, rest.take_front(4));
+        Value next =
+            intrinsic("llvm.nvvm.mma.m16n8k16.row.col.bf16", four, operands);
+        llvm::copy(parts(next, 4), rest.begin());
+        rest = rest.drop_front(4);
+      }
+  }
+  return sums;
+}
+
+void TensorTileEmitter::emit() {
+  thread = threadInBlock(b);
+  lane = b.rem(thread, num(warpThreads));
+  Value warp = b.div(thread, num(warpThreads));
+  warpRow = b.mul(b.rem(warp, num(warpsAlongRows)), num(warpRows));
+  warpColumn = b.mul(b.div(warp, num(warpsAlongRows)), num(warpColumns));
+
+  auto [first, last] = t.range(b);
+  // Instructions begin at the same terms whatever the tile.
+  first = b.mul(b.div(b.max(first, num(0)), num(mmaTerms)), num(mmaTerms));
+  int64_t numSums = warpRows * warpColumns / warpThreads;
+  int64_t numFetched = quadsOfThread() * quad;
+  Value zero = b.constant(t.element, 0);
+  Values carried(numSums, zero);
+  llvm::append_range(carried,
+                     b.chooseAll(
+                         b.less(first, last),
+                         [&] {
+                           Values fetched;
+                           fetch(a, first, last, fetched);
+                           fetch(c, first, last, fetched);
+                           return fetched;
+                         },
+                         [&] { return Values(2 * numFetched, zero); }));
+  carried = b.loop(
+      first, last, num(pieceTerms), carried, [&](Value term, ValueRange now) {
+        Value turn = b.rem(b.div(b.sub(term, first), num(pieceTerms)), num(2));
+        put(a, turn, now.slice(numSums, numFetched));
+        put(c, turn, now.slice(numSums + numFetched, numFetched));
+        // All have put theirs, and nobody reads what the next turn puts.
+        waitForBlock(b);
+        Values fetched;
+        Value next = b.add(term, num(pieceTerms));
+        fetch(a, next, last, fetched);
+        fetch(c, next, last, fetched);
+        Values result = multiply(turn, now.take_front(numSums));
+        llvm::append_range(result, fetched);
+        return result;
+      });
+  // Nobody puts anything of another tile before all have read this one's.
+  waitForBlock(b);
+
+  // A thread has two neighbours of a row, and two of the row 8 below.
+  Value row = b.add(b.add(t.row, warpRow), b.div(lane, num(4)));
+  Value column =
+      b.add(b.add(t.column, warpColumn), b.mul(b.rem(lane, num(4)), num(2)));
+  ValueRange sums = ValueRange(carried).take_front(numSums);
+  for (int64_t i = 0; i < warpRows; i += mmaRows)
+    for (int64_t j = 0; j < warpColumns; j += mmaColumns) {
+      for (int64_t k = 0; k < 4; ++k)
+        t.store(b, sums[k], b.add(row, num(i + k / 2 * 8)),
+                b.add(column, num(j + k % 2)));
+      sums = sums.drop_front(4);
+    }
+}
+
+void fovea::codegen::emitTensorTile(KernelBuilder &kernel, const Tile &tile) {
+  TensorTileEmitter(kernel, tile).emit();
+}

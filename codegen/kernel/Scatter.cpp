@@ -1,0 +1,132 @@
+//===- Scatter.cpp - sums whose place a condition finds -------------------===//
+//
+// `sum[t where token[t] == w](d[t])`: zeros, then every term is added to the
+// row that it belongs to. In the order of the examples: the same for every
+// split. A CPU goes through the terms, for some columns; a GPU through the
+// rows that have any, where it knows the terms of each (codegen/gpu).
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/kernel/ComputeEmitter.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using arith::CmpIPredicate;
+
+/// Goes through the parallel indices but for that which the condition finds,
+/// the last one along vectors.
+void ComputeEmitter::overRow(unsigned number, RowStep emitAt) {
+  unsigned numParallel = op.getNumParallel();
+  if (number == numParallel)
+    return emitAt(0, nullptr);
+  if (number == scattered->index && indices[number].base)
+    return overRow(number + 1, emitAt);
+  auto [first, last] = boundsOf(number);
+  if (number + 1 == numParallel) {
+    forVectors(number, first, last, {},
+               [&](unsigned width, Value tail, Values) {
+                 emitAt(width, tail);
+                 return Values();
+               });
+    indices[number] = {};
+    return;
+  }
+  builder.loop(first, last, builder.number(1), [&](Value index) {
+    indices[number] = {index};
+    overRow(number + 1, emitAt);
+  });
+  indices[number] = {};
+}
+
+/// Adds the term at the present indices to its row.
+void ComputeEmitter::addToRow(Value row) {
+  Type type = storage.elementOf(op.getElementType());
+  indices[scattered->index] = {row};
+  overRow(0, [&](unsigned width, Value tail) {
+    Value address =
+        resultAddress(ArrayRef(indices).take_front(op.getNumParallel()));
+    Value sum = builder.load(withLanes(type, width), address, tail);
+    sum = reduce(Reducer::sum, width, tail, {sum}, nullptr)[0];
+    builder.store(sum, address, tail);
+  });
+  indices[scattered->index] = {};
+}
+
+/// The row of the term at the present indices, and whether it is one.
+std::pair<Value, Value> ComputeEmitter::rowOfTerm() {
+  BodyEmitter values(builder, storage, place, 0);
+  Value row = values.emitValue(op.getCondition(), scattered->value, indices);
+  auto [first, last] = boundsOf(scattered->index);
+  Value inside = builder.compare(CmpIPredicate::ult, builder.sub(row, first),
+                                 builder.sub(last, first));
+  return {row, inside};
+}
+
+void ComputeEmitter::emitScatter() {
+  unsigned numParallel = op.getNumParallel();
+  Type type = storage.elementOf(op.getElementType());
+  overRow(0, [&](unsigned width, Value tail) {
+    builder.store(builder.constant(withLanes(type, width), 0),
+                  resultAddress(ArrayRef(indices).take_front(numParallel)),
+                  tail);
+  });
+  auto element = [&](unsigned, Value, Values) {
+    auto [row, inside] = rowOfTerm();
+    // Where threads share the places, each adds to its own.
+    const Team *team = builder.team();
+    bool areShared = team && scattered->index + 1 == numParallel;
+    if (areShared) {
+      Value first = boundsOf(scattered->index).first;
+      inside = builder.both(
+          inside, builder.equal(builder.rem(builder.sub(row, first),
+                                            builder.number(team->size)),
+                                team->thread));
+    }
+    Value at = row;
+    builder.branch(inside, [&] {
+      std::optional<KernelBuilder::OneThread> byItself;
+      if (areShared)
+        byItself.emplace(builder);
+      addToRow(at);
+    });
+    return Values();
+  };
+  llvm::SaveAndRestore alone(along, -1);
+  if (batchOf(op) == BatchKind::sum)
+    overExamples({}, element);
+  else
+    overReductions(numParallel, {}, element);
+}
+
+//===----------------------------------------------------------------------===//
+// Row by row
+//===----------------------------------------------------------------------===//
+
+Value ComputeEmitter::emitRowOfTerm(const Place &at, Value term) {
+  unsigned number = op.getNumParallel();
+  place = at;
+  indices[number] = {term};
+  auto [first, last] = boundsOf(number);
+  Value counts =
+      builder.both(builder.atMost(first, term), builder.less(term, last));
+  Value row = builder.choose(
+      counts,
+      [&] {
+        auto [row, inside] = rowOfTerm();
+        return builder.select(inside, row, builder.number(-1));
+      },
+      [&] { return builder.number(-1); });
+  indices[number] = {};
+  return row;
+}
+
+void ComputeEmitter::emitTerm(const Place &at, Value row, Value term) {
+  llvm::SaveAndRestore alone(along, -1);
+  place = at;
+  indices[op.getNumParallel()] = {term};
+  addToRow(row);
+  indices[op.getNumParallel()] = {};
+}
