@@ -189,8 +189,8 @@ bool Steps::runLoop() {
                               carried, body->input_size(),
                               body->output_size()));
   if (node.input(1) && !isTrue(node.input(1)))
-    return refuse("begins by a condition that is not known to hold, which is "
-                  "not supported");
+    return importer.knownInput(node, 1) &&
+           refuse("begins by a condition that does not hold");
   std::optional<int64_t> steps = known->whole[0].value();
   if (steps && (*steps < 1 || *steps > INT32_MAX))
     return refuse(fmt::format("has {} steps, and 1 to {} are supported", *steps,

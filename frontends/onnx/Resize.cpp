@@ -324,9 +324,13 @@ std::string Resizing::along(size_t axis, const Taps &taps, const Value &from,
   Indices own = at;
   own[axis] = importer.read(places, {at[axis], "k0"});
   // All places are inside, which the language cannot know.
-  std::string sum = fmt::format("sum[k0 < {}]({} * ({} ?? 0.0))", count,
-                                importer.read(weights, {at[axis], "k0"}),
-                                importer.readAs(from, own, Kind::Real));
+  std::string term =
+      fmt::format("{} * ({} ?? 0.0)", importer.read(weights, {at[axis], "k0"}),
+                  importer.readAs(from, own, Kind::Real));
+  // All may be the same.
+  std::string sum = term.find("k0") == std::string::npos
+                        ? fmt::format("{}.0 * {}", count, term)
+                        : fmt::format("sum[k0 < {}]({})", count, term);
   return goesBeyond ? sum + " + " + importer.read(beyond, {at[axis]}) : sum;
 }
 
