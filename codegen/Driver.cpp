@@ -168,7 +168,7 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
     return failure(machine.takeError());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code;
-  if (succeeded(lowerToLLVM(*module)))
+  if (succeeded(lowerToLLVM(*module, emit.target)))
     code = translateToLLVM(*module, context, **machine, emit.target);
   if (!code)
     return Status::error("the kernels cannot be compiled");

@@ -187,9 +187,11 @@ std::string fovea::pictures::drawSvg(const Page &page) {
 /// pointed at.
 static constexpr char script[] = R"(
 const tip = document.getElementById('tip');
-for (const title of document.querySelectorAll('svg rect > title, svg circle > title')) {
-  title.parentNode.dataset.tip = title.textContent;
-  title.remove();
+function takeTips() {
+  for (const title of document.querySelectorAll('svg rect > title, svg circle > title')) {
+    title.parentNode.dataset.tip = title.textContent;
+    title.remove();
+  }
 }
 let marked = null;
 function valueAt(image, event) {
@@ -216,23 +218,24 @@ document.addEventListener('pointermove', show);
 document.addEventListener('pointerdown', show);
 )";
 
-static constexpr char style[] = R"(
+static constexpr char pageStyle[] = R"(
 body { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; margin: 1.2rem; color: #222; background: #fff; }
-h1 { font-size: 1.1rem; }
+h1 { font-size: 1.1rem; })";
+
+static constexpr char figures[] = R"(
 figure { display: inline-block; margin: 0 1rem 1rem 0; vertical-align: top; max-width: 100%; overflow-x: auto; break-inside: avoid; }
 .marked { stroke: #d55e00; stroke-width: 2; }
 #tip { position: fixed; background: #222; color: #fff; padding: .2rem .5rem; border-radius: 3px; font-size: .85rem; pointer-events: none; white-space: pre; }
 @media print { body { print-color-adjust: exact; -webkit-print-color-adjust: exact; } figure { overflow: visible; } }
 )";
 
-std::string fovea::pictures::drawHtml(const Page &page) {
+std::string_view fovea::pictures::figureStyle() { return figures; }
+
+std::string_view fovea::pictures::tipScript() { return script; }
+
+std::string fovea::pictures::drawFigures(const Page &page) {
   Scales scales = scalesOf(page);
-  std::string title = escape(visible(page.title));
-  std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-      title, style, title);
+  std::string text;
   for (const Canvas &legend : drawLegends(page, scales))
     text += elementOf(legend, "scale", /*isAlone=*/false);
   text += "<div></div>\n";
@@ -241,6 +244,16 @@ std::string fovea::pictures::drawHtml(const Page &page) {
             elementOf(drawPanel(panel, scales), titleOf(panel),
                       /*isAlone=*/false) +
             "</figure>\n";
-  return text + "<div id=\"tip\" hidden></div>\n<script>" + script +
-         "</script>\n</body>\n</html>\n";
+  return text;
+}
+
+std::string fovea::pictures::drawHtml(const Page &page) {
+  std::string title = escape(visible(page.title));
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+      title, pageStyle, figures, title);
+  return text + drawFigures(page) + "<div id=\"tip\" hidden></div>\n<script>" +
+         script + "takeTips();\n</script>\n</body>\n</html>\n";
 }

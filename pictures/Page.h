@@ -97,8 +97,29 @@ struct Page {
   std::vector<Panel> panels;
 };
 
+/// Axis `number` of `axes` with its extent; labels that are not as many say
+/// nothing of it.
+Axis fittedAxis(const std::vector<Axis> &axes, size_t number, int64_t size);
+
+/// Adds an array to a page: one axis or none as bars, two as a matrix, more as
+/// a matrix of the last two for each place of those before. `values` are row by
+/// row; `axes` have the names and labels of its axes. Arrays of one name have
+/// one scale.
+void addPanels(Page &page, const std::string &title, const std::string &name,
+               const std::vector<int64_t> &shape,
+               const std::vector<double> &values,
+               const std::vector<Axis> &axes);
+
 std::string drawSvg(const Page &page);
 std::string drawHtml(const Page &page);
+/// What `drawHtml` has between its heading and its end, for a page that has
+/// `figureStyle` and `tipScript`.
+std::string drawFigures(const Page &page);
+/// How figures look, as CSS.
+std::string_view figureStyle();
+/// Shows the value that is pointed at: `takeTips()`, to be called when figures
+/// are there, and what else that needs of JavaScript.
+std::string_view tipScript();
 /// The bytes of a file. Empty, and `problem` says why, when it cannot be drawn.
 std::string drawPng(const Page &page, std::string &problem);
 

@@ -17,6 +17,7 @@ mpirun is installed; %{openmpi} and %{mpich} start processes by it.
 `avx512` holds where this machine runs code for x86-64-v4. `aarch64` holds where
 the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 %{aarch64}.
+`wasm32` holds where the runtime for WebAssembly is built.
 `emulator` holds where the emulator of a GPU is built; %{emulator} runs a command
 with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
 in the toolkit %{toolkit}.
@@ -82,6 +83,9 @@ if (
 ):
     config.available_features.add("aarch64")
     config.substitutions.append(("%{aarch64}", f"{emulator} -L {libraries}"))
+
+if os.path.exists(os.path.join(config.fovea_build, "lib", "wasm32", "libfovea_rt.a")):
+    config.available_features.add("wasm32")
 
 # CUDA's driver by an emulator, which programs find in its place.
 emulated = os.path.join(config.fovea_build, "lib", "emulator")

@@ -107,7 +107,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     return machine.takeError();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code;
-  if (succeeded(lowerToLLVM(*device)))
+  if (succeeded(lowerToLLVM(*device, target)))
     code = translateToLLVM(*device, context, **machine, target);
   if (!code)
     return llvm::createStringError("the kernels cannot be compiled");

@@ -76,7 +76,7 @@ llvm::Expected<Object> Compilation::compile(ModuleOp module) {
     std::unique_lock lock(single, std::defer_lock);
     if (!context.isMultithreadingEnabled())
       lock.lock();
-    if (failed(lowerToLLVM(module)))
+    if (failed(lowerToLLVM(module, target)))
       return llvm::createStringError("cannot lower a kernel to LLVM");
     translated = translateToLLVM(module, llvmContext, **machine, target);
   }

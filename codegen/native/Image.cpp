@@ -174,6 +174,8 @@ void ImageEmitter::run() {
               "fovea_c_" + function.name.str(), function.type);
   if (image.hasMain)
     forward("main", "fovea_c_main", "iIip");
+  if (image.isPage)
+    forward("fovea_page_open", "fovea_web_open", "pI");
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>

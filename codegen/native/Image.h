@@ -42,6 +42,8 @@ struct Image {
   std::vector<std::string> exports;
   /// Adds `main`, which calls `fovea_c_main`.
   bool hasMain = false;
+  /// Adds `fovea_page_open`, which calls `fovea_web_open`.
+  bool isPage = false;
 };
 
 /// The object of an image.

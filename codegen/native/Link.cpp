@@ -17,6 +17,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <fcntl.h>
 
@@ -41,6 +42,9 @@ findDriver(const std::string &triple) {
     std::vector<std::string> driver = {*clang, "-fuse-ld=lld"};
     if (!triple.empty())
       driver.push_back("--target=" + triple);
+    // Debian's folders have a name that clang would rather not see.
+    if (llvm::Triple(triple).isWasm())
+      driver.push_back("-Wno-deprecated");
     return driver;
   }
   if (!triple.empty())
@@ -157,6 +161,19 @@ llvm::Expected<std::string> fovea::codegen::outputFile(llvm::StringRef output) {
   return target.str().str();
 }
 
+llvm::Expected<std::string>
+fovea::codegen::outputFolder(llvm::StringRef output) {
+  llvm::SmallString<128> target(output);
+  std::error_code error = fs::make_absolute(target);
+  fs::file_status status;
+  if (!error && !fs::status(target, status) && !fs::is_directory(status))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    return llvm::createStringError("cannot write '" + output +
+                                   "': " + error.message());
+  return target.str().str();
+}
+
 /// Makes a program one that knows whether it is whole.
 static llvm::Error seal(llvm::StringRef path) {
   auto read = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
@@ -170,7 +187,7 @@ static llvm::Error seal(llvm::StringRef path) {
   return writeFile(path.str(), file);
 }
 
-enum class Output { Object, Library, Program };
+enum class Output { Object, Library, Program, Module };
 
 static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                         llvm::StringRef output,
@@ -189,7 +206,10 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   command->insert(command->end(), flags.begin(), flags.end());
   if (!isObject)
     command->push_back("-Wl,--gc-sections");
-  if (!isObject && !options.exports.empty()) {
+  if (kind == Output::Module) {
+    for (const std::string &name : options.exports)
+      command->push_back("-Wl,--export=" + name);
+  } else if (!isObject && !options.exports.empty()) {
     std::string script = "{ global:";
     for (const std::string &name : options.exports)
       script += " " + name + ";";
@@ -237,7 +257,9 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     command->push_back(absolute.str().str());
   }
   // Whoever runs the output may have no library of C++.
-  if (!isObject && options.isCxx)
+  if (kind == Output::Module)
+    command->insert(command->end(), {"-lc++", "-lc++abi"});
+  else if (!isObject && options.isCxx)
     command->insert(command->end(), {"-Wl,-Bstatic", "-lstdc++",
                                      "-Wl,-Bdynamic", "-static-libgcc"});
   if (!isObject)
@@ -288,4 +310,16 @@ fovea::codegen::linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                llvm::StringRef output,
                                const LinkOptions &options) {
   return link(objects, output, options, {}, Output::Program);
+}
+
+llvm::Error
+fovea::codegen::linkModule(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                           llvm::StringRef output, const LinkOptions &options) {
+  // A stack that is too small ends the module, where it would otherwise write
+  // over its data. Compiled code is promised 1 MB
+  // (runtime/model/CInterface.cpp).
+  return link(objects, output, options,
+              {"-mexec-model=reactor", "-Wl,--stack-first",
+               "-Wl,-z,stack-size=4194304", "-Wl,--strip-all"},
+              Output::Module);
 }

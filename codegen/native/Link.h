@@ -20,7 +20,8 @@ namespace fovea::codegen {
 struct LinkOptions {
   /// Objects and archives, by their paths.
   std::vector<std::string> files;
-  /// The functions of a library that its users see; empty: all.
+  /// The functions of a library that its users see; empty: all. Those of a
+  /// module for WebAssembly.
   std::vector<std::string> exports;
   /// Files need the library of C++, which goes into the output.
   bool isCxx = false;
@@ -36,6 +37,9 @@ llvm::Expected<std::string> findLinker(const std::string &triple);
 /// An error where the name is that of something else than a file, as a device,
 /// or its folder is not there.
 llvm::Expected<std::string> outputFile(llvm::StringRef output);
+
+/// The same of a folder, which may be there or not.
+llvm::Expected<std::string> outputFolder(llvm::StringRef output);
 
 /// Links objects and files into a shared library at `output`. It may need
 /// nothing but those, libc and libm. What an older file of that name contained
@@ -53,6 +57,11 @@ llvm::Error linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output,
                            const LinkOptions &options = {});
+
+/// The same for a module for WebAssembly, which has no `main`: whoever
+/// instantiates it calls `exports`.
+llvm::Error linkModule(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                       llvm::StringRef output, const LinkOptions &options);
 
 } // namespace fovea::codegen
 

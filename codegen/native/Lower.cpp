@@ -29,6 +29,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+namespace codegen = fovea::codegen;
 
 void fovea::codegen::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
@@ -85,10 +86,19 @@ static Value createMask(OpBuilder &builder, Location loc, VectorType type,
                                    DenseElementsAttr::get(type, lanes));
 }
 
+/// a * b + c, rounded as often as the target cannot help it.
+static Value createFma(OpBuilder &builder, Location loc, Value a, Value b,
+                       Value c, const codegen::Target &target) {
+  if (target.fusesMultiplyAdd)
+    return math::FmaOp::create(builder, loc, a, b, c);
+  Value product = arith::MulFOp::create(builder, loc, a, b);
+  return arith::AddFOp::create(builder, loc, product, c);
+}
+
 /// Rewrites the ops that upstream lowers otherwise (`vector.fma` to an
 /// intrinsic that may also be two roundings, masks to 64 bits), and those that
 /// it lowers only after other ops have been made of them.
-static LogicalResult prepare(ModuleOp module) {
+static LogicalResult prepare(ModuleOp module, const codegen::Target &target) {
   bool expands = false;
   bool failed = false;
   module.walk([&](Operation *op) {
@@ -105,8 +115,12 @@ static LogicalResult prepare(ModuleOp module) {
           return;
         }
     if (auto fma = dyn_cast<vector::FMAOp>(op))
-      replacement = math::FmaOp::create(builder, loc, fma.getLhs(),
-                                        fma.getRhs(), fma.getAcc());
+      replacement = createFma(builder, loc, fma.getLhs(), fma.getRhs(),
+                              fma.getAcc(), target);
+    else if (auto fma = dyn_cast<math::FmaOp>(op);
+             fma && !target.fusesMultiplyAdd)
+      replacement =
+          createFma(builder, loc, fma.getA(), fma.getB(), fma.getC(), target);
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op))
       replacement =
           createMask(builder, loc, mask.getType(), mask.getOperand(0));
@@ -178,8 +192,9 @@ static LogicalResult removeCasts(ModuleOp module) {
   return success();
 }
 
-LogicalResult fovea::codegen::lowerToLLVM(ModuleOp module) {
-  if (failed(prepare(module)))
+LogicalResult fovea::codegen::lowerToLLVM(ModuleOp module,
+                                          const Target &target) {
+  if (failed(prepare(module, target)))
     return failure();
   makeInternal(module);
   return success(succeeded(convertToBranches(module)) &&

@@ -10,6 +10,7 @@
 #ifndef FOVEA_CODEGEN_NATIVE_LOWER_H
 #define FOVEA_CODEGEN_NATIVE_LOWER_H
 
+#include "codegen/native/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -23,8 +24,9 @@ void loadKernelDialects(mlir::MLIRContext &context);
 
 /// Rewrites a kernel module into the LLVM dialect, in place.
 ///
-/// - `vector.fma` and `math.fma` are one rounding; nothing else becomes an FMA
-///   and no flag of fast-math is added.
+/// - `vector.fma` and `math.fma` are one rounding, or where the target has no
+///   such instruction a product and a sum; nothing else becomes an FMA and no
+///   flag of fast-math is added.
 /// - `vector.reduction` of floats is one chain in ascending order.
 /// - `vector.create_mask` is right for every index, also beyond 2^31.
 /// - A private function with a body becomes internal to its object.
@@ -34,7 +36,7 @@ void loadKernelDialects(mlir::MLIRContext &context);
 /// What has no instruction or intrinsic (`math.exp`) must be expanded before:
 /// it becomes a call into libm that no kernel may make. Fails with a
 /// diagnostic at the op that is none of the above.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
 } // namespace fovea::codegen
 

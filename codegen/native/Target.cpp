@@ -24,6 +24,10 @@ static constexpr llvm::StringLiteral level3[] = {
 static constexpr llvm::StringLiteral level4[] = {
     "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 static constexpr llvm::StringLiteral neon[] = {"fp-armv8", "neon"};
+/// What all browsers have had since 2023.
+static constexpr llvm::StringLiteral browser[] = {
+    "bulk-memory",         "bulk-memory-opt", "mutable-globals",
+    "nontrapping-fptoint", "sign-ext",        "simd128"};
 
 static void initialise() {
   static std::once_flag once;
@@ -34,6 +38,10 @@ static void initialise() {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeWebAssemblyTargetInfo();
+    LLVMInitializeWebAssemblyTarget();
+    LLVMInitializeWebAssemblyTargetMC();
+    LLVMInitializeWebAssemblyAsmPrinter();
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
@@ -79,8 +87,8 @@ Target Target::host() {
 }
 
 llvm::ArrayRef<llvm::StringLiteral> Target::names() {
-  static constexpr llvm::StringLiteral all[] = {"native", "x86-64-v3",
-                                                "x86-64-v4", "aarch64"};
+  static constexpr llvm::StringLiteral all[] = {
+      "native", "x86-64-v3", "x86-64-v4", "aarch64", "wasm32"};
   return all;
 }
 
@@ -119,6 +127,11 @@ llvm::Expected<Target> Target::parse(llvm::StringRef name) {
       target.triple = "aarch64-linux-gnu";
     target.cpu = "generic";
     add(neon);
+  } else if (name == "wasm32") {
+    target.triple = "wasm32-wasi";
+    target.cpu = "generic";
+    target.fusesMultiplyAdd = false;
+    add(browser);
   } else if (name == "x86-64-v3" || name == "x86-64-v4") {
     if (!isX86)
       return llvm::createStringError("target '" + name +
@@ -141,6 +154,8 @@ bool Target::isForeign() const {
   return llvm::Triple(triple).getArch() !=
          llvm::Triple(llvm::sys::getProcessTriple()).getArch();
 }
+
+bool Target::isWasm() const { return llvm::Triple(triple).isWasm(); }
 
 unsigned Target::lanes(mlir::Type element) const {
   unsigned bits =
@@ -187,8 +202,9 @@ Target::createMachine(llvm::CodeGenOptLevel level) const {
   // A product and a sum are one FMA only where a kernel says so.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      parsed, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      level));
+      parsed, cpu, features, options,
+      parsed.isWasm() ? llvm::Reloc::Static : llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, level));
   if (!machine)
     return llvm::createStringError("cannot generate code for '" + triple + "'");
   return machine;

@@ -1,8 +1,9 @@
 //===- Target.h - which CPU code is generated for -------------*- C++ -*-===//
 //
 // A target is a CPU, its features, and the vectors that kernels are written
-// for. What is computed does not depend on it: all targets give equal numbers,
-// bit for bit. What code does on the target is decided elsewhere (Emit.h).
+// for. All targets that fuse a multiply-add give equal numbers, bit for bit;
+// WebAssembly cannot. What code does on the target is decided elsewhere
+// (Emit.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +32,9 @@ struct Target {
   unsigned vectorBits = 128;
   /// How many registers hold vectors: 32 with AVX-512 and NEON, otherwise 16.
   unsigned vectorRegisters = 16;
+  /// Whether a multiply-add is one operation, which rounds once; otherwise it
+  /// is two, which round twice.
+  bool fusesMultiplyAdd = true;
   /// A device that takes LLVM IR: the emulator (docs/GPU.md).
   bool takesBitcode = false;
 
@@ -40,9 +44,10 @@ struct Target {
   /// The names that `parse` takes.
   static llvm::ArrayRef<llvm::StringLiteral> names();
 
-  /// `native`, `x86-64-v3` (AVX2 and FMA), `x86-64-v4` (AVX-512) or `aarch64`
-  /// (64-bit ARM with NEON). Fails for other names, for `native` on an x86 CPU
-  /// without AVX2 and FMA, and for those of x86-64 on another machine.
+  /// `native`, `x86-64-v3` (AVX2 and FMA), `x86-64-v4` (AVX-512), `aarch64`
+  /// (64-bit ARM with NEON) or `wasm32` (WebAssembly with SIMD128). Fails for
+  /// other names, for `native` on an x86 CPU without AVX2 and FMA, and for
+  /// those of x86-64 on another machine.
   static llvm::Expected<Target> parse(llvm::StringRef name);
 
   /// How many elements of an integer or float type fill one vector. Indices
@@ -52,6 +57,9 @@ struct Target {
   /// Whether it is another architecture than that of this process.
   bool isForeign() const;
 
+  /// Whether it is WebAssembly, which a browser runs.
+  bool isWasm() const;
+
   /// Fails where this process's CPU is another or lacks a feature of the
   /// target.
   llvm::Error checkRunsHere() const;
@@ -59,8 +67,9 @@ struct Target {
   /// The target as one line, for keys and messages.
   std::string describe() const;
 
-  /// A code generator for position-independent code without contraction of
-  /// a * b + c. One machine serves one thread at a time.
+  /// A code generator for code without contraction of a * b + c, which does not
+  /// depend on its position (of WebAssembly nothing does). One machine serves
+  /// one thread at a time.
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(
       llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default) const;
 

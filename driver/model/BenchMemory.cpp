@@ -1,6 +1,7 @@
 //===- BenchMemory.cpp - whether a measurement fits into the machine ------===//
 
 #include "driver/model/BenchMemory.h"
+#include "runtime/memory/MachineMemory.h"
 
 #include <algorithm>
 #include <fmt/format.h>

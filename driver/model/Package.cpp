@@ -18,9 +18,12 @@
 #include "driver/model/Execution.h"
 #include "driver/show/Shows.h"
 #include "driver/train/TrainBlock.h"
+#include "driver/web/WebPage.h"
 #include "passes/derive/Derive.h"
+#include "runtime/model/LineText.h"
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/TrainOptions.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -46,6 +49,8 @@ private:
   bool completeEntries();
   bool readGets();
   bool checkPieces();
+  bool checkPageSize();
+  bool checkPageData();
   bool openModel();
   bool lower();
   void describe();
@@ -57,9 +62,14 @@ private:
   }
   void nameFunctions(mlir::ModuleOp kernels);
   int link();
+  llvm::Error checkPackages() const;
+  int linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
+               codegen::LinkOptions options);
   int fail(llvm::Error error);
 
-  bool isProgram() const { return arguments.emit == "exe"; }
+  /// Both take text and give text, of weights that are inside.
+  bool isProgram() const { return arguments.emit == "exe" || isPage(); }
+  bool isPage() const { return arguments.emit == "web"; }
   bool has(StringRef entry) const {
     return llvm::is_contained(entries, entry.str());
   }
@@ -96,7 +106,9 @@ bool Package::readEntries() {
       "loss", "grad", "train_step", "get", "encode", "step", "decode"};
   static constexpr llvm::StringLiteral ofProgram[] = {"loss", "decode"};
   llvm::ArrayRef<llvm::StringLiteral> known = ofLibrary;
-  if (isProgram())
+  if (isPage())
+    known = llvm::ArrayRef(ofProgram).drop_front();
+  else if (isProgram())
     known = ofProgram;
   entries = arguments.entries;
   for (const std::string &entry : entries)
@@ -112,6 +124,13 @@ bool Package::readEntries() {
 bool Package::completeEntries() {
   bool isObjective = hasObjective(*model);
   bool generates = model->module->lookupSymbol("decoding") != nullptr;
+  if (isPage() && !generates) {
+    session.error("'" + model->name +
+                  "' generates nothing that a page could show");
+    return false;
+  }
+  if (isPage())
+    entries = {"decode"};
   if (entries.empty()) {
     if (isObjective && (!isProgram() || !generates))
       entries.push_back("loss");
@@ -177,12 +196,47 @@ bool Package::checkPieces() {
   for (const auto &[name, vocabulary] : vocabularies.words().all())
     if (isProgram() && vocabulary.pieces) {
       session.error(fmt::format(
-          "'{}' is a vocabulary of sentencepiece, which a program cannot cut "
+          "'{}' is a vocabulary of sentencepiece, which a {} cannot cut "
           "lines with; '--emit so' makes a library that takes ids",
-          name));
+          name, isPage() ? "page" : "program"));
       return false;
     }
   return true;
+}
+
+bool Package::checkPageSize() {
+  int64_t bytes = 0;
+  for (const ParameterInfo &parameter : model->parameters) {
+    int64_t count = arguments.dtype == "f64" ? 8 : 4;
+    for (int64_t extent : parameter.shape)
+      if (__builtin_mul_overflow(count, extent, &count))
+        count = mostBytesOfPage + 1;
+    bytes = std::min(bytes + count, mostBytesOfPage + 1);
+  }
+  if (bytes <= mostBytesOfPage)
+    return true;
+  session.error(fmt::format("the weights of '{}' have more than the {} MB that "
+                            "a page holds",
+                            model->name, mostBytesOfPage >> 20));
+  return false;
+}
+
+/// A field takes lines of text, and an answer is one.
+bool Package::checkPageData() {
+  const runtime::Decoder &decoder = description.decoder;
+  std::vector<const runtime::DataDescription *> all =
+      runtime::LineText(description, vocabularies.words(),
+                        decoder.programs[decoder.encode])
+          .inputs();
+  for (const runtime::DataDescription &data : description.data)
+    if (data.isChosen)
+      all.push_back(&data);
+  for (const runtime::DataDescription *data : all)
+    if (!data->isText)
+      session.error(fmt::format("'{}' is pictures or sound, and a page takes "
+                                "and shows text alone",
+                                data->spec.name));
+  return !session.diagnostics().failed();
 }
 
 bool Package::openModel() {
@@ -198,7 +252,7 @@ bool Package::openModel() {
   session.addSets(sizes);
   if (!sizes.empty())
     model = session.openToExecute(&weights);
-  if (!model)
+  if (!model || (isPage() && !checkPageSize()))
     return false;
   if (!arguments.weights.empty() || isProgram()) {
     reference::Arrays parameters;
@@ -277,7 +331,11 @@ bool Package::describeSearch() {
                   "among the entries");
     return false;
   }
-  for (const std::string &name : arguments.shows)
+  std::vector<std::string> shows = arguments.shows;
+  if (isPage() && shows.empty())
+    if (std::string name = alignmentOf(*model); !name.empty())
+      shows.push_back(name);
+  for (const std::string &name : shows)
     llvm::append_range(description.shows,
                        shownEquations(session, *model, name));
   if (!description.shows.empty())
@@ -396,6 +454,47 @@ static std::optional<std::string> findRuntime(StringRef machine) {
   return std::nullopt;
 }
 
+/// Links the module in a folder of its own: what is left is the page.
+int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
+                      codegen::LinkOptions options) {
+  options.exports = {"fovea_page_open", "fovea_web_room", "fovea_web_answer"};
+  llvm::SmallString<128> folder;
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueDirectory("fovea-web", folder))
+    return fail(llvm::createStringError("cannot make a temporary folder: " +
+                                        error.message()));
+  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string module = (folder + "/model.wasm").str();
+  if (llvm::Error error = codegen::linkModule(buffers, module, options))
+    return fail(std::move(error));
+  auto bytes = llvm::MemoryBuffer::getFile(module);
+  if (!bytes)
+    return fail(llvm::createStringError("cannot read '" + module +
+                                        "': " + bytes.getError().message()));
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(arguments.output))
+    return fail(llvm::createStringError("cannot write '" + arguments.output +
+                                        "': " + error.message()));
+  llvm::SmallString<128> page(arguments.output);
+  llvm::sys::path::append(page, "index.html");
+  int code =
+      writeText(page.str().str(), webPage(model->name, (*bytes)->getBuffer()));
+  return code == done ? session.finish() : code;
+}
+
+/// Whether there is what makes a module for WebAssembly.
+llvm::Error Package::checkPackages() const {
+  auto linker = codegen::findLinker(target.triple);
+  if (!linker)
+    return linker.takeError();
+  if (findRuntime(arguments.cpu))
+    return llvm::Error::success();
+  return llvm::createStringError(
+      "a page needs the runtime for WebAssembly, which is built where the "
+      "packages 'wasi-libc', 'libc++-22-dev-wasm32' and "
+      "'libclang-rt-22-dev-wasm32' are");
+}
+
 int Package::link() {
   codegen::HeaderOptions header;
   header.prefix = image.prefix;
@@ -421,7 +520,8 @@ int Package::link() {
     for (const std::string &name : image.exports)
       options.exports.push_back(image.prefix + "_" + name);
   }
-  image.hasMain = isProgram();
+  image.hasMain = isProgram() && !isPage();
+  image.isPage = isPage();
   image.description = runtime::writeDescription(description);
   auto data = codegen::emitImage(image, target);
   if (!data)
@@ -430,6 +530,8 @@ int Package::link() {
   std::vector<llvm::MemoryBufferRef> buffers;
   for (const auto &object : objects)
     buffers.push_back(object->getMemBufferRef());
+  if (isPage())
+    return linkPage(buffers, std::move(options));
   if (isProgram()) {
     if (llvm::Error error =
             codegen::linkExecutable(buffers, arguments.output, options))
@@ -455,22 +557,29 @@ int Package::link() {
 
 int Package::run() {
   if (arguments.output.empty() || arguments.output == "-")
-    return wrongUsage("'--emit " + arguments.emit + "' needs '-o FILE'");
+    return wrongUsage("'--emit " + arguments.emit + "' needs '-o " +
+                      (isPage() ? "DIR" : "FILE") + "'");
   if (!readEntries())
     return badUsage;
   llvm::Expected<codegen::Target> parsed = codegen::hostOf(arguments.cpu);
   if (!parsed)
     return wrongUsage(llvm::toString(parsed.takeError()));
   target = *parsed;
-  if (auto file = codegen::outputFile(arguments.output); !file)
+  if (auto file = isPage() ? codegen::outputFolder(arguments.output)
+                           : codegen::outputFile(arguments.output);
+      !file)
     return fail(file.takeError());
+  if (isPage())
+    if (llvm::Error error = checkPackages())
+      return fail(std::move(error));
   image.prefix = prefixOf(arguments.output);
   if (!openModel())
     return session.finish();
   if (!completeEntries())
     return session.finish();
   describe();
-  if (!describeTraining() || !describeSearch() || !lower() || !compile())
+  if (!describeTraining() || !describeSearch() || !lower() || !compile() ||
+      (isPage() && !checkPageData()))
     return session.finish();
   if (!arguments.weights.empty()) {
     weights.metadata.clear();

@@ -10,24 +10,64 @@ using namespace fovea;
 using namespace fovea::cli;
 using llvm::StringRef;
 
+static std::vector<std::string> extentsOf(attn::EquationOp equation) {
+  std::vector<std::string> extents;
+  auto type = cast<attn::ArrayType>(equation.getOperand().getType());
+  for (mlir::Attribute extent : type.getShape()) {
+    auto length = dyn_cast<mlir::StringAttr>(extent);
+    extents.push_back(
+        length ? length.str()
+               : std::to_string(cast<mlir::IntegerAttr>(extent).getInt()));
+  }
+  return extents;
+}
+
 /// The extents of an equation of `@decoding`.
 static std::vector<std::string> extentsOf(mlir::ModuleOp module,
                                           StringRef name) {
-  std::vector<std::string> extents;
+  auto system = module.lookupSymbol<attn::SystemOp>("decoding");
+  for (auto equation : system.getOps<attn::EquationOp>())
+    if (equation.getTarget() == name)
+      return extentsOf(equation);
+  return {};
+}
+
+/// Whether the elements of an equation along its last axis are weights.
+static bool isNormalised(attn::EquationOp equation) {
+  auto compute = equation.getOperand().getDefiningOp<attn::ComputeOp>();
+  return compute && compute.getReducer() == attn::Reducer::softmax;
+}
+
+std::string fovea::cli::alignmentOf(const Model &model) {
+  auto isAlong = [&](const std::string &extent, bool isChosen) {
+    return llvm::any_of(model.data, [&](const DataInfo &data) {
+      return data.isChosen == isChosen && !data.extents.empty() &&
+             data.extents.front() == extent;
+    });
+  };
+  // Between what is generated and what is given; weights; computed last.
+  using Rank = std::pair<bool, bool>;
+  std::string best;
+  Rank bestRank;
+  mlir::ModuleOp module = model.module.get();
   auto system = module.lookupSymbol<attn::SystemOp>("decoding");
   for (auto equation : system.getOps<attn::EquationOp>()) {
-    if (equation.getTarget() != name)
+    std::vector<std::string> extents = extentsOf(equation);
+    if (extents.size() < 2)
       continue;
-    auto type = cast<attn::ArrayType>(equation.getOperand().getType());
-    for (mlir::Attribute extent : type.getShape()) {
-      auto length = dyn_cast<mlir::StringAttr>(extent);
-      extents.push_back(
-          length ? length.str()
-                 : std::to_string(cast<mlir::IntegerAttr>(extent).getInt()));
+    const std::string &row = extents[extents.size() - 2];
+    const std::string &column = extents.back();
+    bool isOfChosen = isAlong(row, true), isOverGiven = isAlong(column, false);
+    if ((!isOfChosen && !isAlong(row, false)) ||
+        (!isOverGiven && !isAlong(column, true)))
+      continue;
+    Rank rank = {isOfChosen && isOverGiven, isNormalised(equation)};
+    if (best.empty() || rank >= bestRank) {
+      best = equation.getTarget().str();
+      bestRank = rank;
     }
-    break;
   }
-  return extents;
+  return best;
 }
 
 std::vector<runtime::ShownEquation>
@@ -189,7 +229,8 @@ int Shows::draw(const Show &show) const {
       end = membersFrom(show, first, example);
       Drawn drawn = drawnOf(show, first, end, example);
       if (!addOver(page, show.equations[first].underlay, drawn))
-        addPanels(page, drawn.title, drawn.group, drawn.values, drawn.axes);
+        addPanels(page, drawn.title, drawn.group, drawn.values.shape,
+                  drawn.values.values, drawn.axes);
     }
   return writePicture(show.path, page);
 }

@@ -20,6 +20,11 @@ namespace fovea::cli {
 std::vector<runtime::ShownEquation>
 shownEquations(Session &session, Model &model, const std::string &name);
 
+/// The equation that one looks at first: the last weights of attention whose
+/// rows are what is generated and whose columns what is given; where there are
+/// none, the last over two lengths. Empty: there is no such.
+std::string alignmentOf(const Model &model);
+
 /// What may stand along their axes.
 std::vector<runtime::AxisSymbols> axisSymbolsOf(const Model &model);
 

@@ -1,4 +1,4 @@
-//===- SafeTensors.cpp - reads and writes named tensors -------------------===//
+//===- SafeTensors.cpp - named tensors from bytes, and as bytes -----------===//
 //
 // The header is parsed event by event and not as a tree: a tree forgets that a
 // name stood twice, and its depth would be up to the file.
@@ -7,26 +7,19 @@
 
 #include "runtime/data/SafeTensors.h"
 #include "runtime/data/Half.h"
-#include "runtime/data/OpenFile.h"
+#include "runtime/data/TensorLayout.h"
 #include "runtime/data/TensorSeal.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace fovea::runtime;
 
@@ -442,40 +435,14 @@ Status fovea::runtime::parseSafeTensors(std::string_view bytes,
   return Status::error(status.getMessage(), name);
 }
 
-static Status systemError(const char *what, const std::string &path) {
-  return Status::error(
-      fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
-}
-
-Status fovea::runtime::readSafeTensors(const std::string &path,
-                                       TensorFile &file) {
-  file = TensorFile();
-  std::string why;
-  int descriptor = openToRead(path, why);
-  FILE *stream = descriptor < 0 ? nullptr : fdopen(descriptor, "rb");
-  if (!stream)
-    return Status::error(fmt::format("cannot open '{}': {}", path, why));
-  std::string bytes;
-  char buffer[1 << 16];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), stream))
-    bytes.append(buffer, count);
-  bool bad = std::ferror(stream) != 0;
-  std::fclose(stream);
-  if (bad)
-    return systemError("read", path);
-  return parseSafeTensors(bytes, path, file);
-}
-
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
-using Order = std::vector<const std::pair<const std::string, Tensor> *>;
-
 /// Names are sorted; the widest types come first, so that every tensor is
 /// aligned.
-static Order orderOf(const TensorFile &file) {
-  Order order;
+static TensorLayout::Order orderOf(const TensorFile &file) {
+  TensorLayout::Order order;
   for (const auto &entry : file.tensors)
     order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
@@ -486,7 +453,8 @@ static Order orderOf(const TensorFile &file) {
 }
 
 /// All that stands before the tensors.
-static std::string beginningOf(const TensorFile &file, const Order &order) {
+static std::string beginningOf(const TensorFile &file,
+                               const TensorLayout::Order &order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (const auto &[key, value] : file.metadata)
     header["__metadata__"][key] = value;
@@ -509,83 +477,18 @@ static std::string beginningOf(const TensorFile &file, const Order &order) {
   return length + text;
 }
 
+TensorLayout fovea::runtime::layoutOf(const TensorFile &file) {
+  TensorLayout layout;
+  layout.order = orderOf(file);
+  layout.beginning = beginningOf(file, layout.order);
+  return layout;
+}
+
 std::string fovea::runtime::formatSafeTensors(const TensorFile &file) {
-  Order order = orderOf(file);
-  std::string text = beginningOf(file, order);
+  auto [text, order] = layoutOf(file);
   for (const auto *entry : order) {
     const std::vector<std::byte> &bytes = entry->second.bytes;
     text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   }
   return text;
-}
-
-/// Where the bytes of `path` go: where a link leads, if it is one. What cannot
-/// be looked at is never taken for what it is not.
-static Status placeOf(const std::string &path, std::string &place,
-                      bool &isDevice) {
-  place = path;
-  isDevice = false;
-  struct stat information;
-  if (stat(path.c_str(), &information) != 0)
-    return errno == ENOENT ? Status::success() : systemError("write", path);
-  if (S_ISDIR(information.st_mode))
-    return Status::error(
-        fmt::format("cannot write '{}': it is a folder", path));
-  isDevice = !S_ISREG(information.st_mode);
-  if (isDevice)
-    return Status::success();
-  std::unique_ptr<char, void (*)(void *)> real(realpath(path.c_str(), nullptr),
-                                               &std::free);
-  if (!real)
-    return systemError("write", path);
-  place = real.get();
-  return Status::success();
-}
-
-Status fovea::runtime::writeSafeTensors(const std::string &path,
-                                        const TensorFile &file) {
-  std::string place;
-  bool isDevice = false;
-  if (Status status = placeOf(path, place, isDevice); status.failed())
-    return status;
-  Order order = orderOf(file);
-  std::string text = beginningOf(file, order);
-  std::string temporary =
-      isDevice ? place : fmt::format("{}.{}.part", place, getpid());
-  FILE *stream = nullptr;
-  if (isDevice) {
-    std::string why;
-    int descriptor = openToWriteInto(place, why);
-    if (descriptor < 0)
-      return Status::error(fmt::format("cannot write '{}': {}", path, why));
-    stream = fdopen(descriptor, "ab");
-  } else {
-    stream = std::fopen(temporary.c_str(), "wb");
-  }
-  if (!stream)
-    return systemError("write", path);
-  bool good = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  for (const auto *entry : order) {
-    const std::vector<std::byte> &bytes = entry->second.bytes;
-    good = good &&
-           std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
-  }
-  good = good && std::fflush(stream) == 0 &&
-         (isDevice || fsync(fileno(stream)) == 0);
-  int error = errno;
-  if (std::fclose(stream) != 0 && good) {
-    error = errno;
-    good = false;
-  }
-  if (good && !isDevice && std::rename(temporary.c_str(), place.c_str()) != 0) {
-    error = errno;
-    good = false;
-  }
-  if (good)
-    return Status::success();
-  errno = error;
-  Status status = systemError("write", path);
-  if (!isDevice)
-    std::remove(temporary.c_str());
-  return status;
 }

@@ -3,14 +3,12 @@
 #include "runtime/memory/Placement.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/device/Device.h"
+#include "runtime/memory/MachineMemory.h"
 #include "runtime/memory/Tables.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fmt/format.h>
 #include <limits>
-#include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 using namespace fovea::runtime;
 using Role = Program::Role;
@@ -19,30 +17,6 @@ using Role = Program::Role;
 static constexpr int64_t mostBytes = int64_t(1) << 40;
 /// What the machine can map at once.
 static constexpr int64_t largePage = int64_t(1) << 21;
-
-int64_t fovea::runtime::machineBytes() {
-  static const int64_t bytes = [] {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    struct sysinfo info{};
-    if (sysinfo(&info) == 0)
-      least = int64_t(info.totalram + info.totalswap) * info.mem_unit;
-    // The two versions of control groups; "max", and no file, are no limit.
-    for (const char *path : {"/sys/fs/cgroup/memory.max",
-                             "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-      std::FILE *file = std::fopen(path, "r");
-      if (!file)
-        continue;
-      char text[32];
-      bool isRead = std::fgets(text, sizeof(text), file);
-      (void)std::fclose(file);
-      if (int64_t limit = isRead ? std::strtoll(text, nullptr, 10) : 0;
-          limit > 0)
-        least = std::min(least, limit);
-    }
-    return least;
-  }();
-  return bytes;
-}
 
 Status Arena::reserve(int64_t bytes) {
   if (memory && bytes <= capacity)
@@ -63,11 +37,8 @@ Status Arena::reserve(int64_t bytes) {
   memory.reset();
   memory.reset(static_cast<std::byte *>(allocateShared(bytes, unit)));
   capacity = memory ? bytes : 0;
-#ifdef MADV_HUGEPAGE
-  // Only a wish: without it everything is as right, and slower.
   if (memory && unit == largePage && !Device::current())
-    (void)madvise(memory.get(), bytes, MADV_HUGEPAGE);
-#endif
+    wishLargePages(memory.get(), bytes);
   if (!memory)
     return Status::machine(fmt::format(
         "the batch needs {} MB, which is more than the machine gives",

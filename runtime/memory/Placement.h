@@ -63,10 +63,6 @@ std::vector<int64_t> lengthsOf(const Program &program, const BatchSize &size);
 int64_t bytesOf(const Program &program, const Program::Array &array,
                 const BatchSize &size, const std::vector<int64_t> &lengths);
 
-/// What this process can have at most: the memory of the machine with its swap
-/// space, or what the system leaves of it to this and other processes.
-int64_t machineBytes();
-
 /// Sets the slots that say how large a thread's part of an array is, of the
 /// largest `lengths`.
 void setParts(const Program &program, const std::vector<int64_t> &lengths,

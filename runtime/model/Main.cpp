@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/OpenFile.h"
+#include "runtime/model/LineText.h"
 #include "runtime/model/Lines.h"
 #include "runtime/model/Model.h"
 #include "runtime/model/OwnFile.h"
@@ -62,15 +63,10 @@ private:
   bool isScoring() const { return flags.score || !description.hasDecoder; }
   int readShows();
   int writeShows();
-  void findInputs();
   int runAll();
   int runFile(const std::string &path);
   int runLines(int descriptor);
   int runTensors(const std::string &path);
-  bool readExample(const std::string &line, Example &example);
-  bool readColumn(std::string_view text, const DataDescription &data,
-                  Example &example);
-  bool hasPlaces(const Example &example);
   int runBatch(std::vector<Example> &examples);
   Status print(const std::vector<Example> &examples);
   void printExample(int64_t number, const Example &example,
@@ -82,10 +78,10 @@ private:
   Description description;
   std::unique_ptr<Model> model;
   SearchOptions options;
-  std::vector<const DataDescription *> inputs; // the columns
-  std::string file;                            // that is read
-  int64_t lineNumber = 0, firstLine = 0;       // in it; of the batch
-  int64_t numExamples = 0;                     // that are done
+  std::optional<LineText> text;
+  std::string file;                      // that is read
+  int64_t lineNumber = 0, firstLine = 0; // in it; of the batch
+  int64_t numExamples = 0;               // that are done
   std::string output;
 
   /// An equation that is stored: its file, and its value in each example.
@@ -109,109 +105,8 @@ int Runner::fail(const std::string &text, int code) const {
 // What is read
 //===----------------------------------------------------------------------===//
 
-/// The names of data that a program of the description reads, or that give a
-/// length which it has.
-static bool isRead(const Program &program, const DataSpec &spec) {
-  for (const Program::Array &array : program.arrays)
-    if (array.role == Program::Role::Data && array.name == spec.name)
-      return true;
-  return false;
-}
-
-static bool hasLength(const DataSpec &spec, const std::string &length) {
-  return std::any_of(
-      spec.axes.begin(), spec.axes.end(),
-      [&](const DataAxis &axis) { return axis.length == length; });
-}
-
-void Runner::findInputs() {
-  const Program *program =
-      isScoring()
-          ? model->program("loss")
-          : &model->about().decoder.programs[description.decoder.encode];
-  assert(program && "there is no option for what is not compiled");
-  for (const DataDescription &data : description.data)
-    if (isRead(*program, data.spec))
-      inputs.push_back(&data);
-  for (const Program::Length &length : program->lengths) {
-    if (!length.formula.empty())
-      continue;
-    auto gives = [&](const DataDescription *data) {
-      return hasLength(data->spec, length.name);
-    };
-    if (std::any_of(inputs.begin(), inputs.end(), gives))
-      continue;
-    for (const DataDescription &data : description.data)
-      if (gives(&data)) {
-        inputs.push_back(&data);
-        break;
-      }
-  }
-}
-
-/// The values of one column. False when any is wrong (reported).
-bool Runner::readColumn(std::string_view text, const DataDescription &data,
-                        Example &example) {
-  std::string mistake;
-  DataValues &values = example.data[data.spec.name];
-  // One sentence for each line is enough.
-  auto report = [&](std::string_view, const std::string &what) {
-    if (mistake.empty())
-      mistake = what;
-  };
-  if (data.spec.name == description.unknown.given)
-    example.words = wordsOf(text, data.text, model->words());
-  Lengths lengths;
-  if (readLine(text, data.text, data.spec, model->words(), values, lengths,
-               report))
-    mistake = addLengths(data.spec.name, lengths, example);
-  if (mistake.empty())
-    return true;
-  failAt(mistake);
-  return false;
-}
-
-/// One line: a column for each input, in the order of the spec.
-bool Runner::readExample(const std::string &line, Example &example) {
-  if (validUtf8(line) < line.size()) {
-    failAt(fmt::format("byte {} is not UTF-8", validUtf8(line) + 1));
-    return false;
-  }
-  if (inputs.size() == 1)
-    return readColumn(line, *inputs[0], example) && hasPlaces(example);
-  std::vector<std::string_view> columns;
-  for (size_t begin = 0; begin <= line.size();) {
-    size_t end = std::min(line.find('\t', begin), line.size());
-    columns.push_back(std::string_view(line).substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (columns.size() != inputs.size()) {
-    std::string names;
-    for (const DataDescription *data : inputs)
-      names += (names.empty() ? "" : ", ") + data->spec.name;
-    failAt(fmt::format("{} columns are wanted ({}) but this line has {}",
-                       inputs.size(), names, columns.size()));
-    return false;
-  }
-  for (size_t i = 0; i < columns.size(); ++i)
-    if (!readColumn(columns[i], *inputs[i], example))
-      return false;
-  return hasPlaces(example);
-}
-
-/// Whether what is a place in other data lies in them.
-bool Runner::hasPlaces(const Example &example) {
-  for (const DataDescription *data : inputs)
-    if (Status status = checkLimit(data->spec, example, lineNumber);
-        status.failed()) {
-      failAt(status.text());
-      return false;
-    }
-  return true;
-}
-
 int Runner::runLines(int descriptor) {
-  for (const DataDescription *data : inputs)
+  for (const DataDescription *data : text->inputs())
     if (!data->isText)
       return fail(fmt::format("'{}' is pictures or sound, which a line of text "
                               "does not hold; give a batch as "
@@ -230,9 +125,12 @@ int Runner::runLines(int descriptor) {
         firstLine = lineNumber;
       Example &example = examples.emplace_back();
       example.id = numExamples + static_cast<int64_t>(examples.size()) - 1;
-      isGood = readExample(line, example);
-      if (!isGood)
+      Status status = text->read(line, lineNumber, example);
+      isGood = status.succeeded();
+      if (!isGood) {
+        failAt(status.text());
         examples.pop_back();
+      }
     } else if (next == Lines::TooLong) {
       failAt(fmt::format("a line has more than {} bytes", longestLine));
     } else if (next == Lines::Failed) {
@@ -253,7 +151,7 @@ int Runner::runTensors(const std::string &path) {
   TensorFile tensors;
   std::vector<Example> examples;
   std::vector<DataSpec> specs;
-  for (const DataDescription *data : inputs)
+  for (const DataDescription *data : text->inputs())
     specs.push_back(data->spec);
   Status status = readSafeTensors(path, tensors);
   if (status.succeeded())
@@ -306,24 +204,7 @@ void Runner::printExample(int64_t number, const Example &example,
       output += fmt::format("{}\t", number);
     if (flags.search.scores)
       output += fmt::format("{:.10g}\t", one.logp);
-    bool isFirst = true;
-    for (const DataDescription &data : description.data) {
-      auto found = one.outputs.find(data.spec.name);
-      if (!data.isChosen || found == one.outputs.end())
-        continue;
-      if (!isFirst)
-        output += '\t';
-      isFirst = false;
-      Replacement replacement;
-      if (data.spec.name == description.unknown.generated)
-        replacement = [&](size_t place) {
-          const UnknownWords &unknown = description.unknown;
-          return unknown.wordAt(place, one.outputs.at(unknown.weights),
-                                example.words);
-        };
-      output += textOf(data.text, found->second, one.hasEnd, model->words(),
-                       replacement);
-    }
+    output += text->textOf(example, one);
     output += '\n';
   }
 }
@@ -438,14 +319,19 @@ int Runner::run() {
     return fail(status.text(), codeOf(status));
   if (int code = readShows())
     return code;
-  findInputs();
+  const Program *program =
+      isScoring()
+          ? model->program("loss")
+          : &model->about().decoder.programs[description.decoder.encode];
+  assert(program && "there is no option for what is not compiled");
+  text.emplace(description, model->words(), *program);
   // What is answered before a mistake is stored as well.
   int code = runAll();
   return std::max(code, writeShows());
 }
 
 int Runner::runAll() {
-  if (inputs.empty()) {
+  if (text->inputs().empty()) {
     if (!flags.files.empty())
       return fail(fmt::format("'{}' is given nothing", description.model),
                   badUsage);

@@ -1,7 +1,6 @@
 //===- Model.cpp - a compiled model with its weights ----------------------===//
 
 #include "runtime/model/Model.h"
-#include "runtime/data/Checksum.h"
 #include "runtime/device/Device.h"
 #include "runtime/model/Cpu.h"
 
@@ -76,13 +75,6 @@ Status Model::takeWeights(const TensorFile &file, const std::string &name) {
   learner = Learner::create(file, options, description.isDouble, pool.get());
   weights = learner->weights();
   return Status::success();
-}
-
-static Status readWeightsInside(const FoveaImage &image, TensorFile &file) {
-  std::string_view bytes(image.weights, static_cast<size_t>(image.weightsSize));
-  if (checksum(bytes) != image.weightsChecksum)
-    return Status::error("the weights of the model are damaged");
-  return parseSafeTensors(bytes, "the weights inside", file);
 }
 
 std::string fovea::runtime::limitThreads(int &threads) {

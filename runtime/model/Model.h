@@ -10,23 +10,9 @@
 #define FOVEA_RUNTIME_MODEL_MODEL_H
 
 #include "runtime/model/Description.h"
+#include "runtime/model/Image.h"
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/Learner.h"
-
-/// What the object of a model holds, as the compiler lays it out.
-extern "C" struct FoveaImage {
-  const char *description;
-  int64_t descriptionSize;
-  /// A safetensors file, or null.
-  const char *weights;
-  int64_t weightsSize;
-  /// Of the weights (runtime/data/Checksum.h).
-  uint64_t weightsChecksum;
-  /// Of each program of the description, and then of the decoder, the function
-  /// that runs it and the one that prepares it, or null.
-  void (*const *functions)(void *frame);
-  int64_t numFunctions;
-};
 
 namespace fovea::runtime {
 

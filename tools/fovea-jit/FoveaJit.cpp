@@ -104,7 +104,7 @@ static llvm::Error write(ModuleOp module, const Target &target,
   auto machine = target.createMachine();
   if (!machine)
     return machine.takeError();
-  if (failed(lowerToLLVM(module)))
+  if (failed(lowerToLLVM(module, target)))
     return llvm::createStringError("cannot lower a kernel to LLVM");
   if (form == Form::Mlir) {
     module.print(stream);

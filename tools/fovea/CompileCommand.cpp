@@ -67,10 +67,21 @@ static int checkEmit(const Arguments &arguments) {
   if (emit == "attn" || emit == "mlir")
     return done;
   bool isObject = llvm::is_contained({"obj", "so", "exe"}, emit);
+  llvm::StringRef target = arguments.cpu;
+  if (emit == "web" && (target == "native" || target == "wasm32"))
+    return done;
+  if (emit == "web")
+    return wrongUsage("'--emit web' is for WebAssembly, and not for '" +
+                      arguments.cpu + "'");
+  if (isObject && target == "wasm32")
+    return wrongUsage("there is no '--emit " + emit +
+                      "' for the target 'wasm32'; there are plan, kernels, "
+                      "llvm, asm and web");
   if (!isCode(emit) && !isObject)
-    return wrongUsage("'" + emit +
-                      "' cannot be emitted; there are spec, ast, attn, mlir, "
-                      "plan, kernels, llvm, asm, ptx, cubin, obj, so and exe");
+    return wrongUsage(
+        "'" + emit +
+        "' cannot be emitted; there are spec, ast, attn, mlir, "
+        "plan, kernels, llvm, asm, ptx, cubin, obj, so, exe and web");
   llvm::Expected<const codegen::Backend *> backend =
       codegen::backendFor(arguments.cpu);
   if (!backend)
@@ -234,6 +245,11 @@ int fovea::cli::runCompile(const Arguments &arguments) {
     return printTree(arguments);
   if (checkEmit(arguments) != done)
     return badUsage;
+  if (arguments.emit == "web") {
+    Arguments page = arguments;
+    page.cpu = "wasm32";
+    return runPackage(page);
+  }
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
   Request request;

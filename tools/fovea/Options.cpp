@@ -361,9 +361,10 @@ private:
             "cubin): its code; "
             "so: a shared library with a C header beside it; obj: "
             "the same as one object; exe: a program that reads "
-            "lines and prints lines")
+            "lines and prints lines; web: a folder with a page that runs the "
+            "model in a browser")
         ->type_name("WHAT:{spec,ast,attn,mlir,plan,kernels,llvm,asm,ptx,cubin,"
-                    "so,obj,exe}");
+                    "so,obj,exe,web}");
     addCpu(command);
     addTarget(command);
     addDtype(command);

@@ -124,8 +124,8 @@ bool PlotCommand::addArray(const std::string &path,
       if (isWithin)
         array.values.push_back(values[example * size + i]);
     }
-    addPanels(page, fmt::format("{}: {}", example + 1, name), name, array,
-              axesOf(file, name, example));
+    addPanels(page, fmt::format("{}: {}", example + 1, name), name, array.shape,
+              array.values, axesOf(file, name, example));
   }
   return true;
 }

@@ -150,10 +150,11 @@ protected:
     command
         ->add_option("--target", arguments.cpu,
                      "the machine, where it is another kind than this one: "
-                     "aarch64 (64-bit ARM, Linux), or cuda:sm_80 (which is "
-                     "cuda) or cuda:sm_90a (GPUs of NVIDIA)")
-        ->check(CLI::IsMember({"native", "aarch64", "cuda", "cuda:sm_80",
-                               "cuda:sm_90a", "cuda:emulator"}))
+                     "aarch64 (64-bit ARM, Linux), wasm32 (WebAssembly), or "
+                     "cuda:sm_80 (which is cuda) or cuda:sm_90a (GPUs of "
+                     "NVIDIA)")
+        ->check(CLI::IsMember({"native", "aarch64", "wasm32", "cuda",
+                               "cuda:sm_80", "cuda:sm_90a", "cuda:emulator"}))
         ->excludes(command->get_option("--cpu"));
   }
 

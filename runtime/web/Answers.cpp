@@ -1,0 +1,199 @@
+//===- Answers.cpp - a model that a page in a browser asks ----------------===//
+//
+// Generates alone: a page neither scores nor trains, so that what is needed for
+// that is not in its module. Weights are used where they were read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/web/Answers.h"
+#include "pictures/Page.h"
+#include "runtime/model/LineText.h"
+
+#include <cstdlib>
+#include <new>
+#include <nlohmann/json.hpp>
+
+using namespace fovea;
+using namespace fovea::runtime;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+class Asked {
+public:
+  Status open(const FoveaImage &image);
+  Json about() const;
+  Status answer(const Json &question, Json &result);
+
+private:
+  Json hypothesis(const Example &example, const Generated &generated) const;
+  Json picture(const ShownEquation &equation, const Example &example,
+               const Generated &generated) const;
+
+  Description description;
+  Vocabularies words;
+  TensorFile file;
+  std::optional<LineText> text;
+  std::unique_ptr<Search> search;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+Status Asked::open(const FoveaImage &image) {
+  Status status = readDescription(
+      {image.description, static_cast<size_t>(image.descriptionSize)},
+      description);
+  if (status.succeeded())
+    status = readWeightsInside(image, file);
+  for (const auto &[key, value] : description.vocabularies)
+    if (Vocabularies::isKey(key) && status.succeeded())
+      status = words.take(key, value, Vocabularies::nameIn(key));
+  if (status.failed())
+    return status;
+  // The compiler has compared them with the parameters.
+  OwnedMemory weights;
+  for (auto &[path, tensor] : file.tensors)
+    weights[path] = tensor.bytes.data();
+  const Decoder &decoder = description.decoder;
+  size_t first = 2 * description.programs.size();
+  std::vector<ProgramCode> code;
+  for (size_t i = 0; i < decoder.programs.size(); ++i)
+    code.push_back(
+        {image.functions[first + 2 * i], image.functions[first + 2 * i + 1]});
+  search = std::make_unique<Search>(decoder, std::move(code),
+                                    std::vector{std::move(weights)}, nullptr);
+  text.emplace(description, words, decoder.programs[decoder.encode]);
+  return Status::success();
+}
+
+Json Asked::about() const {
+  Json inputs = Json::array(), outputs = Json::array(), shows = Json::array();
+  for (const DataDescription *data : text->inputs())
+    inputs.push_back(data->spec.name);
+  for (const DataDescription &data : description.data)
+    if (data.isChosen)
+      outputs.push_back(data.spec.name);
+  for (const ShownEquation &equation : description.shows)
+    shows.push_back(equation.name);
+  return {{"model", description.model},
+          {"compiler", description.compiler},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"beam", description.search.beam},
+          {"shows", shows}};
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+static Json labelsOf(const pictures::Axis &axis) {
+  Json labels = Json::array();
+  for (int64_t place = 0; place < axis.size; ++place)
+    labels.push_back(pictures::visible(axis.label(place)));
+  return labels;
+}
+
+/// A panel for who does not see it.
+static Json tableOf(const pictures::Panel &panel) {
+  if (const auto *matrix = std::get_if<pictures::Matrix>(&panel))
+    return {{"title", matrix->title},
+            {"rows", labelsOf(matrix->rows)},
+            {"columns", labelsOf(matrix->columns)},
+            {"values", matrix->values}};
+  const auto &bars = std::get<pictures::Bars>(panel);
+  return {{"title", bars.title},
+          {"rows", labelsOf(bars.rows)},
+          {"columns", {bars.group}},
+          {"values", bars.values}};
+}
+
+Json Asked::picture(const ShownEquation &equation, const Example &example,
+                    const Generated &generated) const {
+  ShownValues shown = shownIn(equation, description.axisSymbols, example,
+                              generated.outputs, words);
+  std::vector<pictures::Axis> axes;
+  for (const ShownAxis &axis : shown.axes)
+    axes.push_back({axis.name, axis.labels});
+  pictures::Page page;
+  addPanels(page, equation.name, equation.name, shown.values.shape,
+            shown.values.values, axes);
+  Json tables = Json::array();
+  for (const pictures::Panel &panel : page.panels)
+    tables.push_back(tableOf(panel));
+  return {{"name", equation.name},
+          {"drawing", pictures::drawFigures(page)},
+          {"tables", tables}};
+}
+
+Json Asked::hypothesis(const Example &example,
+                       const Generated &generated) const {
+  Json pictures = Json::array();
+  for (const ShownEquation &equation : description.shows)
+    pictures.push_back(picture(equation, example, generated));
+  return {{"text", text->textOf(example, generated)},
+          {"logp", generated.logp},
+          {"score", generated.score},
+          {"pictures", pictures}};
+}
+
+Status Asked::answer(const Json &question, Json &result) {
+  Example example;
+  SearchOptions options = description.search;
+  options.beam = question.value("beam", options.beam);
+  options.nbest = question.value("nbest", int64_t(1));
+  if (options.nbest < 1 || options.beam < options.nbest)
+    return Status::error("the beam is smaller than the number of answers");
+  if (!text->inputs().empty())
+    if (Status status = text->read(question.value("line", ""), 1, example);
+        status.failed())
+      return status;
+  std::vector<std::vector<Generated>> found;
+  if (Status status = search->decode({&example}, options, found);
+      status.failed())
+    return status;
+  result["hypotheses"] = Json::array();
+  for (const Generated &one : found.front())
+    result["hypotheses"].push_back(hypothesis(example, one));
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What the page calls
+//===----------------------------------------------------------------------===//
+
+static Asked *asked = nullptr;
+static std::string question, said;
+
+static const char *say(const Status &status, Json result) {
+  if (status.failed())
+    result = {{"error", status.text()}};
+  said = result.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return said.c_str();
+}
+
+const char *fovea_web_open(const FoveaImage *image) {
+  std::set_new_handler([] { _Exit(3); });
+  asked = new Asked;
+  Status status = asked->open(*image);
+  return say(status, status.failed() ? Json() : asked->about());
+}
+
+char *fovea_web_room(int32_t bytes) {
+  question.assign(bytes, '\0');
+  return question.data();
+}
+
+const char *fovea_web_answer() {
+  Json parsed = Json::parse(question.c_str(), nullptr,
+                            /*allow_exceptions=*/false);
+  Json result = Json::object();
+  if (!parsed.is_object())
+    return say(Status::error("a question is an object of JSON"), result);
+  Status status = asked->answer(parsed, result);
+  return say(status, std::move(result));
+}

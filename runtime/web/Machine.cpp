@@ -1,0 +1,51 @@
+//===- Machine.cpp - the machine that a page in a browser has -------------===//
+//
+// One thread, no device, and memory of which the browser says how much there
+// is: what ThreadPool.cpp, device/ and memory/MachineMemory.cpp are elsewhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ThreadPool.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/SharedMemory.h"
+#include "runtime/memory/MachineMemory.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace fovea::runtime;
+
+int fovea_pool_threads(const FoveaPool *) { return 1; }
+
+int64_t fovea_pool_thread(void) { return 0; }
+
+void fovea_parallel(FoveaPool *, FoveaWork work, void *frame, int64_t units,
+                    int64_t) {
+  if (units > 0)
+    work(frame, 0, units);
+}
+
+Device *Device::current() { return nullptr; }
+
+/// Addresses have 32 bits.
+int64_t fovea::runtime::machineBytes() { return int64_t(1) << 32; }
+
+void fovea::runtime::wishLargePages(void *, int64_t) {}
+
+void *fovea::runtime::allocateShared(size_t bytes, size_t alignment) {
+  bytes = std::max<size_t>(bytes, 1);
+  return std::aligned_alloc(alignment,
+                            (bytes + alignment - 1) / alignment * alignment);
+}
+
+void *fovea::runtime::newShared(size_t bytes, size_t alignment) {
+  if (void *memory = allocateShared(bytes, alignment))
+    return memory;
+  // It ends the module (Answers.cpp).
+  std::get_new_handler()();
+  __builtin_unreachable();
+}
+
+void fovea::runtime::freeShared(void *memory) { std::free(memory); }
+
+bool fovea::runtime::isShared(const void *) { return true; }

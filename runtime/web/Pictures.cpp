@@ -1,0 +1,20 @@
+//===- Pictures.cpp - what a page does not draw ---------------------------===//
+//
+// A page shows arrays as matrices and bars. What lies over pictures, sounds and
+// strokes needs libraries for pixels, and such models have no page.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pictures/Page.h"
+
+#include <cstdlib>
+
+using namespace fovea::pictures;
+
+Canvas fovea::pictures::drawChart(const Chart &) { std::abort(); }
+Canvas fovea::pictures::drawPhoto(const Photo &, const Scale &) {
+  std::abort();
+}
+Canvas fovea::pictures::drawStrip(const Strip &, const Scale &) {
+  std::abort();
+}
