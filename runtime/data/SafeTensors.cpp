@@ -175,7 +175,7 @@ Tensor Tensor::of(DType type, std::vector<int64_t> shape,
 
 namespace {
 /// What the header says of one tensor.
-struct Description {
+struct TensorHeader {
   std::string name;
   std::optional<std::string> type;
   std::optional<std::vector<uint64_t>> shape, offsets;
@@ -186,7 +186,7 @@ struct Description {
 /// {"__metadata__": {key: text}}.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 public:
-  std::vector<Description> tensors;
+  std::vector<TensorHeader> tensors;
   std::map<std::string, std::string> metadata;
   std::string problem;
 
@@ -286,7 +286,7 @@ private:
 } // namespace
 
 /// Checks what the header says of one tensor against the `available` bytes.
-static Status takeTensor(const Description &description, uint64_t available,
+static Status takeTensor(const TensorHeader &description, uint64_t available,
                          const std::byte *data, Tensor &tensor) {
   const std::string &name = description.name;
   if (!description.type || !description.shape || !description.offsets)
@@ -348,10 +348,10 @@ static Status takeTensor(const Description &description, uint64_t available,
 }
 
 /// No two tensors share a byte, and none is left over.
-static Status checkPlaces(const std::vector<Description> &tensors,
+static Status checkPlaces(const std::vector<TensorHeader> &tensors,
                           uint64_t available) {
-  std::vector<const Description *> order;
-  for (const Description &tensor : tensors)
+  std::vector<const TensorHeader *> order;
+  for (const TensorHeader &tensor : tensors)
     order.push_back(&tensor);
   std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
     return *a->offsets < *b->offsets;
@@ -404,7 +404,7 @@ static Status parse(std::string_view bytes, TensorFile &file) {
   const auto *data =
       reinterpret_cast<const std::byte *>(bytes.data()) + 8 + length;
   // Places first: tensors that share bytes could ask for any amount of memory.
-  for (const Description &description : reader.tensors)
+  for (const TensorHeader &description : reader.tensors)
     if (!description.offsets || description.offsets->size() != 2 ||
         (*description.offsets)[0] > (*description.offsets)[1] ||
         (*description.offsets)[1] > available) {
@@ -413,7 +413,7 @@ static Status parse(std::string_view bytes, TensorFile &file) {
     }
   if (Status status = checkPlaces(reader.tensors, available); status.failed())
     return status;
-  for (const Description &description : reader.tensors) {
+  for (const TensorHeader &description : reader.tensors) {
     Tensor tensor;
     if (Status status = takeTensor(description, available, data, tensor);
         status.failed())
