@@ -1,0 +1,216 @@
+"""Tours, trees, entailment and language models in translators: what literature-results measures of them."""
+
+import gzip
+import itertools
+import math
+import random
+import re
+
+from literature.signals import BLIND
+from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, run, table
+
+
+# Tours: the outputs are places of the input.
+
+def length(points, tour):
+    return sum(math.dist(points[a], points[b]) for a, b in zip(tour, tour[1:] + tour[:1], strict=True))
+
+
+def best_tour(points):
+    """From the first place; of the two directions that in which the second place has the smaller number."""
+    ways = (tour for tour in itertools.permutations(range(1, len(points))) if tour[0] < tour[-1])
+    return [0, *min(ways, key=lambda tour: length(points, [0, *tour]))]
+
+
+def nearest_tour(points):
+    left, tour = set(range(1, len(points))), [0]
+    while left:
+        tour.append(min(left, key=lambda k: math.dist(points[k], points[tour[-1]])))
+        left.remove(tour[-1])
+    return tour
+
+
+def plane(folder, answer, parts):
+    """Of each part its points, and files of them and of their answers; what is too large has none."""
+    draw, sets = random.Random(1), {}
+    for part, count, low, high in parts:
+        points = [[(draw.random(), draw.random()) for _ in range(draw.randint(low, high))] for _ in range(count)]
+        shown = [" ".join(f"{x:.4f},{y:.4f}" for x, y in row) for row in points]
+        files = {"point": lines(folder / f"{part}.points", shown)}
+        if answer:
+            files["out"] = lines(folder / f"{part}.out", [" ".join(map(str, answer(row))) for row in points])
+        sets[part] = (points, files)
+    return sets
+
+
+def places(row):
+    return [int(word) for word in row.split()]
+
+
+TOUR = """model tour
+use {base}
+decode {{ beam = {beam}, valid[t] = {valid} }}
+"""
+ONCE = "(if t < N then out[t] < N else out[t] == N) and all[u where u < t](out[u] != out[t])"
+
+
+def tours(folder, data, updates, only):
+    sets = plane(folder, best_tour, (("train", 10000, 5, 7), ("valid", 300, 5, 7)))
+    sets |= plane(folder, None, (("more", 200, 10, 10),))
+    (folder / "specs").mkdir(exist_ok=True)
+    (folder / "specs/blind.fov").write_text(BLIND, encoding="utf-8")
+    rows = []
+    for name, base, valid in (("pointer", "pointer", ONCE), ("blind", "blind", ONCE)):
+        if only and name not in only:
+            continue
+        spec = TOUR.format(base=base, beam=5, valid=valid)
+        one = Training(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
+                       {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(4000, 0.5, 0.002)"})
+        cells = [f"`{name}`", minutes(one)]
+        for part in ("valid", "more"):
+            points, files = sets[part]
+            made = [places(row) for row in one.decode({"point": files["point"]})]
+            whole = [(p, tour) for p, tour in zip(points, made, strict=True) if sorted(tour) == list(range(len(p)))]
+            beside = best_tour if part == "valid" else nearest_tour
+            longer = sum(length(*pair) for pair in whole) / max(1e-9, sum(length(p, beside(p)) for p, _ in whole))
+            cells += [percent(len(whole), len(made)), f"{longer:.3f}"]
+        rows.append(cells)
+    near = [(p, nearest_tour(p)) for p in sets["valid"][0]]
+    best = sum(length(p, best_tour(p)) for p, _ in near)
+    rows.append(["the nearest place that is left", "", "100.0 %", f"{sum(length(*pair) for pair in near) / best:.3f}",
+                 "100.0 %", "1.000"])
+    table(["model", "CPU time", "tours, 5 to 7 points", "their length by the best", "tours, 10 points",
+           "their length by the nearest place"], rows)
+
+
+# Parsing as translation.
+
+def linear(tree):
+    """Tags of the words, and the tree as a translator writes it: brackets with their labels, XX for each word."""
+    tags, shown, open_labels = [], [], []
+    for bracket, label, word, end in re.findall(r"(\()([^\s()]*)\s*([^\s()]+(?=\)))?|(\))", tree):
+        if end:
+            label = open_labels.pop()
+            if label:
+                shown.append(f"){label}")
+        elif word:
+            tags.append(label)
+            shown.append("XX")
+            open_labels.append("")
+        elif bracket:
+            label = re.split(r"[-=]", label)[0] or label
+            open_labels.append(label)
+            shown.append(f"({label}")
+    return " ".join(tags), " ".join(shown)
+
+
+def parsing(folder, data, updates, only):
+    sets = {}
+    for part, name in (("train", "train"), ("valid", "dev")):
+        with gzip.open(data / f"gum_constituency/{name}.tsv.gz", "rt", encoding="utf-8") as rows:
+            pairs = [linear(row.rstrip("\n").split("\t")[1]) for row in rows]
+        pairs = [pair for pair in pairs if 3 <= len(pair[0].split()) <= 20]
+        # The source is read backward, as in the paper.
+        sets[part] = {"src": lines(folder / f"{part}.src", [" ".join(reversed(src.split())) for src, _ in pairs]),
+                      "tgt": lines(folder / f"{part}.tgt", [tgt for _, tgt in pairs])}
+    rows = []
+    for name, base, options in (("attention", "luong_concat", {"L": 2}), ("none", "seq2seq_start", {"L": 2})):
+        if only and name not in only:
+            continue
+        spec = f"model {name}\nuse {base}\n"
+        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 3000,
+                       {"E": 32, "H": 96, **options, **ADAM, "train.batch": 32, "train.rate": "step(1000, 0.5, 0.003)"},
+                       "bracket-f1", ["--best-by", "bracket-f1"])
+        made = one.decode({"src": sets["valid"]["src"]}, "--beam", 4)
+        hyp, right = lines(folder / f"{name}.hyp", made), sets["valid"]["tgt"]
+        said = run("eval", "bracket-f1", "--hyp", hyp, "--ref", right, "--digits", 1)[0]
+        wanted = right.read_text().splitlines()
+        fits = sum(a.split().count("XX") == b.split().count("XX") for a, b in zip(made, wanted, strict=True))
+        figures = re.search(r"= ([0-9.]+) .*; ([0-9]+) of ([0-9]+) lines", said)
+        rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.3f}", figures[1],
+                     percent(int(figures[2]), int(figures[3])), percent(fits, len(made)), equal(made, wanted)])
+    table(["model", "CPU time", "perplexity", "labelled F1", "trees", "as many words", "exact"], rows)
+
+
+# Whether one sentence follows from another.
+
+BAGS = """model bags
+dim E = 300, F = 2000
+vocab words
+data premise[S], hypothesis[T] : token of words
+data label : class("entailment", "neutral", "contradiction")
+param embed : embedding(E), hidden : linear(F), out : linear(label.classes)
+p = mean[i](embed(premise[i]))
+h = mean[j](embed(hypothesis[j]))
+label ~ categorical(out(relu(hidden(dropout(p ++ h ++ p * h, 0.5)))))
+metric accuracy(label)
+"""
+
+
+def entailment(folder, data, updates, only):
+    sets = {}
+    for part in ("train", "valid"):
+        with gzip.open(data / f"snli_dev/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
+            next(rows)
+            columns = list(zip(*(row.rstrip("\n").lower().split("\t")[:3] for row in rows), strict=True))
+        sets[part] = {name: lines(folder / f"{part}.{name}", column)
+                      for name, column in zip(("label", "premise", "hypothesis"), columns, strict=True)}
+    rows = []
+    gated = {"E": 64, "H": 48, "A": 32, "R": 4, "G": 64, "F": 128, "lambda": 0.03}
+    for name, spec, options in (
+            ("snli_gated", "model gated\nuse snli_gated\n", gated),
+            ("one", "model one\nuse snli_gated\n", {**gated, "R": 1}),
+            ("bags", BAGS, {"E": 64, "F": 128})):
+        if only and name not in only:
+            continue
+        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 2500,
+                       {**options, **ADAM, "train.batch": 32, "train.rate": 0.001}, "accuracy",
+                       ["--best-by", "accuracy"])
+        given = {key: sets["valid"][key] for key in ("premise", "hypothesis")}
+        rows.append([f"`{name}`", minutes(one), equal(one.decode(given), sets["valid"]["label"].read_text().splitlines())])
+    table(["model", "CPU time", "right"], rows)
+
+
+# A translator with a language model.
+
+SHALLOW = """model shallow
+use nmt = rnnsearch(src = src, tgt = tgt) from "nmt/model.safetensors" frozen
+use lm  = rnnlm(word = tgt)               from "lm/model.safetensors"  frozen
+data src[S] : sentence
+data tgt[T] : sentence of lm.word.vocab
+tgt[t] ~ categorical(nmt.logits[t] + 0.2 * lm.out(lm.h[lm.L-1, t]))
+"""
+
+
+def fusion(folder, data, updates, only):
+    with gzip.open(data / "tatoeba_en_fr_5k/train.tsv.gz", "rt", encoding="utf-8") as rows:
+        pairs = [[" ".join(re.findall(r"\w+|[^\w\s]", side.lower())) for side in row.split("\t")[:2]] for row in rows]
+    # Sources that the training has are not translated.
+    held = {src for src, _ in pairs[::12]}
+    parts = {"train": [pair for pair in pairs if pair[0] not in held],
+             "valid": [pair for pair in pairs if pair[0] in held]}
+    sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in own])
+                   for at, side in enumerate(("src", "tgt"))} for part, own in parts.items()}
+    sizes = {"E": 48, "H": 64, "A": 64, "M": 48}
+    nmt = Training(folder, "nmt", "model nmt\nuse rnnsearch\n", sets["train"], sets["valid"], updates or 1500,
+                   {**sizes, **ADAM, "train.batch": 32})
+    told = {part: {"word": own["tgt"]} for part, own in sets.items()}
+    lm = Training(folder, "lm", "model lm\nuse rnnlm\n", told["train"], told["valid"], updates or 1000,
+                  {"E": 48, "H": 64, **ADAM, "train.batch": 32, "drop": 0.2})
+    for name in ("nmt", "lm"):
+        (folder / "specs" / name).mkdir(exist_ok=True)
+        (folder / "specs" / name / "model.safetensors").write_bytes((folder / name / "model.safetensors").read_bytes())
+    right = sets["valid"]["tgt"].read_text().splitlines()
+
+    def row(name, one, made):
+        return [name, minutes(one), f"{one.found['valid_perplexity']:.2f}", f"{rates(made, right, folder, 'bleu'):.1f}"]
+    rows = [row("none", nmt, nmt.decode({"src": sets["valid"]["src"]}, "--beam", 4))]
+    inner = {f"{use}.{key}": value for use, own in (("nmt", sizes), ("lm", {"E": 48, "H": 64})) for key, value in own.items()}
+    # Nothing of it is trained: an update finds the vocabularies, and validates.
+    shallow = Training(folder, "shallow", SHALLOW, sets["train"], sets["valid"], 1, inner)
+    rows.append(row("shallow", shallow, shallow.decode({"src": sets["valid"]["src"]}, "--beam", 4)))
+    deep = Training(folder, "deep", "model deep\nuse deep_fusion\n", sets["train"], sets["valid"], updates or 1500,
+                    {**inner, "M": 48, **ADAM, "train.batch": 32})
+    rows.append(row("deep", deep, deep.decode({"src": sets["valid"]["src"]}, "--beam", 4)))
+    table(["fusion", "CPU time", "perplexity", "BLEU"], rows)
+    print(f"the language model: {minutes(lm)}, perplexity {lm.found['valid_perplexity']:.2f}")
