@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _tensors
 from ._batch import Batch, Data, Padded, extent_of
-from ._errors import SpecError
+from ._errors import MachineError, SpecError
 from ._library import Library, Search
 from ._program import run
 
@@ -123,6 +123,7 @@ class Model:
         self._spec = spec
         self._sets = list(_sets(sets))
         self._dtype = dtype
+        self._threads = threads
         about = json.loads(run("check", spec, "--json", *self._sets))
         self.name: str = about["model"]
         #: The dims of the spec, with every override.
@@ -133,6 +134,11 @@ class Model:
         self._data = [Data(entry) for entry in about["data"]]
         self._generates: bool = about["generates"]
         self._library: Library | None = None
+        # What get() was asked for once, the types of that, and the libraries that
+        # have it since.
+        self._asked: set[frozenset[str]] = set()
+        self._types: dict[str, Any] = {}
+        self._getters: dict[frozenset[str], Library | None] = {}
         #: The parameters by name, as numpy arrays without a copy: what is written
         #: into one is what the model computes with.
         self.parameters: dict[str, np.ndarray]
@@ -147,10 +153,12 @@ class Model:
             # There are equations alone, which get() evaluates.
             self.parameters = _tensors.read(spec if weights is None else weights)
 
-    def _compile(self, weights: str | os.PathLike[str] | None,
-                 threads: int) -> Library:
-        path = pathlib.Path(self._folder.name, "libmodel.so")
+    def _compile(self, weights: str | os.PathLike[str] | None, threads: int,
+                 *more: str) -> Library:
+        # The loader knows libraries by their paths, and takes none twice.
+        path = pathlib.Path(tempfile.mkdtemp(dir=self._folder.name), "libmodel.so")
         given = ["--weights", os.fspath(weights)] if weights is not None else []
+        given += more
         run("compile", self._spec, "--emit", "so", "--dtype", self._dtype, "-o", path,
             *self._sets, *given)
         try:
@@ -296,6 +304,46 @@ class Model:
         example, as long as it is; of several names a dict of such lists."""
         wanted = [names] if isinstance(names, str) else list(names)
         padded = self._pad(batch)
+        library = self._getter(wanted, padded)
+        result = self._run(wanted, padded) if library is None else \
+            self._look(library, wanted, padded)
+        return result[names] if isinstance(names, str) and names in result else result
+
+    def _getter(self, wanted: list[str], padded: Padded) -> Library | None:
+        """The library that has these equations. What is asked for once is not worth
+        one, and where nothing links there is none."""
+        known = {equation.name for equation in self.equations}
+        key = frozenset(wanted)
+        # A process may do with the data that these equations need.
+        is_whole = all(data.name in padded.arrays for data in self._data)
+        if not key <= known or not self.parameters or not is_whole:
+            return None
+        if key not in self._asked:
+            self._asked.add(key)
+            return None
+        if key not in self._getters:
+            gets = [item for name in sorted(key) for item in ("--get", name)]
+            try:
+                with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+                    path = pathlib.Path(folder, "weights.safetensors")
+                    self.save(path)
+                    self._getters[key] = self._compile(
+                        path, self._threads, "--entry", "get", *gets)
+            except MachineError:
+                self._getters[key] = None
+        return self._getters[key]
+
+    def _look(self, library: Library, wanted: list[str],
+              padded: Padded) -> dict[str, Any]:
+        """The equations of a batch, by the weights as they are now."""
+        for name, array in library.arrays("parameter", self._about, library).items():
+            array[...] = self.parameters[name]
+        library.call("get", padded.words)
+        return {name: [library.value(example, name).astype(self._types[name])
+                       for example in range(padded.examples)] for name in wanted}
+
+    def _run(self, wanted: list[str], padded: Padded) -> dict[str, Any]:
+        """The same by a process, and what is no equation: the gradients."""
         with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
             path = pathlib.Path(folder)
             _tensors.write(path / "batch.safetensors", padded.arrays)
@@ -311,11 +359,12 @@ class Model:
         result = {}
         extents = {equation.name: equation.extents for equation in self.equations}
         for name, array in found.items():
+            self._types[name] = array.dtype
             result[name] = [
                 row[tuple(slice(_extent(text, padded, example, room))
                           for text, room in zip(extents.get(name, ()), row.shape))]
                 for example, row in enumerate(array)] if array.ndim else array
-        return result[names] if isinstance(names, str) and names in result else result
+        return result
 
     def picture(self, name: str, batch: Batch, example: int = 0) -> Picture:
         """An equation of one example, drawn as `fovea plot` draws it: an

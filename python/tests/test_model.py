@@ -101,6 +101,23 @@ def test_equations_by_name(copier, batch):
     assert ("align", ("T", "S")) in copier.equations
 
 
+def test_equations_again_without_a_process(copier, batch, monkeypatch):
+    first, second = (copier.get(["align", "c"], batch) for _ in range(2))
+    monkeypatch.setattr("fovea._model.run", None)
+    for name in ("align", "c"):
+        third = copier.get(["align", "c"], batch)[name]
+        for one, two, three in zip(first[name], second[name], third):
+            assert one.dtype == two.dtype and np.array_equal(one, two)
+            assert np.array_equal(two, three)
+    # With the weights as they are now.
+    weight = next(iter(copier.parameters.values()))
+    before = weight.copy()
+    weight += 1
+    changed = copier.get(["align", "c"], batch)["c"]
+    weight[...] = before
+    assert not np.array_equal(changed[0], first["c"][0])
+
+
 def test_saved_weights_are_read(tmp_path, copier, batch):
     copier.save(tmp_path / "w.safetensors")
     again = fovea.compile(COPIER, sets={"v.vocab": 9}, dtype="f64",
