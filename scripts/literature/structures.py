@@ -1,4 +1,4 @@
-"""Tours, trees, entailment and language models in translators: what literature-results measures of them."""
+"""Hulls, tours, trees, entailment and language models in translators: what literature-results measures of them."""
 
 import gzip
 import itertools
@@ -10,7 +10,24 @@ from literature.signals import BLIND
 from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, run, table
 
 
-# Tours: the outputs are places of the input.
+# Hulls and tours: the outputs are places of the input.
+
+def turn(a, b, c):
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def hull(points):
+    """Places of the hull against the clock, from the leftmost (Andrew, 1979)."""
+    def half(order):
+        chain = []
+        for k in order:
+            while len(chain) > 1 and turn(points[chain[-2]], points[chain[-1]], points[k]) <= 0:
+                chain.pop()
+            chain.append(k)
+        return chain[:-1]
+    order = sorted(range(len(points)), key=points.__getitem__)
+    return half(order) + half(order[::-1])
+
 
 def length(points, tour):
     return sum(math.dist(points[a], points[b]) for a, b in zip(tour, tour[1:] + tour[:1], strict=True))
@@ -30,21 +47,61 @@ def nearest_tour(points):
     return tour
 
 
-def plane(folder, answer, parts):
-    """Of each part its points, and files of them and of their answers; what is too large has none."""
+def plane(folder, answer, parts, ends=False):
+    """Of each part its points, and files of them and of their answers; what is too large has none. Where it `ends`,
+    the place behind the last point stands behind an answer."""
     draw, sets = random.Random(1), {}
     for part, count, low, high in parts:
         points = [[(draw.random(), draw.random()) for _ in range(draw.randint(low, high))] for _ in range(count)]
         shown = [" ".join(f"{x:.4f},{y:.4f}" for x, y in row) for row in points]
         files = {"point": lines(folder / f"{part}.points", shown)}
         if answer:
-            files["out"] = lines(folder / f"{part}.out", [" ".join(map(str, answer(row))) for row in points])
+            files["out"] = lines(folder / f"{part}.out",
+                                 [" ".join(map(str, answer(row) + [len(row)] * ends)) for row in points])
         sets[part] = (points, files)
     return sets
 
 
 def places(row):
     return [int(word) for word in row.split()]
+
+
+def is_simple(points, polygon):
+    """Whether no two sides cross, as those of a hull do not."""
+    if len(polygon) < 3 or len(set(polygon)) < len(polygon):
+        return False
+    corners = [points[k] for k in polygon]
+    sides = list(zip(corners, corners[1:] + corners[:1], strict=True))
+    return not any(turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0
+                   for (a, b), (c, d) in itertools.combinations(sides, 2))
+
+
+def area(points, polygon):
+    corners = [points[k] for k in polygon]
+    return abs(sum(a[0] * b[1] - a[1] * b[0] for a, b in zip(corners, corners[1:] + corners[:1], strict=True))) / 2
+
+
+def hulls(folder, data, updates, only):
+    sets = plane(folder, hull, (("train", 60000, 5, 10), ("valid", 500, 5, 10), ("more", 500, 12, 15)), ends=True)
+    rows = []
+    for name, spec in (("pointer", "model hulls\nuse pointer\n"), ("blind", BLIND)):
+        if only and name not in only:
+            continue
+        one = Training(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 8000,
+                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": "step(3000, 0.5, 0.002)"})
+        cells = [f"`{name}`", minutes(one)]
+        for part in ("valid", "more"):
+            points, files = sets[part]
+            made = one.decode({"point": files["point"]})
+            # The paper takes an area for nothing where the polygon is none.
+            covered = [area(p, places(row)) / area(p, hull(p)) for p, row in zip(points, made, strict=True)
+                       if is_simple(p, places(row))]
+            wanted = [" ".join(row.split()[:-1]) for row in files["out"].read_text().splitlines()]
+            cells += [equal(made, wanted), percent(len(covered), len(made)),
+                      percent(sum(covered), max(1, len(covered)))]
+        rows.append(cells)
+    head = ["exact", "polygons", "of the area"]
+    table(["model", "CPU time", *(f"{what}, {size} points" for size in ("5 to 10", "12 to 15") for what in head)], rows)
 
 
 TOUR = """model tour
