@@ -83,7 +83,7 @@ private:
 
   const FoveaMessages &messages;
   int ownRank = 0, numRanks = 1, numSharers = 1;
-  bool hasOwnCpu = false;    // no more processes than CPUs share them
+  bool hasOwnCpu = false; // no more processes than CPUs share them
   std::vector<std::string> hosts;
   runtime::Traffic counted;
   double bytesPerSecond = 0; // $FOVEA_LINK_GBIT; 0: what the link carries

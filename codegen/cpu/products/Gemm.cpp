@@ -494,37 +494,47 @@ void Emitter::emitGemmRuns() {
   Type arguments[] = {pointer, pointer, number,       number, pointer,
                       pointer, number,  number,       number, number,
                       number,  number,  b.getI1Type()};
-  b.function(gemmRunsName(element), arguments, /*isPrivate=*/false,
-             [&](ValueRange args) {
-               Value a = args[0], list = args[1], runs = args[2], run = args[3];
-               Value bp = args[4], c = args[5], ldc = args[6];
-               Value m = args[7], n = args[8], k = args[9];
-               Value first = args[10], last = args[11], accumulate = args[12];
-               Value zero = b.number(0), one = b.number(1);
-               run = b.max(run, one);
-               Value none = zerosOfRun(b, vector, run, runsDepth);
-               // k = 0 still makes one turn, which writes zeros.
-               Value terms = b.max(k, one);
-               Value depth = depthOf(terms, run, runsDepth);
-               // While B stays in the second-level cache, A comes to the first.
-               Value isNear = b.less(b.mul(n, depth), b.number(mostNear));
-               Value height =
-                   b.select(isNear, b.number(3 * tile.rows), heightOfBlocks(m));
-               Value panelSize = b.mul(k, b.number(tile.columns()));
-               b.loop(zero, terms, depth, [&](Value term) {
-                 Value length = b.min(depth, b.sub(k, term));
-                 Value goesOn = b.either(accumulate, b.less(zero, term));
-                 Value panels =
-                     b.at(element, bp, b.mul(term, b.number(tile.columns())));
-                 b.loop(zero, m, height, [&](Value row) {
-                   Value count = b.min(height, b.sub(m, row));
-                   b.call(gemmBlockName(LeftSide::runs, element),
-                          {a, b.at(number, list, b.mul(row, runs)), runs, run,
-                           term, none, panels, panelSize, address(c, row, ldc),
-                           ldc, count, length, n, first, last, goesOn});
-                 });
-               });
-             });
+  b.function(
+      gemmRunsName(element), arguments, /*isPrivate=*/false,
+      [&](ValueRange args) {
+        Value a = args[0], list = args[1], runs = args[2], run = args[3];
+        Value bp = args[4], c = args[5], ldc = args[6];
+        Value m = args[7], n = args[8], k = args[9];
+        Value first = args[10], last = args[11], accumulate = args[12];
+        Value zero = b.number(0), one = b.number(1);
+        run = b.max(run, one);
+        Value none = zerosOfRun(b, vector, run, runsDepth);
+        // k = 0 still makes one turn, which writes zeros.
+        Value terms = b.max(k, one);
+        Value panelSize = b.mul(k, b.number(tile.columns()));
+        Value depth = depthOf(terms, run, runsDepth);
+        auto multiply = [&](Value term, Value row, Value height) {
+          Value panels =
+              b.at(element, bp, b.mul(term, b.number(tile.columns())));
+          b.call(gemmBlockName(LeftSide::runs, element),
+                 {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
+                  none, panels, panelSize, address(c, row, ldc), ldc,
+                  b.min(height, b.sub(m, row)), b.min(depth, b.sub(k, term)), n,
+                  first, last, b.either(accumulate, b.less(zero, term))});
+        };
+        // While all of B stays in the second-level cache, a block of A
+        // comes to the first, and its rows of C stay near.
+        auto byRows = [&] {
+          Value height = b.number(3 * tile.rows);
+          b.loop(zero, m, height, [&](Value row) {
+            b.loop(zero, terms, depth,
+                   [&](Value term) { multiply(term, row, height); });
+          });
+        };
+        auto byTerms = [&] {
+          Value height = heightOfBlocks(m);
+          b.loop(zero, terms, depth, [&](Value term) {
+            b.loop(zero, m, height,
+                   [&](Value row) { multiply(term, row, height); });
+          });
+        };
+        b.branch(b.less(b.mul(n, terms), b.number(mostNear)), byRows, byTerms);
+      });
 }
 
 void fovea::codegen::emitGemm(ModuleOp module, Type element,
