@@ -84,13 +84,16 @@ bool fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
     take(given, "valid_every", arguments.validEvery);
     take(given, "save_every", arguments.saveEvery);
     take(given, "patience", arguments.patience);
-    for (auto [key, value] : {std::pair("best_by", &arguments.bestBy),
-                              std::pair("dtype", &arguments.dtype),
-                              std::pair("precision", &arguments.precision)})
-      if (auto found = given.find(key); found != given.end() &&
-                                        found->is_string() &&
-                                        (value->empty() || *value == "f32"))
-        *value = found->get<std::string>();
+    // What is given by itself: f32 is the dtype of who says nothing, and a
+    // precision that somebody asks for.
+    auto takeText = [&](const char *key, std::string &value, bool isFree) {
+      auto found = given.find(key);
+      if (isFree && found != given.end() && found->is_string())
+        value = found->get<std::string>();
+    };
+    takeText("best_by", arguments.bestBy, arguments.bestBy.empty());
+    takeText("dtype", arguments.dtype, arguments.dtype == "f32");
+    takeText("precision", arguments.precision, arguments.precision.empty());
   }
   return !arguments.data.empty();
 }
