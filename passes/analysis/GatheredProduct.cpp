@@ -8,9 +8,6 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Shorter runs are not worth the list that says where they lie.
-static constexpr int64_t leastRun = 3;
-
 static std::optional<int64_t> numberOf(Attribute extent) {
   auto number = dyn_cast<IntegerAttr>(extent);
   return number ? std::optional(number.getInt()) : std::nullopt;
@@ -51,8 +48,7 @@ static bool isRun(ReadOp read, ComputeOp op, unsigned run) {
       found = axis;
     else if (dependence(value) & bitOf(run))
       return false;
-  auto length = numberOf(op.getExtents()[run]);
-  return found && length && *length >= leastRun &&
+  return found && numberOf(op.getExtents()[run]) &&
          read.getArrayType().getExtent(*found) == op.getExtents()[run];
 }
 

@@ -63,7 +63,7 @@ def OrderChannels : Pass<"attn-order-channels", "::mlir::ModuleOp"> {
       turned where they are not. So has a product of rows with weights, as a
       convolution over one place is. `attn-name-products` finds a product then.
     * After: `attn-batch`; before `attn-pad-windows`, which is for the others.
-    * Not: convolutions of fewer than three channels, with less than 8 terms or
+    * Not: convolutions that have no channels, with less than 8 terms or
       columns, in loops, or over a length that varies inside of an example, and
       sums whose other factor is no whole array.
 
