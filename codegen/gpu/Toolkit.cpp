@@ -1,6 +1,7 @@
 //===- Toolkit.cpp - what CUDA's toolkit makes of PTX ---------------------===//
 
 #include "codegen/gpu/Toolkit.h"
+#include "codegen/native/Link.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -11,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace fovea::codegen;
 
 static std::optional<std::string> findTool(StringRef name) {
   if (auto toolkit = sys::Process::GetEnv("CUDA_PATH")) {
@@ -40,20 +42,10 @@ public:
     return result.str().str();
   }
   Error write(StringRef name, StringRef text) const {
-    std::error_code error = failure;
-    if (!error) {
-      raw_fd_ostream stream(file(name), error);
-      if (!error) {
-        stream << text;
-        stream.close();
-        error = stream.error();
-        stream.clear_error();
-      }
-    }
-    if (!error)
-      return Error::success();
-    return createStringError("cannot write '" + file(name) +
-                             "': " + error.message());
+    if (failure)
+      return createStringError("cannot write '" + file(name) +
+                               "': " + failure.message());
+    return writeFile(file(name), text);
   }
   Expected<std::string> read(StringRef name) const {
     auto buffer = MemoryBuffer::getFile(file(name));

@@ -21,6 +21,8 @@
 
 #include <fcntl.h>
 
+using namespace fovea::codegen;
+
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
@@ -108,7 +110,8 @@ static llvm::Error run(llvm::ArrayRef<std::string> command,
   return llvm::createStringError("cannot link: " + message);
 }
 
-static llvm::Error writeFile(const std::string &path, llvm::StringRef text) {
+llvm::Error fovea::codegen::writeFile(const std::string &path,
+                                      llvm::StringRef text) {
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error);
   if (!error) {
@@ -183,7 +186,7 @@ static llvm::Error seal(llvm::StringRef path) {
     return llvm::createStringError("cannot read '" + path +
                                    "': " + read.getError().message());
   std::string file = (*read)->getBuffer().str();
-  fovea::codegen::sealProgram(file);
+  sealProgram(file);
   return writeFile(path.str(), file);
 }
 
@@ -228,7 +231,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   }
   // An absolute name is never taken for a flag. The driver removes its output
   // when it fails, so it writes to a name beside the one that is meant.
-  llvm::Expected<std::string> target = fovea::codegen::outputFile(output);
+  llvm::Expected<std::string> target = outputFile(output);
   if (!target)
     return target.takeError();
   llvm::SmallString<128> beside;

@@ -33,6 +33,9 @@ struct LinkOptions {
 /// where none is installed.
 llvm::Expected<std::string> findLinker(const std::string &triple);
 
+/// Writes a file. An error where all of it is not there afterwards.
+llvm::Error writeFile(const std::string &path, llvm::StringRef text);
+
 /// Where an output of this name goes: the file that a symbolic link leads to.
 /// An error where the name is that of something else than a file, as a device,
 /// or its folder is not there.
