@@ -18,6 +18,9 @@ using namespace fovea::attn::schedule;
 // Routes
 //===----------------------------------------------------------------------===//
 
+/// Of what lies further back all rows are kept, instead of one for each step.
+static constexpr int64_t mostCarried = 256;
+
 Route Emitter::routeOf(const Access &access, unsigned limit) {
   Operation *target = access.array.getDefiningOp();
   const Path &reader = pathOf(access.reader), &path = pathOf(target);
@@ -31,7 +34,9 @@ Route Emitter::routeOf(const Access &access, unsigned limit) {
     const Loop &loop = *path[route.scope];
     unsigned time = loop.getTime(access.reader), axis = loop.getTime(target);
     const AccessIndex &index = access.indices[axis];
-    bool atTime = index.kind == AccessIndex::Iterator && index.iterator == time;
+    bool atTime = index.kind == AccessIndex::Iterator &&
+                  index.iterator == time && index.offset >= -mostCarried &&
+                  index.offset <= mostCarried;
     if (atTime)
       llvm::erase(route.axes, axis);
     if (atTime && index.offset == 0)
