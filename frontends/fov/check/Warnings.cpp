@@ -10,6 +10,7 @@
 #include "frontends/fov/check/Warnings.h"
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/syntax/Lexer.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -156,8 +157,10 @@ static const Term *softmaxOf(const Term &factor,
 }
 
 /// sum[i](a[t,i] * x[i]) with a[t,i] = softmax[t](..): weights that do not add
-/// up to one.
-static void checkWeights(const Term &sum, Diagnostics &diagnostics) {
+/// up to one. Once for each softmax, in whichever sums and calls it is read.
+static void checkWeights(const Term &sum,
+                         llvm::SmallPtrSetImpl<const char *> &known,
+                         Diagnostics &diagnostics) {
   if (sum.kind != TermKind::Reduce || sum.reduction != Reduction::Sum)
     return;
   SmallVector<const Term *> factors(sum.args.begin(), sum.args.end());
@@ -176,7 +179,8 @@ static void checkWeights(const Term &sum, Diagnostics &diagnostics) {
         llvm::any_of(along, isSummed))
       continue;
     const auto *over = llvm::find_if(factor->free, isSummed);
-    if (over == factor->free.end())
+    if (over == factor->free.end() ||
+        !known.insert(softmax->loc.getPointer()).second)
       continue;
     std::string name = termText(*factor);
     diagnostics.warning(sum.loc,
@@ -454,8 +458,9 @@ void fovea::fov::warnOfMistakes(const Elaborated &model, StringRef init,
   for (const Choice &choice : model.choices)
     for (auto &[name, term] : choice.parameters)
       checkParameter(choice, name, *term, diagnostics);
+  llvm::SmallPtrSet<const char *, 4> known;
   for (const Term &term : model.terms)
-    checkWeights(term, diagnostics);
+    checkWeights(term, known, diagnostics);
   checkTrained(model, diagnostics);
   if (!init.empty())
     checkZeros(model, init, diagnostics);
