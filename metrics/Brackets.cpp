@@ -69,8 +69,10 @@ std::optional<Tree> fovea::metrics::parseTree(std::string_view line) {
       open.pop_back();
       isOver = open.empty();
       bool isTag = !isLinear && !last.hasInner && tree.words <= last.begin + 1;
-      if (isTag && isDeleted(last.label))
+      if (isTag && isDeleted(last.label)) {
         tree.words = last.begin;
+        tree.texts.resize(static_cast<size_t>(last.begin));
+      }
       std::u32string label = withoutFunction(last.label);
       if (!isTag && !isRoot(label) && tree.words > last.begin)
         ++tree.constituents[{label, last.begin, tree.words}];
@@ -78,14 +80,20 @@ std::optional<Tree> fovea::metrics::parseTree(std::string_view line) {
       // A word outside of brackets.
       if (open.empty())
         return std::nullopt;
-      tree.words += isLinear && isDeleted(wordAt(i)) ? 0 : 1;
+      std::u32string word = wordAt(i);
+      tree.words += isLinear && isDeleted(word) ? 0 : 1;
       if (!isLinear)
-        wordAt(i);
+        tree.texts.push_back(std::move(word));
     }
   }
   if (!isOver)
     return std::nullopt;
   return tree;
+}
+
+bool fovea::metrics::areComparable(const Tree &a, const Tree &b) {
+  return a.words == b.words &&
+         (a.texts.empty() || b.texts.empty() || a.texts == b.texts);
 }
 
 int64_t fovea::metrics::sharedOf(const Constituents &a, const Constituents &b) {

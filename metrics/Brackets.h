@@ -33,6 +33,7 @@ using Constituents =
 struct Tree {
   Constituents constituents;
   int64_t words = 0;
+  Tokens texts; // of its words; none of a line that was linearised
 };
 
 /// The constituents of a line; nothing where its brackets do not match.
@@ -41,6 +42,10 @@ std::optional<Tree> parseTree(std::string_view line);
 /// How many constituents both have.
 int64_t sharedOf(const Constituents &a, const Constituents &b);
 int64_t numOf(const Constituents &constituents);
+
+/// Whether EVALB compares the two: they have as many words, and the same ones
+/// where both say them.
+bool areComparable(const Tree &a, const Tree &b);
 
 } // namespace fovea::metrics
 

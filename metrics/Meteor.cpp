@@ -1,13 +1,37 @@
-//===- Meteor.cpp - words that mean the same ------------------------------===//
+//===- Meteor.cpp - words and phrases that mean the same ------------------===//
 
 #include "metrics/Meteor.h"
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
+#include <cmath>
 #include <libstemmer.h>
+#include <unordered_set>
 
 using namespace fovea::metrics;
+
+static constexpr double moduleWeights[numModules] = {1, 0.6, 0.8, 0.6};
+static constexpr double contentWeight = 0.75;
+
+/// What METEOR 1.5 takes for English, the most frequent words and signs.
+static bool isFunctionWord(const std::string &word) {
+  static const std::unordered_set<std::string> all = {
+      "the",    ",",     ".",      "to",    "of",     "and",   "a",
+      "in",     "that",  "for",    "\"",    "is",     "on",    "'s",
+      "it",     "with",  "was",    "as",    "said",   "at",    "he",
+      "by",     "be",    "from",   "have",  "has",    "are",   "his",
+      "but",    "an",    "this",   "not",   "i",      "will",  "\u2019",
+      "they",   ")",     "-rrb-",  "(",     "-lrb-",  "who",   "their",
+      "had",    "we",    "which",  "were",  "been",   "more",  "or",
+      "s",      "its",   "would",  "about", "new",    "one",   "after",
+      "you",    ":",     "also",   "up",    "when",   "there", "than",
+      "$",      "all",   "out",    "her",   "people", "she",   "year",
+      "two",    "-",     "can",    "if",    "last",   "first", "\u201c",
+      "over",   "other", "\u201d", "into",  "some",   "what",  "so",
+      "--",     "no",    "time",   "years", "could",  "?",     "'t",
+      "\u2014", "'"};
+  return all.contains(word);
+}
 
 Meteor::Meteor(std::shared_ptr<const Synonyms> synonyms)
     : synonyms(std::move(synonyms)),
@@ -17,73 +41,106 @@ Meteor::Meteor(std::shared_ptr<const Synonyms> synonyms)
 
 Meteor::~Meteor() { sb_stemmer_delete(stemmer); }
 
-Meteor::Words Meteor::wordsOf(const Tokens &tokens) const {
-  Words words;
+MeteorWords Meteor::wordsOf(const Tokens &tokens) const {
+  MeteorWords words;
   for (const std::u32string &token : tokens) {
-    Word &word = words.emplace_back();
-    word.place = words.size() - 1;
+    MeteorWord &word = words.emplace_back();
     word.text = encode(lower(token));
     const sb_symbol *stem = sb_stemmer_stem(
         stemmer, reinterpret_cast<const sb_symbol *>(word.text.data()),
         static_cast<int>(word.text.size()));
     word.stem.assign(reinterpret_cast<const char *>(stem),
                      sb_stemmer_length(stemmer));
+    if (synonyms && synonyms->hasWordNet())
+      word.meanings = synonyms->meaningsOf(word.text);
   }
   return words;
 }
 
-double Meteor::compare(const Tokens &hypothesis,
-                       const Tokens &reference) const {
-  Words ours = wordsOf(hypothesis), theirs = wordsOf(reference);
-  std::vector<std::pair<size_t, size_t>> pairs;
-  // What is said to fit a word, as a test of a word of the reference.
-  using Fits = std::function<bool(const Word &)>;
-  auto pair = [&](const std::function<Fits(const Word &)> &fitsOf) {
-    for (size_t i = ours.size(); i-- > 0;) {
-      Fits fits = fitsOf(ours[i]);
-      auto found = std::find_if(theirs.rbegin(), theirs.rend(), fits);
-      if (found == theirs.rend())
-        continue;
-      pairs.push_back({ours[i].place, found->place});
-      ours.erase(ours.begin() + static_cast<ptrdiff_t>(i));
-      theirs.erase(std::next(found).base());
-    }
-  };
-  auto pairAmong = [&](auto wordsBeside) {
-    pair([&](const Word &own) -> Fits {
-      return [words = wordsBeside(own)](const Word &other) {
-        return words.contains(other.text);
-      };
-    });
-  };
-  pair([](const Word &own) -> Fits {
-    return [&own](const Word &other) { return own.text == other.text; };
-  });
-  pair([](const Word &own) -> Fits {
-    return [&own](const Word &other) { return own.stem == other.stem; };
-  });
-  if (synonyms && synonyms->hasWordNet())
-    pairAmong([&](const Word &own) { return synonyms->of(own.text); });
-  if (synonyms && synonyms->hasParaphrases())
-    pairAmong(
-        [&](const Word &own) { return synonyms->paraphrasesOf(own.text); });
-  if (pairs.empty())
-    return 0;
-  std::sort(pairs.begin(), pairs.end());
-  double runs = 1, count = double(pairs.size());
-  for (size_t i = 1; i < pairs.size(); ++i)
-    runs += pairs[i].first != pairs[i - 1].first + 1 ||
-            pairs[i].second != pairs[i - 1].second + 1;
-  double precision = count / double(hypothesis.size()),
-         recall = count / double(reference.size()), share = runs / count;
-  double mean = precision * recall / (0.9 * precision + 0.1 * recall);
-  return mean * (1 - 0.5 * share * share * share);
+double Meteor::Side::paired() const {
+  double sum = 0;
+  for (size_t i = 0; i < numModules; ++i)
+    sum += content[i] + function[i];
+  return sum;
 }
 
-double Meteor::compare(const Tokens &hypothesis,
-                       const std::vector<Tokens> &references) const {
-  double best = 0;
-  for (const Tokens &reference : references)
-    best = std::max(best, compare(hypothesis, reference));
-  return best;
+double Meteor::Side::share() const {
+  constexpr double rest = 1 - contentWeight;
+  double length =
+             contentWeight * (words - functionWords) + rest * functionWords,
+         sum = 0;
+  for (size_t i = 0; i < numModules; ++i)
+    sum += moduleWeights[i] * (contentWeight * content[i] + rest * function[i]);
+  return sum / length;
+}
+
+void Meteor::Side::add(const Side &other) {
+  words += other.words;
+  functionWords += other.functionWords;
+  for (size_t i = 0; i < numModules; ++i) {
+    content[i] += other.content[i];
+    function[i] += other.function[i];
+  }
+}
+
+bool Meteor::Counts::isWhole() const {
+  return hypothesis.paired() == hypothesis.words &&
+         reference.paired() == reference.words && chunks == 1;
+}
+
+double Meteor::Counts::score() const {
+  double pairs = (hypothesis.paired() + reference.paired()) / 2;
+  if (pairs == 0)
+    return 0;
+  double mean =
+      1 / ((1 - 0.85) / hypothesis.share() + 0.85 / reference.share());
+  double penalty = 0.6 * std::pow(isWhole() ? 0 : chunks / pairs, 0.2);
+  return std::max(0.0, mean * (1 - penalty));
+}
+
+Meteor::Counts Meteor::compare(const MeteorWords &hypothesis,
+                               const MeteorWords &reference) const {
+  auto sideOf = [](const MeteorWords &words) {
+    Side side;
+    side.words = double(words.size());
+    for (const MeteorWord &word : words)
+      side.functionWords += isFunctionWord(word.text);
+    return side;
+  };
+  Counts counts{sideOf(hypothesis), sideOf(reference)};
+  auto count = [](Side &side, const MeteorWords &words, size_t module,
+                  size_t begin, size_t length) {
+    for (size_t i = begin; i < begin + length; ++i)
+      ++(isFunctionWord(words[i].text) ? side.function : side.content)[module];
+  };
+  std::vector<MeteorPair> pairs =
+      alignMeteor(hypothesis, reference, synonyms.get());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const MeteorPair &pair = pairs[i];
+    count(counts.hypothesis, hypothesis, pair.module, pair.own, pair.ownLength);
+    count(counts.reference, reference, pair.module, pair.other,
+          pair.otherLength);
+    const MeteorPair *before = i == 0 ? nullptr : &pairs[i - 1];
+    counts.chunks += !before ||
+                     pair.other != before->other + before->otherLength ||
+                     pair.own != before->own + before->ownLength;
+  }
+  return counts;
+}
+
+void Meteor::add(const Tokens &hypothesis,
+                 const std::vector<Tokens> &references) {
+  MeteorWords own = wordsOf(hypothesis);
+  Counts best;
+  double score = -1;
+  for (const Tokens &reference : references) {
+    Counts counts = compare(own, wordsOf(reference));
+    if (counts.score() > score) {
+      best = counts;
+      score = counts.score();
+    }
+  }
+  all.hypothesis.add(best.hypothesis);
+  all.reference.add(best.reference);
+  all.chunks += best.isWhole() ? 0 : best.chunks;
 }

@@ -1,24 +1,27 @@
-//===- Meteor.h - words that mean the same --------------------------------===//
+//===- Meteor.h - words and phrases that mean the same --------------------===//
 //
-// METEOR of Banerjee and Lavie (2005), with the parameters of Lavie and Agarwal
-// (2007). Words of a line and a reference are paired: first equal ones, then
-// those with one stem (Snowball's for English), then synonyms, then
-// paraphrases, each from the last word to the first and with the last word that
-// is free. With m pairs, which make c runs that stand in one order:
+// METEOR 1.5 (Denkowski and Lavie, 2014) for English, with the parameters for
+// ranking. Words and phrases of a line are paired with those of a reference
+// (MeteorAlignment.h). With the weights w of how a pair is found, 1, 0.6, 0.8
+// and 0.6 of equal words, stems, synonyms and paraphrases, and d = 0.75 of a
+// word, 0.25 of a function word:
 //
-//   P = m / words,  R = m / words of the reference
-//   METEOR = P R / (0.9 P + 0.1 R) (1 - 0.5 (c / m)^3)
+//   P = sum of w d over the paired words of the line / sum of d over all of it
+//   R = the same of the reference
+//   F = 1 / (0.15 / P + 0.85 / R)
+//   METEOR = F (1 - 0.6 (chunks / pairs)^0.2)
 //
-// of the best reference; the mean over lines. Equal to NLTK's meteor_score with
-// the stemmer 'english'. What METEOR 1.5 has beside it (other weights, function
-// words, paraphrases of several words) is not here.
+// where chunks are runs that stand in one order in both, none of a line that is
+// wholly one, and pairs the mean of the paired words of both. Of several
+// references the best counts. What all lines are worth is the formula of the
+// sums over them, as coco-caption has it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_METRICS_METEOR_H
 #define FOVEA_METRICS_METEOR_H
 
-#include "metrics/Synonyms.h"
+#include "metrics/MeteorAlignment.h"
 
 #include <memory>
 
@@ -31,23 +34,36 @@ public:
   explicit Meteor(std::shared_ptr<const Synonyms> synonyms);
   ~Meteor();
 
-  /// What a line is worth beside its references, 0 to 1.
-  double compare(const Tokens &hypothesis,
-                 const std::vector<Tokens> &references) const;
+  void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
+  /// What all lines are worth, 0 to 1.
+  double score() const { return all.score(); }
 
 private:
-  /// A word that is not paired yet, and its place.
-  struct Word {
-    size_t place;
-    std::string text, stem;
-  };
-  using Words = std::vector<Word>;
+  /// Of one side: its words, and those that are paired.
+  struct Side {
+    double words = 0, functionWords = 0;
+    std::array<double, numModules> content = {}, function = {};
 
-  Words wordsOf(const Tokens &tokens) const;
-  double compare(const Tokens &hypothesis, const Tokens &reference) const;
+    double paired() const;
+    /// The share of what is paired.
+    double share() const;
+    void add(const Side &other);
+  };
+  struct Counts {
+    Side hypothesis, reference;
+    double chunks = 0;
+
+    bool isWhole() const;
+    double score() const;
+  };
+
+  MeteorWords wordsOf(const Tokens &tokens) const;
+  Counts compare(const MeteorWords &hypothesis,
+                 const MeteorWords &reference) const;
 
   std::shared_ptr<const Synonyms> synonyms;
   sb_stemmer *stemmer;
+  Counts all;
 };
 
 } // namespace fovea::metrics

@@ -22,6 +22,8 @@ static const char *nameOf(Tokeniser tokeniser) {
     return "none";
   case Tokeniser::V13a:
     return "13a";
+  case Tokeniser::Meteor:
+    return "meteor";
   case Tokeniser::Chars:
     return "char";
   case Tokeniser::CharsAndBlanks:
@@ -242,9 +244,10 @@ class RougeL : public Quotient {
 /// What compares a line with all of its references.
 class CaptionMetric : public Metric {
 public:
-  CaptionMetric(std::string name, const MetricOptions &options)
+  CaptionMetric(std::string name, const MetricOptions &options,
+                Tokeniser otherwise = Tokeniser::None)
       : name(std::move(name)),
-        tokeniser(options.tokeniser.value_or(Tokeniser::None)) {}
+        tokeniser(options.tokeniser.value_or(otherwise)) {}
 
   void add(std::string_view hypothesis,
            const std::vector<std::string_view> &references) override {
@@ -312,29 +315,27 @@ private:
 class MeteorMetric : public CaptionMetric {
 public:
   explicit MeteorMetric(const MetricOptions &options)
-      : CaptionMetric("METEOR", options), synonyms(options.synonyms),
-        meteor(options.synonyms) {}
-  double value() const override {
-    return numLines == 0 ? 0 : 100 * sum / double(numLines);
-  }
+      : CaptionMetric("METEOR", options, Tokeniser::Meteor),
+        synonyms(options.synonyms), meteor(options.synonyms) {}
+  double value() const override { return 100 * meteor.score(); }
 
 private:
   void addTokens(const Tokens &hypothesis,
                  const std::vector<Tokens> &references) override {
-    sum += meteor.compare(hypothesis, references);
+    meteor.add(hypothesis, references);
   }
   bool isLower() const override { return true; }
   std::string signature() const override {
     std::string modules = "|modules:exact,stem";
     if (synonyms && synonyms->hasWordNet())
       modules += ",synonym";
-    return modules +
-           (synonyms && synonyms->hasParaphrases() ? ",paraphrase" : "");
+    if (synonyms && synonyms->hasParaphrases())
+      modules += ",paraphrase";
+    return modules + "|version:1.5";
   }
 
   std::shared_ptr<const Synonyms> synonyms;
   Meteor meteor;
-  double sum = 0;
 };
 
 /// ROUGE-L as coco-caption has it: F = (1 + b^2) P R / (R + b^2 P) with b
@@ -373,7 +374,8 @@ private:
 
 /// F1 = 2 shared / (constituents of the hypotheses + of the references). A
 /// hypothesis that is no tree, or of other words than the reference has, shares
-/// nothing. Of several references the one with the best F1 counts.
+/// nothing; EVALB leaves such lines out, and what it has is said beside it. Of
+/// several references the one with the best F1 counts.
 class BracketMetric : public Metric {
 public:
   void add(std::string_view hypothesis,
@@ -384,18 +386,24 @@ public:
     numTrees += own ? 1 : 0;
     int64_t ours = own ? numOf(own->constituents) : 0;
     Counts best;
+    bool isBestValid = false;
     for (std::string_view reference : references) {
       std::optional<Tree> other = parseTree(reference);
       Counts counts = {0, ours, other ? numOf(other->constituents) : 0};
       if (own && other && own->words == other->words)
         counts.shared = sharedOf(own->constituents, other->constituents);
       if (reference.data() == references.front().data() ||
-          counts.f1() > best.f1())
+          counts.f1() > best.f1()) {
         best = counts;
+        isBestValid =
+            own && other && own->words > 0 && areComparable(*own, *other);
+      }
     }
-    all.shared += best.shared;
-    all.ours += best.ours;
-    all.theirs += best.theirs;
+    all.add(best);
+    if (isBestValid) {
+      valid.add(best);
+      ++numValid;
+    }
   }
   double value() const override { return all.f1(); }
   std::string text(int digits) const override {
@@ -404,10 +412,11 @@ public:
     };
     return fmt::format(
         "bracket F1|nrefs:{}|labelled = {:.{}f} (precision {:.1f} recall "
-        "{:.1f}; {} of {} lines are trees)",
+        "{:.1f}; {} of {} lines are trees; EVALB has {:.{}f} of {})",
         numReferences, value(), digits,
         share(double(all.shared), double(all.ours)),
-        share(double(all.shared), double(all.theirs)), numTrees, numLines);
+        share(double(all.shared), double(all.theirs)), numTrees, numLines,
+        valid.f1(), digits, numValid);
   }
 
 private:
@@ -417,10 +426,15 @@ private:
       return ours + theirs == 0 ? 0
                                 : 200 * double(shared) / double(ours + theirs);
     }
+    void add(const Counts &other) {
+      shared += other.shared;
+      ours += other.ours;
+      theirs += other.theirs;
+    }
   };
 
-  size_t numReferences = 0, numLines = 0, numTrees = 0;
-  Counts all;
+  size_t numReferences = 0, numLines = 0, numTrees = 0, numValid = 0;
+  Counts all, valid; // of all lines, of those that EVALB compares
 };
 
 } // namespace

@@ -2,63 +2,56 @@
 
 #include "metrics/Synonyms.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
+#include <zlib.h>
 
 using namespace fovea::metrics;
 
 static const char *const partNames[] = {"noun", "verb", "adj", "adv"};
 
-/// Endings of each part of speech, and what stands in their place.
-static const std::vector<std::pair<std::string, std::string>> &
-endingsOf(size_t part) {
-  static const std::vector<std::pair<std::string, std::string>> all[] = {
-      {{"s", ""},
-       {"ses", "s"},
-       {"ves", "f"},
-       {"xes", "x"},
-       {"zes", "z"},
-       {"ches", "ch"},
-       {"shes", "sh"},
-       {"men", "man"},
-       {"ies", "y"}},
-      {{"s", ""},
-       {"ies", "y"},
-       {"es", "e"},
-       {"es", ""},
-       {"ed", "e"},
-       {"ed", ""},
-       {"ing", "e"},
-       {"ing", ""}},
-      {{"er", ""}, {"est", ""}, {"er", "e"}, {"est", "e"}},
-      {}};
-  return all[part];
+/// Endings of nouns, verbs and adjectives, and what stands in their place
+/// (WordNet's morphy, as METEOR 1.5 has it).
+static constexpr std::pair<std::string_view, std::string_view> endings[] = {
+    {"s", ""},      {"ses", "s"},   {"xes", "x"}, {"zes", "z"}, {"ches", "ch"},
+    {"shes", "sh"}, {"men", "man"}, {"ies", "y"}, {"s", ""},    {"ies", "y"},
+    {"es", "e"},    {"es", ""},     {"ed", "e"},  {"ed", ""},   {"ing", "e"},
+    {"ing", ""},    {"er", ""},     {"est", ""},  {"er", "e"},  {"est", "e"}};
+
+static std::string readProblem(gzFile file) {
+  int code = Z_ERRNO;
+  const char *text = file ? gzerror(file, &code) : "";
+  return code == Z_ERRNO ? std::strerror(errno ? errno : EIO) : text;
 }
 
+/// What is compressed is unpacked.
 static bool readWhole(const std::string &path, std::string &text,
                       std::string &problem) {
-  std::ifstream file(path, std::ios::binary);
-  if (file) {
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.bad())
-      return true;
+  errno = 0;
+  // A folder opens, and has nothing to read.
+  gzFile file = gzopen(path.c_str(), "rb");
+  int count = file ? 1 : -1;
+  for (char part[1 << 16]; count > 0;) {
+    count = gzread(file, part, sizeof part);
+    text.append(part, static_cast<size_t>(std::max(count, 0)));
   }
-  problem = "cannot read '" + path + "': " + std::strerror(errno ? errno : EIO);
-  return false;
+  if (count < 0)
+    problem = "cannot read '" + path + "': " + readProblem(file);
+  if (file)
+    gzclose(file);
+  return count == 0;
 }
 
-/// The words of a line, which spaces are between.
-static std::vector<std::string> wordsOf(std::string_view line) {
-  std::vector<std::string> words;
-  for (size_t begin = 0; (begin = line.find_first_not_of(" \r", begin)) !=
+std::vector<std::string_view> Synonyms::wordsOf(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t begin = 0; (begin = line.find_first_not_of(" \t\r", begin)) !=
                          std::string_view::npos;) {
-    size_t end = std::min(line.find_first_of(" \r", begin), line.size());
-    words.emplace_back(line.substr(begin, end - begin));
+    size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
     begin = end;
   }
   return words;
@@ -73,115 +66,133 @@ static void forLines(std::string_view text,
   }
 }
 
-static std::optional<size_t> numberOf(const std::string &word, int base = 10) {
+static std::optional<size_t> numberOf(std::string_view word) {
   size_t value = 0;
   auto [end, failure] =
-      std::from_chars(word.data(), word.data() + word.size(), value, base);
+      std::from_chars(word.data(), word.data() + word.size(), value);
   bool isWhole = failure == std::errc() && end == word.data() + word.size();
   return isWhole ? std::optional(value) : std::nullopt;
 }
 
 bool Synonyms::readWordNet(const std::string &folder, std::string &problem) {
-  for (size_t number = 0; number < parts.size(); ++number) {
-    Part &part = parts[number];
-    std::string name = partNames[number], index, exceptions;
+  for (std::string name : partNames) {
+    std::string index, exceptions;
     if (!readWhole(folder + "/index." + name, index, problem) ||
-        !readWhole(folder + "/data." + name, part.data, problem) ||
         !readWhole(folder + "/" + name + ".exc", exceptions, problem))
       return false;
     // `lemma pos senses pointers pointer.. senses tagged offset..`; a line
     // that begins with spaces is the licence.
     forLines(index, [&](std::string_view line) {
-      std::vector<std::string> words = wordsOf(line);
+      std::vector<std::string_view> words = wordsOf(line);
       if (line.starts_with(' ') || words.size() < 4)
         return;
       std::optional<size_t> senses = numberOf(words[2]);
       if (!senses || *senses > words.size())
         return;
+      std::set<size_t> &own = meanings[std::string(words[0])];
       for (size_t i = words.size() - *senses; i < words.size(); ++i)
         if (std::optional<size_t> offset = numberOf(words[i]))
-          part.offsets[words[0]].push_back(*offset);
+          own.insert(*offset);
     });
     forLines(exceptions, [&](std::string_view line) {
-      std::vector<std::string> words = wordsOf(line);
+      std::vector<std::string_view> words = wordsOf(line);
       if (words.size() > 1)
-        part.exceptions[words[0]].assign(words.begin() + 1, words.end());
+        bases[std::string(words[0])].insert(words.begin() + 1, words.end());
     });
   }
   return isRead = true;
+}
+
+/// Adds a phrase, with one space between its words. False for one without
+/// words.
+bool Synonyms::addPhrase(std::string_view line) {
+  std::vector<std::string_view> words = wordsOf(line);
+  for (size_t i = 0; i < words.size(); ++i) {
+    phrases += i == 0 ? "" : " ";
+    phrases += words[i];
+  }
+  phrases += '\n';
+  longest = std::max(longest, words.size());
+  return !words.empty();
 }
 
 bool Synonyms::readParaphrases(const std::string &path, std::string &problem) {
   std::string text;
   if (!readWhole(path, text, problem))
     return false;
-  size_t number = 0;
+  // Lines of two phrases with a tab between them, or three lines for each pair,
+  // the first a number.
+  bool arePairs = text.find('\t') < text.find('\n');
+  size_t number = 0, begin = 0;
   forLines(text, [&](std::string_view line) {
-    ++number;
-    size_t tab = line.find('\t');
-    if (line.ends_with('\r'))
-      line.remove_suffix(1);
-    if (tab == line.npos || tab == 0 || tab + 1 >= line.size() ||
-        line.find('\t', tab + 1) != line.npos || line.find(' ') != line.npos) {
-      if (problem.empty())
-        problem = path + ":" + std::to_string(number) +
-                  ": error: two words are wanted, with a tab between them";
-      return;
+    bool isGood = true;
+    if (arePairs) {
+      size_t tab = std::min(line.find('\t'), line.size());
+      std::string first = encode(lower(decode(line.substr(0, tab))));
+      begin = phrases.size();
+      isGood = tab < line.size() && addPhrase(first) &&
+               line.find('\t', tab + 1) == line.npos &&
+               addPhrase(encode(lower(decode(line.substr(tab + 1)))));
+      pairs.push_back(begin);
+    } else if (number % 3 != 0) {
+      if (number % 3 == 1)
+        pairs.push_back(phrases.size());
+      isGood = addPhrase(line);
+    } else {
+      isGood = line.find_first_not_of("0123456789.eE+- \r") == line.npos;
     }
-    std::string first = encode(lower(decode(line.substr(0, tab)))),
-                second = encode(lower(decode(line.substr(tab + 1))));
-    paraphrases[first].insert(second);
-    paraphrases[second].insert(first);
+    ++number;
+    if (!isGood && problem.empty())
+      problem = path + ":" + std::to_string(number) +
+                ": error: two phrases are wanted, with a tab between them, or "
+                "METEOR's three lines: a number and two phrases";
   });
-  if (problem.empty() && paraphrases.empty())
+  if (problem.empty() && pairs.empty())
     problem = "'" + path + "' is empty";
+  if (problem.empty() && !arePairs && number % 3 != 0)
+    problem = path + ":" + std::to_string(number) +
+              ": error: the file ends within three lines of a pair";
+  std::sort(pairs.begin(), pairs.end(), [&](size_t a, size_t b) {
+    return std::pair(phraseAt(a), a) < std::pair(phraseAt(b), b);
+  });
   return problem.empty();
 }
 
-/// The forms of a word that a part of speech knows.
-std::vector<std::string> Synonyms::formsOf(const Part &part, size_t number,
-                                           const std::string &word) {
-  std::vector<std::string> forms = {word};
-  auto known = part.exceptions.find(word);
-  if (known != part.exceptions.end())
-    forms.insert(forms.end(), known->second.begin(), known->second.end());
-  else
-    for (const auto &[ending, other] : endingsOf(number))
-      if (word.ends_with(ending))
-        forms.push_back(word.substr(0, word.size() - ending.size()) + other);
-  std::erase_if(forms, [&](const std::string &form) {
-    return !part.offsets.contains(form);
-  });
-  return forms;
+/// The phrase that begins at a place.
+std::string_view Synonyms::phraseAt(size_t begin) const {
+  std::string_view rest = std::string_view(phrases).substr(begin);
+  return rest.substr(0, rest.find('\n'));
 }
 
-std::set<std::string> Synonyms::of(const std::string &word) const {
-  std::set<std::string> result;
-  for (size_t number = 0; number < parts.size(); ++number) {
-    const Part &part = parts[number];
-    for (const std::string &form : formsOf(part, number, word))
-      for (size_t offset : part.offsets.at(form)) {
-        if (offset >= part.data.size())
-          continue;
-        std::string_view rest = std::string_view(part.data).substr(offset);
-        // `offset file type count word id word id ..`, the count in base 16.
-        std::vector<std::string> words =
-            wordsOf(rest.substr(0, std::min(rest.find('\n'), rest.size())));
-        size_t count =
-            words.size() > 3 ? numberOf(words[3], 16).value_or(0) : 0;
-        for (size_t i = 0; i < count && 4 + 2 * i < words.size(); ++i) {
-          // What an adjective may stand behind is in parentheses.
-          std::string lemma = words[4 + 2 * i];
-          lemma = lemma.substr(0, lemma.find('('));
-          if (lemma.find('_') == lemma.npos)
-            result.insert(encode(lower(decode(lemma))));
-        }
-      }
+std::set<size_t> Synonyms::meaningsOf(const std::string &word) const {
+  std::set<size_t> result;
+  auto add = [&](const std::string &form) {
+    auto found = meanings.find(form);
+    if (found != meanings.end())
+      result.insert(found->second.begin(), found->second.end());
+    return found != meanings.end();
+  };
+  add(word);
+  if (auto known = bases.find(word); known != bases.end()) {
+    for (const std::string &base : known->second)
+      add(base);
+  } else if (!word.ends_with("ss") && word.size() > 2) {
+    for (auto [ending, other] : endings)
+      if (word.ends_with(ending) &&
+          add(word.substr(0, word.size() - ending.size()).append(other)))
+        break;
   }
   return result;
 }
 
-std::set<std::string> Synonyms::paraphrasesOf(const std::string &word) const {
-  auto found = paraphrases.find(word);
-  return found == paraphrases.end() ? std::set<std::string>() : found->second;
+std::vector<std::string_view>
+Synonyms::paraphrasesOf(std::string_view phrase) const {
+  auto begin = std::lower_bound(pairs.begin(), pairs.end(), phrase,
+                                [&](size_t pair, std::string_view text) {
+                                  return phraseAt(pair) < text;
+                                });
+  std::vector<std::string_view> result;
+  for (; begin != pairs.end() && phraseAt(*begin) == phrase; ++begin)
+    result.push_back(phraseAt(*begin + phrase.size() + 1));
+  return result;
 }

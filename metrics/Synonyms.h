@@ -1,10 +1,15 @@
-//===- Synonyms.h - words of one meaning ----------------------------------===//
+//===- Synonyms.h - words and phrases of one meaning ----------------------===//
 //
-// Reads the files of WordNet (Fellbaum, 1998), index.noun, data.noun, noun.exc
-// and those of verbs, adjectives and adverbs, as they lie in the folder of a
-// distribution, and a table of paraphrases, `word<TAB>word` per line. A word is
-// looked up as it stands, and by the forms that endings and exceptions say
-// (WordNet's morphy).
+// Reads the files of WordNet (Fellbaum, 1998), index.noun and noun.exc and
+// those of verbs, adjectives and adverbs, as they lie in the folder of a
+// distribution. A word has the meanings that it has in any part of speech, and
+// those of the word that it is a form of: what the exceptions say, or else the
+// first ending that leaves a word. A meaning is the number that its line has in
+// WordNet.
+//
+// A table of paraphrases has a pair on a line, `phrase<TAB>phrase`, or is one
+// of METEOR's: a number, a phrase and its paraphrase on three lines, compressed
+// or not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,26 +33,29 @@ public:
   bool readParaphrases(const std::string &path, std::string &problem);
 
   bool hasWordNet() const { return isRead; }
-  bool hasParaphrases() const { return !paraphrases.empty(); }
+  bool hasParaphrases() const { return !pairs.empty(); }
 
-  /// The words, in small letters, that share a meaning with one.
-  std::set<std::string> of(const std::string &word) const;
-  /// The words that a table has beside one.
-  std::set<std::string> paraphrasesOf(const std::string &word) const;
+  /// The numbers of the meanings of a word in small letters.
+  std::set<size_t> meaningsOf(const std::string &word) const;
+  /// What the table has beside a phrase, words with one space between, in its
+  /// order.
+  std::vector<std::string_view> paraphrasesOf(std::string_view phrase) const;
+  /// How many words the longest phrase has.
+  size_t longestPhrase() const { return longest; }
+
+  /// The words of a line, which spaces are between.
+  static std::vector<std::string_view> wordsOf(std::string_view line);
 
 private:
-  struct Part {
-    std::unordered_map<std::string, std::vector<size_t>> offsets; // of senses
-    std::unordered_map<std::string, std::vector<std::string>> exceptions;
-    std::string data;
-  };
+  bool addPhrase(std::string_view line);
+  std::string_view phraseAt(size_t begin) const;
 
-  static std::vector<std::string> formsOf(const Part &part, size_t number,
-                                          const std::string &word);
-
-  std::array<Part, 4> parts; // of speech
+  std::unordered_map<std::string, std::set<size_t>> meanings;
+  std::unordered_map<std::string, std::set<std::string, std::less<>>> bases;
   bool isRead = false;
-  std::unordered_map<std::string, std::set<std::string>> paraphrases;
+  std::string phrases;       // each ends with a line
+  std::vector<size_t> pairs; // where each begins, by the first phrase
+  size_t longest = 0;
 };
 
 } // namespace fovea::metrics

@@ -145,6 +145,8 @@ Tokens fovea::metrics::tokenise(std::string_view line, Tokeniser tokeniser) {
   std::u32string text = decode(line);
   if (tokeniser == Tokeniser::V13a)
     return tokenise13a(std::move(text));
+  if (tokeniser == Tokeniser::Meteor)
+    return splitWords(normaliseForMeteor(text));
   if (tokeniser == Tokeniser::None)
     return splitWords(text);
   Tokens characters;

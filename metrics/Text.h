@@ -27,6 +27,7 @@ std::u32string lower(std::u32string_view text);
 enum class Tokeniser {
   None,           // what stands between spaces
   V13a,           // mteval-v13a, the tokenisation of WMT
+  Meteor,         // that of METEOR 1.5 for English
   Chars,          // each code point that is no space
   CharsAndBlanks, // the same, and one blank where words meet
 };
@@ -35,6 +36,9 @@ enum class Tokeniser {
 /// has it (Post, 2018): entities are undone; punctuation of ASCII becomes
 /// tokens, but `.` and `,` within numbers and `-` behind a letter do not.
 Tokens tokenise(std::string_view line, Tokeniser tokeniser);
+
+/// A line with spaces between what METEOR 1.5 takes for tokens in English.
+std::u32string normaliseForMeteor(const std::u32string &line);
 
 } // namespace fovea::metrics
 

@@ -19,10 +19,11 @@ using llvm::StringRef;
 static metrics::MetricOptions optionsOf(const Arguments &arguments) {
   metrics::MetricOptions options;
   if (!arguments.tokenise.empty())
-    options.tokeniser = arguments.tokenise == "13a" ? metrics::Tokeniser::V13a
-                        : arguments.tokenise == "char"
-                            ? metrics::Tokeniser::Chars
-                            : metrics::Tokeniser::None;
+    options.tokeniser =
+        arguments.tokenise == "13a"      ? metrics::Tokeniser::V13a
+        : arguments.tokenise == "char"   ? metrics::Tokeniser::Chars
+        : arguments.tokenise == "meteor" ? metrics::Tokeniser::Meteor
+                                         : metrics::Tokeniser::None;
   options.smoothing = arguments.smooth == "floor"   ? metrics::Smoothing::Floor
                       : arguments.smooth == "add-k" ? metrics::Smoothing::AddK
                       : arguments.smooth == "none"  ? metrics::Smoothing::None

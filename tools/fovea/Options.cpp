@@ -279,8 +279,9 @@ private:
         ->required();
     command
         ->add_option("--tokenise", arguments.tokenise,
-                     "13a (of bleu), none: at spaces (of the others), or char")
-        ->check(CLI::IsMember({"13a", "none", "char"}));
+                     "13a (of bleu), meteor (of meteor), none: at spaces (of "
+                     "the others), or char")
+        ->check(CLI::IsMember({"13a", "meteor", "none", "char"}));
     command
         ->add_option("--smooth", arguments.smooth,
                      "of bleu: exp (without it), floor, add-k or none")
@@ -296,8 +297,8 @@ private:
         ->type_name("DIR");
     command
         ->add_option("--paraphrases", arguments.paraphrases,
-                     "of meteor: words that are pairs, two per line with a "
-                     "tab between them")
+                     "of meteor: phrases that are pairs, two per line with a "
+                     "tab between them, or a table of METEOR")
         ->type_name("FILE");
     command->add_option("--digits", arguments.digits, "behind the point (1)")
         ->check(CLI::Range(0, 15));

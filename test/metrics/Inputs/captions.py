@@ -1,15 +1,18 @@
 """Writes captions.txt: what the scorers of captions say of hyp.txt and its references.
-Needs pycocoevalcap (1.2) and nltk of PyPI, and numpy; the test does not. PyPI's 'Cider' is
-CIDEr-D; CIDEr is the same without its two lines for that.
+Needs pycocoevalcap (1.2) of PyPI, numpy, and Java for its METEOR 1.5; the test does not. PyPI's
+'Cider' is CIDEr-D; CIDEr is the same without its two lines for that. 'meteor-all' is of meaning.*,
+with the synonyms of the folder wordnet, in the form that METEOR has, and paraphrases.txt.
 
   python captions.py
 """
 
+import gzip
 import pathlib
+import subprocess
+import tempfile
 
 import numpy as np
-from nltk.stem.snowball import SnowballStemmer
-from nltk.translate.meteor_score import single_meteor_score
+import pycocoevalcap
 from pycocoevalcap.bleu.bleu_scorer import BleuScorer
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 from pycocoevalcap.rouge.rouge import Rouge
@@ -17,9 +20,34 @@ from pycocoevalcap.rouge.rouge import Rouge
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-class NoWordNet:
-    def synsets(self, word):
-        return []
+def meteor(hyp, refs, *options):
+    """What METEOR says with the option -norm, as coco-caption gives it."""
+    jar = pathlib.Path(pycocoevalcap.__path__[0]) / "meteor" / "meteor-1.5.jar"
+    with tempfile.NamedTemporaryFile() as lines:
+        lines.write(b"".join(b"\n".join(all_refs) + b"\n" for all_refs in
+                             zip(*[(HERE / ref).read_bytes().split(b"\n")[:-1] for ref in refs])))
+        lines.flush()
+        said = subprocess.run(["java", "-Xmx2G", "-jar", jar, HERE / hyp, lines.name, "-l", "en", "-norm", "-q",
+                               "-r", str(len(refs)), *options], capture_output=True, text=True, check=True).stdout
+    return 100 * float(said)
+
+
+def meteor_all(refs):
+    """With meanings as METEOR has them: a word and the numbers of its meanings in turn, a word and its forms in turn."""
+    meanings, forms = {}, {}
+    for path in sorted((HERE / "wordnet").iterdir()):
+        for line in path.read_text().splitlines():
+            words = line.split()
+            if path.suffix == ".exc":
+                forms.setdefault(words[1], []).append(words[0])
+            elif not line.startswith(" "):
+                meanings.setdefault(words[0], []).append(words[-1])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, table in ("synsets", meanings), ("exceptions", forms), ("relations", {}):
+            (folder / f"english.{name}").write_text("".join(f"{k}\n{' '.join(v)}\n" for k, v in table.items()))
+        (folder / "table.gz").write_bytes(gzip.compress((HERE / "paraphrases.txt").read_bytes()))
+        return meteor("meaning.hyp.txt", refs, "-d", folder, "-a", folder / "table.gz")
 
 
 def clean(line):
@@ -70,7 +98,6 @@ def main():
 
     hyps = read("hyp.txt")
     columns = [read(f"ref.{i}.txt") for i in range(3)]
-    stemmer = SnowballStemmer("english")
     lines = []
     for used in 1, 2, 3:
         refs = [list(all_refs) for all_refs in zip(*columns[:used])]
@@ -87,9 +114,9 @@ def main():
         figures["cider"] = plain_cider(hyps, refs)
         rouge = Rouge()
         figures["rouge-l-coco"] = 100 * np.mean([rouge.calc_score([h], r) for h, r in zip(hyps, refs)])
-        figures["meteor"] = 100 * np.mean([
-            max(single_meteor_score(r.split(), h.split(), stemmer=stemmer, wordnet=NoWordNet())
-                for r in all_refs) for h, all_refs in zip(hyps, refs)])
+        figures["meteor"] = meteor("hyp.txt", [f"ref.{i}.txt" for i in range(used)], "-m", "exact stem")
+        if used < 3:
+            figures["meteor-all"] = meteor_all([f"meaning.ref.{i}.txt" for i in range(used)])
         lines += [f"0\t{len(hyps)}\t{used}\t{name}\t{value:.8f}" for name, value in figures.items()]
     (HERE / "captions.txt").write_text("\n".join(lines) + "\n")
 
