@@ -44,6 +44,7 @@ MODELS = {
     "seq2seq": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "seq2seq_start": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_local_p": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),
+    "luong_local_m": (dict(L=2, E=3, H=4, D=2, **VOCABULARIES), SOURCE),
     "transformer": (
         {"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7},
         {"src": ("token 7", "S"), "tgt": ("sentence 7", "T")},

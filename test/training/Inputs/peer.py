@@ -6,6 +6,7 @@ Fovea, and writes the losses of 50 updates: the golden files of peer.test.
 Float64, one example at a time, no dropout; the loss is the mean over symbols.
 """
 
+import copy
 import functools
 import math
 import os
@@ -26,6 +27,13 @@ class Weights:
         self.tensors = {
             name: torch.tensor(tensor.values).reshape(tensor.shape).requires_grad_()
             for name, tensor in read(path).items()}
+
+    def part(self, name):
+        """The weights of a model inside this one, which are not trained."""
+        inner = copy.copy(self)
+        inner.tensors = {path[len(name) + 1:]: tensor.detach() for path, tensor in self.tensors.items()
+                         if path.startswith(name + ".")}
+        return inner
 
     def __call__(self, name):
         return self.tensors[name]
@@ -50,8 +58,8 @@ class Weights:
             x, x.shape[-1:], self(name + ".weight"), self(name + ".bias"), 1e-5)
 
 
-def bahdanau(w, src, tgt):
-    """Bahdanau, Cho and Bengio (2015), with the GRU of PyTorch."""
+def bahdanau(w, src, tgt, states=None):
+    """Bahdanau, Cho and Bengio (2015), with the GRU of PyTorch. `states` gets what each symbol is read out of."""
     size = w("init.weight").shape[0]
     embedded = w("embed_src.weight")[src]
     state, ahead, back = torch.zeros(size), [], []
@@ -68,6 +76,8 @@ def bahdanau(w, src, tgt):
         energy = torch.tanh(w.linear("query", state) + keys) @ w("v")
         context = torch.softmax(energy, 0) @ hidden
         state = w.gru("decoder", torch.cat([y, context]), state)
+        if states is not None:
+            states.append([state, y, context])
         read = w.linear("readout", torch.cat([state, y, context]))
         logits.append(w.linear("out", read.reshape(-1, 2).amax(1)))
     return torch.stack(logits)
@@ -169,6 +179,7 @@ def transformer(w, src, tgt, layers=2, heads=2):
 # of update t from 1 as a factor.
 MODELS = {
     "spelling": (bahdanau, lambda p: torch.optim.Adam(p, 0.002), 1, None),
+    "g2p": (bahdanau, lambda p: torch.optim.Adam(p, 0.002), 1, None),
     "rnnsearch": (bahdanau, lambda p: torch.optim.Adadelta(p, 1.0, rho=0.95, eps=1e-6), 1, None),
     "luong": (luong, lambda p: torch.optim.Adam(p, 0.001), 5, None),
     "luong_dot": (functools.partial(luong, score="dot"),

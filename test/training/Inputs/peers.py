@@ -9,21 +9,20 @@ the penalty of an example, and where an estimator differentiates something else
 than what is reported, that in the place of -log p and of the penalty.
 """
 
+import functools
 import math
 import os
 import sys
 
 import torch
 from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3d, cross_entropy, log_softmax,
-                                 logsigmoid, max_pool3d)
+                                 logsigmoid, max_pool2d, max_pool3d)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
+from peer_sentences import (before, decoder_lm, deep_fusion, hred, match, rnnlm, sampled_softmax,  # noqa: E402
+                            snli_gated)
 from systems import examples  # noqa: E402
-
-
-def before(tgt):
-    return [0] + tgt[:-1]
 
 
 def sentence(logits, tgt, penalty=0.0):
@@ -70,6 +69,47 @@ def speech(w, one, _, layers=2):
         c = align @ x
         s = w.gru("decoder", torch.cat([w("embed.weight")[word], c]), s)
         logits.append(w.linear("out", w.linear("readout", torch.cat([s, c])).reshape(-1, 2).amax(1)))
+    return sentence(logits, one["tgt"])
+
+
+def pyramid(w, one, _, layers=2):
+    """Chan et al. (2016): each layer has half of the places."""
+    h = torch.tensor(one["x"])
+    size = w("forward.0.weight_hh").shape[1]
+    for layer in range(layers):
+        h = torch.cat([h, torch.zeros(len(h) % 2, h.shape[1])]).reshape(-1, 2 * h.shape[1])
+        ahead, back = [], []
+        for name, rows, states in ("forward", h, ahead), ("backward", reversed(h), back):
+            s = m = torch.zeros(size)
+            for row in rows:
+                s, m = w.lstm(f"{name}.{layer}", row, s, m)
+                states.append(s)
+        h = torch.stack([torch.cat(pair) for pair in zip(ahead, reversed(back))])
+    states, c, logits = [(torch.zeros(size), torch.zeros(size))] * 2, torch.zeros(2 * size), []
+    for word in before(one["tgt"]):
+        x = torch.cat([w("embed.weight")[word], c])
+        for k in range(2):
+            states[k] = w.lstm(f"decoder.{k}", x, *states[k])
+            x = states[k][0]
+        c = torch.softmax(w.linear("psi", h) @ w.linear("phi", x), 0) @ h
+        logits.append(w.linear("out", torch.cat([x, c])))
+    return sentence(logits, one["tgt"])
+
+
+def caption_pixels(w, one, _):
+    """A network of three convolutions, and attention over the places that it leaves."""
+    def conv(name, x):
+        return conv2d(x, w(name + ".weight").permute(0, 3, 1, 2), w(name + ".bias"), padding=1)
+    x = conv("conv1", torch.tensor(one["image"]).permute(2, 0, 1))
+    x = torch.relu(w.norm("norm1", x.permute(1, 2, 0))).permute(2, 0, 1)
+    x = torch.relu(conv("conv2", max_pool2d(x, 2)))
+    a = torch.relu(conv("conv3", max_pool2d(x, 2))).flatten(1).T
+    h, c = torch.tanh(w.linear("init_h", a.mean(0))), torch.tanh(w.linear("init_c", a.mean(0)))
+    logits = []
+    for word in before(one["tgt"]):
+        z = torch.softmax(torch.tanh(w.linear("key", a) + w.linear("query", h)) @ w("v"), 0) @ a
+        h, c = w.lstm("decoder", torch.cat([w("embed.weight")[word], z]), h, c)
+        logits.append(w.linear("out", torch.cat([h, z])))
     return sentence(logits, one["tgt"])
 
 
@@ -209,18 +249,21 @@ def ntm(w, one, _):
 # Translation
 #===----------------------------------------------------------------------===#
 
-def luong_local_p(w, one, _, layers=2, window=2):
-    """Luong, Pham and Manning (2015), section 3.2."""
+def luong_local(w, one, _, predicts=True, layers=2, window=2):
+    """Luong, Pham and Manning (2015), section 3.2: local-p, which predicts a place, and local-m."""
     size = w("attend.weight").shape[0]
     step = layers_of_lstm(w, size, layers)
     hidden = torch.stack([step("encoder", w("embed_src.weight")[word]) for word in one["src"]])
     place, attended, logits = torch.arange(len(hidden)), torch.zeros(size), []
-    for word in before(one["tgt"]):
+    for t, word in enumerate(before(one["tgt"])):
         top = step("decoder", torch.cat([w("embed_tgt.weight")[word], attended]))
-        p = len(hidden) * torch.sigmoid(w("v") @ torch.tanh(w.linear("position", top)))
-        energy = w.linear("general", hidden) @ top
-        near = torch.softmax(energy.masked_fill((place - p).abs() > window, -math.inf), 0)
-        context = near * torch.exp(-(place - p) ** 2 / (2 * (window / 2) ** 2)) @ hidden
+        p = len(hidden) * torch.sigmoid(w("v") @ torch.tanh(w.linear("position", top))) if predicts else t
+        inside = (place - p).abs() <= window
+        energy = (w.linear("general", hidden) @ top).masked_fill(~inside, -math.inf)
+        near = torch.softmax(energy, 0) if inside.any() else torch.zeros(len(hidden))
+        if predicts:
+            near = near * torch.exp(-(place - p) ** 2 / (2 * (window / 2) ** 2))
+        context = near @ hidden
         attended = torch.tanh(w.linear("attend", torch.cat([context, top])))
         logits.append(w.linear("out", attended))
     return sentence(logits, one["tgt"])
@@ -332,6 +375,15 @@ class Draws:
     def uniform(self, choice, place=0, sample=0, word=0):
         words = philox([place, sample << 16, self.number, self.update - 1], [0, choice])
         return (2 * (words[word] >> 9) + 1) / 2 ** 24
+
+    def shared(self, choice, place):
+        """The same for all examples of an update."""
+        return Draws(self.update, 0).uniform(choice, place)
+
+    def dropped(self, x, rate, choice, row):
+        """Srivastava et al. (2014), of a row of an array."""
+        words = [philox([row * len(x) + n, 0, self.number, self.update - 1], [0, choice])[0] for n in range(len(x))]
+        return x * torch.tensor([0 if word / 2 ** 32 < rate else 1 / (1 - rate) for word in words])
 
     def normal(self, choice, place=0, sample=0):
         """Box and Muller (1958)."""
@@ -483,7 +535,17 @@ MODELS = {
     "ntm": (ntm, lambda p: torch.optim.RMSprop(p, 0.01, alpha=0.9, eps=1e-8), None, False),
     "graves": (graves, adam(0.01), None, False),
     "video": (video, adam(0.01), None, False),
-    "luong_local_p": (luong_local_p, adam(0.01), None, False),
+    "luong_local_p": (luong_local, adam(0.01), None, False),
+    "luong_local_m": (functools.partial(luong_local, predicts=False, window=1), adam(0.01), 5, False),
+    "pyramid": (pyramid, adam(0.01), None, False),
+    "caption_pixels": (caption_pixels, adam(0.01), None, False),
+    "rnnlm": (rnnlm, lambda p: torch.optim.SGD(p, 1.0), 5, False),
+    "decoder_lm": (decoder_lm, adam(0.01), None, False),
+    "snli_gated": (snli_gated, adam(0.01), None, False),
+    "hred": (hred, adam(0.01), 1, False),
+    "match": (match, adam(0.01), 1, False),
+    "sampled_softmax": (sampled_softmax, lambda p: torch.optim.Adadelta(p, 1.0, rho=0.95, eps=1e-6), 1, False),
+    "deep_fusion": (deep_fusion, adam(0.01), None, False),
     "coverage": (coverage, adam(0.01), None, False),
     "hmm_align": (hmm_align, adam(0.01), 1, False),
     "scheduled_sampling": (scheduled_sampling, adam(0.01), None, False),

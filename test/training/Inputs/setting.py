@@ -20,6 +20,7 @@ SIDES = {"src.vocab": 9, "tgt.vocab": 8}
 # Sizes, and what replaces entries of the train block.
 SETS = {
     "spelling": {"E": 5, "H": 6, "A": 4, "M": 3, "letters.vocab": 9},
+    "g2p": {"E": 5, "H": 6, "A": 4, "M": 3, "letters.vocab": 9, "phones.vocab": 8},
     "rnnsearch": {"E": 5, "H": 6, "A": 4, "M": 3, **SIDES},
     "luong": {"L": 2, "E": 5, "H": 6, **SIDES},
     "luong_dot": {"L": 2, "E": 5, "H": 6, **SIDES},
@@ -34,7 +35,8 @@ EXAMPLES = 7
 
 def symbols(name, side):
     sets = SETS[name]
-    return sets.get(f"{side}.vocab") or sets.get("letters.vocab") or sets["joint.vocab"]
+    known = [f"{side}.vocab", *["phones.vocab"] * (side == "tgt"), "letters.vocab", "joint.vocab"]
+    return next(sets[key] for key in known if key in sets)
 
 
 def weight(name, index):

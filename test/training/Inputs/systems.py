@@ -9,6 +9,7 @@ Weights and examples follow from the name. An example is a dict of nested lists.
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 
@@ -31,6 +32,17 @@ SETS = {
     "graves": {"L": 2, "H": 4, "K": 2, "M": 2, "text.vocab": 4, "train.rate": 0.01},
     "video": {"E": 3, "H": 4, "A": 3, "C": 2, "D": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "luong_local_p": {"L": 2, "E": 4, "H": 5, "D": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
+    "luong_local_m": {"L": 2, "E": 4, "H": 5, "D": 1, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
+    "pyramid": {"L": 2, "H": 3, "E": 4, "A": 3, "I": 2, "tgt.vocab": 6, "train.rate": 0.01},
+    "caption_pixels": {"C": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
+    "rnnlm": {"E": 4, "H": 4, "word.vocab": 7},
+    "decoder_lm": {"L": 2, "D": 8, "K": 2, "N": 3, "word.vocab": 7, "train.rate": 0.01},
+    "snli_gated": {"E": 4, "H": 3, "A": 3, "R": 2, "G": 3, "F": 5, "words.vocab": 8, "train.rate": 0.01},
+    "hred": {"E": 3, "H": 4, "C": 3, "K": 3, "words.vocab": 8, "train.rate": 0.01},
+    "match": {"E": 3, "H": 4, "words.vocab": 8, "train.rate": 0.01},
+    "sampled_softmax": {**ATTENTION, "N": 3},
+    "deep_fusion": {"M": 3, "nmt.E": 4, "nmt.H": 5, "nmt.A": 3, "nmt.M": 3, "lm.E": 4, "lm.H": 4, "src.vocab": 7,
+                    "tgt.vocab": 6, "train.rate": 0.01},
     "coverage": {**ATTENTION, **ADAM},
     "hmm_align": {"E": 4, "J": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
     "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
@@ -58,10 +70,13 @@ def bits(rng, *shape):
     return [bits(rng, *shape[1:]) for _ in range(shape[0])]
 
 
+def words(rng):
+    return [rng.randrange(2, 8) for _ in range(rng.randint(1, 3))]
+
+
 def story(rng):
-    facts = [[rng.randrange(2, 8) for _ in range(rng.randint(1, 3))] for _ in range(rng.randint(2, 5))]
-    return {"story": facts, "question": [rng.randrange(2, 8) for _ in range(rng.randint(1, 3))],
-            "answer": rng.randrange(2, 8)}
+    facts = [words(rng) for _ in range(rng.randint(2, 5))]
+    return {"story": facts, "question": words(rng), "answer": rng.randrange(2, 8)}
 
 
 def example(name, rng):
@@ -91,6 +106,22 @@ def example(name, rng):
         return {"image": bits(rng, 4, 3)}
     if name == "ram":
         return {"image": reals(rng, 5, 6), "label": rng.randrange(10)}
+    if name == "pyramid":
+        return {"x": reals(rng, rng.randint(1, 6), 2), "tgt": ids(rng, 6, 1, 3)}
+    if name == "caption_pixels":
+        return {"image": reals(rng, rng.randint(4, 9), rng.randint(4, 6), 3), "tgt": ids(rng, 6, 1, 3)}
+    if name in ("rnnlm", "decoder_lm"):
+        return {"word": ids(rng, 7, 1, 5)}
+    if name == "snli_gated":
+        return {"premise": words(rng), "hypothesis": words(rng), "label": rng.randrange(3)}
+    if name == "hred":
+        return {"said": [words(rng) for _ in range(rng.randint(1, 3))]}
+    if name == "match":
+        count = rng.randint(2, 4)
+        return {"question": [words(rng) for _ in range(count)], "reply": [words(rng) for _ in range(count)],
+                "found": rng.sample(range(count), count)}
+    if name == "luong_local_m":  # more words than the window reaches
+        return {"src": ids(rng, 7, 1, 3), "tgt": ids(rng, 6, 2, 5)}
     return {"src": ids(rng, 7, 1, 4), "tgt": ids(rng, 6, 1, 3)}
 
 
@@ -100,7 +131,7 @@ def examples(name):
 
 
 # Axes whose extent is a number of the model; all others are lengths.
-FIXED = {"a": 1, "x": 1, "point": 1, "input": 1, "output": 1, "stroke": 1}
+FIXED = {"a": 1, "x": 1, "image": 1, "point": 1, "input": 1, "output": 1, "stroke": 1}
 
 
 def shape_of(value):
@@ -129,10 +160,12 @@ def batch(all_examples):
         flat = [number for value in values for number in padded(value, shape, 0)]
         is_real = any(isinstance(number, float) for number in flat)
         tensors[name] = Tensor("F64" if is_real else "I64", [len(values)] + shape, flat)
-        if name == "story":
-            tensors["story.length.2"] = Tensor("I64", [len(values), shape[0]], [
+        is_nested = name in ("story", "said", "reply") or (name == "question" and len(shape) == 2)
+        if is_nested:
+            tensors[name + ".length.2"] = Tensor("I64", [len(values), shape[0]], [
                 len(value[m]) if m < len(value) else 0 for value in values for m in range(shape[0])])
-        lengths = len(shape) - FIXED.get(name, 0) - (name in ("story", "clip"))
+        lengths = len(shape) - (FIXED.get(name, 0) if len(shape) != 2 or name != "image" else 0)
+        lengths -= is_nested or name == "clip"
         for axis in range(lengths):
             def extent(value, depth=axis):
                 return len(value) if depth == 0 else extent(value[0], depth - 1)
@@ -145,7 +178,15 @@ def main():
     name, models = sys.argv[1:]
     spec = os.path.join(models, name + ".fov")
     sets = [word for key, value in SETS[name].items() for word in ("--set", f"{key}={value}")]
-    write("weights.safetensors", weights_of(spec, sets))
+    weights = weights_of(spec, sets)
+    if name == "deep_fusion":  # what lies beside the spec: models that were trained
+        for part, inner in ("nmt", "rnnsearch"), ("lm", "rnnlm"):
+            os.mkdir(part)
+            shutil.copy(os.path.join(models, inner + ".fov"), ".")
+            write(f"{part}/model.safetensors", {path[len(part) + 1:]: tensor for path, tensor in weights.items()
+                                                if path.startswith(part + ".")})
+        spec = shutil.copy(spec, ".")
+    write("weights.safetensors", weights)
     write("data.safetensors", batch(examples(name)))
     subprocess.run(["fovea", "train", spec, "--weights", "weights.safetensors", "--data", "data.safetensors", "--batch",
                     str(EXAMPLES), "--steps", "50", "--report-every", "1", "--dtype", "f64", "--out", "out", "--quiet",

@@ -1,0 +1,131 @@
+"""Models of sentences, dialogues and pairs of sentences in PyTorch, from the papers; a part of peers.py."""
+
+import math
+
+import torch
+from torch.nn.functional import cross_entropy, log_softmax, nll_loss
+
+from peer import bahdanau
+
+
+def before(tgt):
+    return [0] + tgt[:-1]
+
+
+def rnnlm(w, one, draws, layers=2, drop=0.5):
+    """Zaremba, Sutskever and Vinyals (2014)."""
+    size = w("cell.0.weight_hh").shape[1]
+    states, logits = [(torch.zeros(size), torch.zeros(size))] * layers, []
+    for t, word in enumerate(before(one["word"])):
+        x = w("embed.weight")[word]
+        for layer in range(layers):
+            states[layer] = w.lstm(f"cell.{layer}", draws.dropped(x, drop, layer, t), *states[layer])
+            x = states[layer][0]
+        logits.append(w.linear("out", draws.dropped(x, drop, layers, t)))
+    return cross_entropy(torch.stack(logits), torch.tensor(one["word"]), reduction="sum"), len(logits), 0.0
+
+
+def decoder_lm(w, one, draws, layers=2, heads=2, drop=0.1):
+    """Radford et al. (2018), with the norm ahead of each layer, and places up to a limit."""
+    words, table, places = before(one["word"]), w("emb.weight"), w("place")
+    width = table.shape[1]
+    rows = [table[word] + (places[t] if t < len(places) else 0) for t, word in enumerate(words)]
+    x = torch.stack([draws.dropped(row, drop, 0, t) for t, row in enumerate(rows)])
+    later = torch.triu(torch.ones(len(x), len(x), dtype=torch.bool), 1)
+    for n in range(layers):
+        said = w.linear(f"layer.{n}.qkv", w.norm(f"layer.{n}.ln1", x))
+        q, k, v = said.reshape(len(x), 3, heads, width // heads).permute(1, 2, 0, 3)
+        score = (q @ k.transpose(1, 2) / math.sqrt(width // heads)).masked_fill(later, -math.inf)
+        mixed = (torch.softmax(score, -1) @ v).transpose(0, 1).reshape(len(x), width)
+        x = x + w.linear(f"layer.{n}.wo", mixed)
+        up = w.linear(f"layer.{n}.up", w.norm(f"layer.{n}.ln2", x))
+        x = x + w.linear(f"layer.{n}.down", torch.nn.functional.gelu(up))
+    logits = w.norm("final", x) @ table.T
+    return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(words), 0.0
+
+
+def snli_gated(w, one, draws, penalised=0.3, drop=0.5):
+    """Lin et al. (2017): several hops, which a penalty keeps apart, and a gated pair."""
+    size = w("encode.forward.weight_hh").shape[1]
+
+    def read(words):
+        x, ahead, back = w("embed.weight")[words], [], []
+        h = c = torch.zeros(size)
+        for row in x:
+            h, c = w.lstm("encode.forward", row, h, c)
+            ahead.append(h)
+        h = c = torch.zeros(size)
+        for row in reversed(x):
+            h, c = w.lstm("encode.backward", row, h, c)
+            back.insert(0, h)
+        both = torch.cat([torch.stack(ahead), torch.stack(back)], 1)
+        hops = torch.softmax(w.linear("encode.w2", torch.tanh(w.linear("encode.w1", both))), 0).T
+        apart = ((hops @ hops.T - torch.eye(len(hops))) ** 2).sum()
+        return hops @ both, penalised * apart
+
+    (left, first), (right, second) = read(one["premise"]), read(one["hypothesis"])
+    gates = [w.linear(f"gate_p.{r}", left[r]) * w.linear(f"gate_h.{r}", right[r]) for r in range(len(left))]
+    hidden = torch.relu(w.linear("hidden", draws.dropped(torch.cat(gates), drop, 0, 0)))
+    return -log_softmax(w.linear("out", hidden), 0)[one["label"]], 1, first + second
+
+
+def hred(w, one, _):
+    """Serban et al. (2017): a dialogue of turns; the topic of each is summed over."""
+    context, topics, nll, count = torch.zeros(w("context.weight_hh").shape[1]), w("topic"), 0, 0
+    for turn in one["said"]:
+        x = w("embed.weight")[turn]
+        logps = []
+        for topic in topics:
+            s, logp = torch.tanh(w.linear("start", context) + topic), 0
+            for j, word in enumerate(turn):
+                s = w.gru("write", x[j - 1] if j else torch.zeros(x.shape[1]), s)
+                logp = logp + log_softmax(w.linear("out", s), 0)[word]
+            logps.append(logp)
+        nll = nll - torch.logsumexp(log_softmax(w.linear("prior", context), 0) + torch.stack(logps), 0)
+        count += len(turn)
+        r = torch.zeros(w("read.weight_hh").shape[1])
+        for row in x:
+            r = w.gru("read", row, r)
+        context = w.gru("context", r, context)
+    return nll, count, 0.0
+
+
+def match(w, one, _):
+    """Henderson et al. (2017): each question beside all replies of the group."""
+    table = w("embed.weight")
+    q = torch.stack([torch.tanh(w.linear("ask", table[words].mean(0))) for words in one["question"]])
+    r = torch.stack([torch.tanh(w.linear("answer", table[words].mean(0))) for words in one["reply"]])
+    return nll_loss(log_softmax(q @ r.T, 1), torch.tensor(one["found"]), reduction="sum"), len(q), 0.0
+
+
+def sampled_softmax(w, one, draws, candidates=3):
+    """Jean et al. (2015): the sum over the vocabulary by candidates, each of an equal share of the proposal
+    p(k) = log((k + 2) / (k + 1)) / log(V + 1), with the weight 1 / (candidates p)."""
+    logits, tgt = bahdanau(w, one["src"], one["tgt"]), torch.tensor(one["tgt"])
+    symbols = logits.shape[1]
+    whole = math.log(symbols + 1)
+    chosen = [min(int(math.exp((n + draws.shared(0, n)) / candidates * whole) - 1), symbols - 1)
+              for n in range(candidates)]
+    often = torch.tensor([candidates * math.log((k + 2) / (k + 1)) / whole for k in chosen])
+    right = logits.gather(1, tgt[:, None])
+    others = logits[:, chosen] - often.log()
+    others = others.masked_fill(torch.tensor(chosen)[None] == tgt[:, None], -math.inf)
+    return -log_softmax(torch.cat([right, others], 1), 1)[:, 0].sum(), len(tgt), 0.0
+
+
+def deep_fusion(w, one, draws, drop=0.5, layers=2):
+    """Gulcehre et al. (2015): the state of a language model behind a gate, beside that of a translator."""
+    nmt, lm = w.part("nmt"), w.part("lm")
+    states = []
+    bahdanau(nmt, one["src"], one["tgt"], states)
+    size = lm("cell.0.weight_hh").shape[1]
+    cells, logits = [(torch.zeros(size), torch.zeros(size))] * layers, []
+    for t, word in enumerate(before(one["tgt"])):
+        x = lm("embed.weight")[word]
+        for layer in range(layers):
+            cells[layer] = lm.lstm(f"cell.{layer}", draws.dropped(x, drop, layer, t), *cells[layer])
+            x = cells[layer][0]
+        gate = torch.sigmoid(w.linear("gate", x))
+        read = w.linear("readout", torch.cat([*states[t], gate * x]))
+        logits.append(w.linear("out", read.reshape(-1, 2).amax(1)))
+    return cross_entropy(torch.stack(logits), torch.tensor(one["tgt"]), reduction="sum"), len(logits), 0.0
