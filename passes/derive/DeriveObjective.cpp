@@ -14,6 +14,7 @@
 #include "passes/derive/SampledSoftmax.h"
 #include "passes/derive/SumOverPlaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -51,6 +52,8 @@ private:
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
   Value rewardLeft(ChoiceOp latent, Value reward);
   void addSurrogate(StringRef root, Value objective);
+  /// A number, over all values that are enumerated.
+  Value overAll(StringRef kind, Value number);
 
   /// An argument of how the present choice is treated: a number, or what the
   /// equation gives that it names.
@@ -217,7 +220,8 @@ void Objective::finish(Location place) {
     llvm::SaveAndRestore noSmoothing(smooth, 0.0);
     llvm::SaveAndRestore notEach(each, false);
     begin(choice);
-    OutputOp::create(builder, loc, "surrogate.prior", logOf(choice));
+    OutputOp::create(builder, loc, ("surrogate.prior." + name).str(),
+                     logOf(choice));
   }
   OutputOp::create(builder, loc, "logp", lessGap("logp", total("logp", logps)));
   // Where log p is estimated, it is for an update alone.
@@ -236,7 +240,7 @@ void Objective::finish(Location place) {
   // What estimates is no part of what is reported.
   smooth = 0;
   each = false;
-  Value objective = nll;
+  Value objective = overAll("nll", nll);
   for (ChoiceOp latent : latents) {
     Attribute share = latent.getTreatment()->get("entropy");
     auto number = dyn_cast_or_null<FloatAttr>(share);
@@ -253,12 +257,21 @@ void Objective::finish(Location place) {
   }
   addSurrogate("nll", objective);
   if (!penalties.empty())
-    addSurrogate("penalty", penalty);
+    addSurrogate("penalty", overAll("penalty", penalty));
 }
 
 //===----------------------------------------------------------------------===//
 // Estimators
 //===----------------------------------------------------------------------===//
+
+Value Objective::overAll(StringRef kind, Value number) {
+  if (enumerated.empty())
+    return number;
+  Value copy = compute("", {}, Reducer::none, {},
+                       [&](Scalars &at) { return at.read(number); });
+  copy.getDefiningOp()->setAttr(totalName, builder.getStringAttr(kind));
+  return copy;
+}
 
 /// Of a choice at each place: the reward without log p of the data that stand
 /// before the place, and do not depend on what is chosen there.
@@ -266,6 +279,9 @@ Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
   std::optional<unsigned> axis;
   SmallVector<Value> earlier;
   for (ChoiceOp data : observed) {
+    // What is summed over has no share of one place.
+    if (!enumerated.empty() || data->hasAttr(overName))
+      continue;
     std::optional<Causal> causal = dependsOnEarlier(latent, data);
     if (!causal || (axis && *axis != causal->ofLatent))
       continue;
@@ -355,6 +371,43 @@ static LogicalResult checkSummed(ChoiceOp choice) {
          << "' trains something else";
 }
 
+/// What is drawn, and what it is worth, is one for all values that are
+/// enumerated, and not one for each.
+static LogicalResult checkEnumerated(SystemOp system, ChoiceOp choice) {
+  for (auto source : system.getOps<ComputeOp>()) {
+    if (!source->hasAttr(enumeratedName) ||
+        source.getResult() == choice.getObserved())
+      continue;
+    llvm::SetVector<Value> found;
+    found.insert(source.getResult());
+    for (unsigned i = 0; i < found.size(); ++i)
+      for (Operation *user : found[i].getUsers()) {
+        while (user->getParentOp() != system)
+          user = user->getParentOp();
+        if (user->getNumResults() == 1)
+          found.insert(user->getResult(0));
+      }
+    std::string name = ("'" + choice.getTarget() + "'").str(),
+                all = ("'" + *source.getLabel() +
+                       "', of which 'enumerate' takes all values at once")
+                          .str();
+    for (auto [word, value] : {std::pair("baseline", choice.getBaseline()),
+                               std::pair("reward", choice.getReward())})
+      if (value && found.contains(value))
+        return choice.emitError()
+               << "the " << word << " of " << name << " depends on " << all;
+    auto kind = choice.getTreatment()->getAs<StringAttr>("kind");
+    bool isDrawn = kind.getValue() != "enumerate";
+    if (isDrawn && llvm::any_of(choice.getParameters(), [&](Value parameter) {
+          return found.contains(parameter);
+        }))
+      return choice.emitError()
+             << "'reinforce' draws " << name << " from what depends on " << all
+             << "; enumerate both, or draw both";
+  }
+  return success();
+}
+
 /// `smooth` of the module's `attn.train`, 0 where it is not given.
 static double smoothingOf(ModuleOp module) {
   auto train = module->getAttrOfType<DictionaryAttr>("attn.train");
@@ -387,7 +440,8 @@ struct DeriveObjective
     SmallVector<Operation *> replaced;
     for (auto choice : system.getOps<ChoiceOp>()) {
       if (failed(checkSampled(choice, smooth != 0)) ||
-          failed(checkSummed(choice)))
+          failed(checkSummed(choice)) ||
+          (choice.getLatent() && failed(checkEnumerated(system, choice))))
         return signalPassFailure();
       objective.addChoice(choice);
       replaced.push_back(choice);

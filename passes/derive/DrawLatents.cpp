@@ -8,8 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Distributions.h"
 #include "passes/Passes.h"
 #include "passes/derive/Derive.h"
+#include "passes/derive/Divergence.h"
 #include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
 #include "passes/derive/ReadMeans.h"
@@ -17,7 +19,6 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace fovea::attn {
@@ -37,7 +38,8 @@ public:
   /// the numbers of random numbers that are free.
   Draw(ChoiceOp choice, ChoiceOp guide, int64_t &ordinal)
       : EquationBuilder(OpBuilder(choice)), choice(choice), guide(guide),
-        ordinal(ordinal), name(choice.getTarget()),
+        source(guide ? guide : choice), ordinal(ordinal),
+        name(choice.getTarget()),
         type(cast<ArrayType>(choice.getResult().getType())),
         axes(type.getShape().begin(), type.getShape().end()) {
     loc = choice.getLoc();
@@ -66,14 +68,14 @@ private:
 
   // Of categories and bits.
   Value probabilities();
-  Value logProbabilities();
   // What stands for the choice.
   Value drawn();
   Value drawnCategory();
   Value categoryOf(Value probs, Type element, const Twine &label);
   Value ofComponent(StringRef key, Value component);
   Value drawnNumber();
-  void addDivergence(Value value);
+  Value correlated(Value noise, Value correlation);
+  void leaveGuide(Value value);
   Value mode();
   Value enumerated();
   /// Of each category 1 or 0; of a bit the bit.
@@ -87,6 +89,7 @@ private:
   }
 
   ChoiceOp choice, guide;
+  ChoiceOp source; // which of both is drawn from
   int64_t &ordinal;
   StringRef name;
   ArrayType type;
@@ -111,8 +114,8 @@ std::function<Value(Scalars &)> Draw::argument(StringRef key,
 
 Value Draw::parameter(StringRef key) {
   for (auto [known, array] :
-       llvm::zip_equal(choice.getParameterNames().getAsValueRange<StringAttr>(),
-                       choice.getParameters()))
+       llvm::zip_equal(source.getParameterNames().getAsValueRange<StringAttr>(),
+                       source.getParameters()))
     if (known == key)
       return array;
   return {};
@@ -146,7 +149,7 @@ Value Draw::random(Scalars &at, int64_t number, int64_t word) {
 }
 
 Value Draw::probabilities() {
-  if (choice.getDistribution() == Distribution::bernoulli) {
+  if (source.getDistribution() == Distribution::bernoulli) {
     if (Value given = parameter("prob"))
       return given;
     Value logit = parameter("logit");
@@ -190,23 +193,32 @@ Value Draw::categoryOf(Value probs, Type element, const Twine &label) {
 }
 
 /// What a mixture has of `parameter` for the component that is drawn, or that
-/// is the likeliest.
+/// is the likeliest; of pairs for both numbers.
 Value Draw::ofComponent(StringRef key, Value component) {
   Value given = parameter(key);
-  return compute((key + "." + name).str(), axes, Reducer::none, {},
-                 [&](Scalars &at) {
-                   return at.read(given, at.asPlace(at.read(component)));
-                 });
+  SmallVector<Attribute> all(type.getShape().begin(), type.getShape().end());
+  return compute(
+      (key + "." + name).str(), all, Reducer::none, {}, [&](Scalars &at) {
+        SmallVector<Value> place(
+            ArrayRef<Value>(at.indices).take_front(axes.size()));
+        place.push_back(at.asPlace(at.read(component)));
+        if (cast<ArrayType>(given.getType()).getRank() > int64_t(place.size()))
+          llvm::append_range(
+              place, ArrayRef<Value>(at.indices).drop_front(axes.size()));
+        Value read = ReadOp::create(at.builder, loc, given, place);
+        return read;
+      });
 }
 
 /// Of a normal by Box and Muller.
 Value Draw::drawnNumber() {
   int64_t number = fresh();
-  ChoiceOp from = guide ? guide : choice;
-  Value low = from.getParameters()[0], high = from.getParameters()[1];
-  bool isNormal = from.getDistribution() != Distribution::uniform;
-  if (from.getDistribution() == Distribution::mixture) {
+  Value low = source.getParameters()[0], high = source.getParameters()[1];
+  Value correlation;
+  bool isNormal = source.getDistribution() != Distribution::uniform;
+  if (source.getDistribution() == Distribution::mixture) {
     Value logit = parameter("logit");
+    axes.truncate(axes.size() - numValueAxes(source));
     Value weights =
         compute("weights." + name, axes, Reducer::softmax, lastExtent(logit),
                 [&](Scalars &at) { return at.read(logit); });
@@ -214,6 +226,9 @@ Value Draw::drawnNumber() {
         categoryOf(weights, builder.getI64Type(), "component." + name);
     low = ofComponent("mean", component);
     high = ofComponent("sd", component);
+    if (parameter("correlation"))
+      correlation = ofComponent("correlation", component);
+    axes.assign(type.getShape().begin(), type.getShape().end());
   }
   Value noise =
       compute("noise." + name, axes, Reducer::none, {}, [&](Scalars &at) {
@@ -226,6 +241,8 @@ Value Draw::drawnNumber() {
         Value angle = at.mul(turn, random(at, number, 1));
         return at.mul(radius, at.cos(angle));
       });
+  if (correlation)
+    noise = correlated(noise, correlation);
   return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
     Value base = at.read(low), scale = at.read(high);
     if (!isNormal)
@@ -235,49 +252,28 @@ Value Draw::drawnNumber() {
   });
 }
 
-/// log of the density at a value.
-static Value logDensity(Scalars &at, ChoiceOp choice, Value x) {
-  Value first = at.read(choice.getParameters()[0]);
-  Value second = at.read(choice.getParameters()[1]);
-  if (choice.getDistribution() == Distribution::uniform)
-    return at.either(
-        at.within(first, x, second),
-        [&] { return at.negate(at.log(at.sub(second, first))); },
-        [&] { return at.constant(-std::numeric_limits<double>::infinity()); });
-  Value distance = at.square(at.div(at.sub(x, first), second));
-  Value exponent = at.mul(at.constant(-0.5), distance);
-  Value norm =
-      at.add(at.log(second), at.constant(0.5 * std::log(2 * std::numbers::pi)));
-  return at.sub(exponent, norm);
-}
-
-/// How much more is known from the guide than before: KL(guide || choice). In
-/// closed form of two normals (Kingma and Welling 2014), by what was drawn of
-/// others.
-void Draw::addDivergence(Value value) {
-  bool areNormal = choice.getDistribution() == Distribution::normal &&
-                   guide.getDistribution() == Distribution::normal;
-  Value gap = compute("kl." + name, axes, Reducer::none, {}, [&](Scalars &at) {
-    if (!areNormal) {
-      Value x = at.read(value), density = logDensity(at, guide, x);
-      return at.sub(density, logDensity(at, choice, x));
-    }
-    Value mean = at.read(guide.getParameters()[0]);
-    Value sd = at.read(guide.getParameters()[1]);
-    Value prior = at.read(choice.getParameters()[0]);
-    Value width = at.read(choice.getParameters()[1]);
-    Value spread = at.square(at.div(sd, width));
-    Value away = at.square(at.div(at.sub(mean, prior), width));
-    Value squares = at.mul(at.constant(0.5), at.add(spread, away));
-    Value logs = at.sub(at.log(width), at.log(sd));
-    return at.sub(at.add(logs, squares), at.constant(0.5));
+/// Of pairs of independent numbers those with a correlation r: the first, and
+/// r times it with sqrt(1 - r^2) of the second.
+Value Draw::correlated(Value noise, Value correlation) {
+  return compute("pair." + name, axes, Reducer::none, {}, [&](Scalars &at) {
+    auto numberAt = [&](int64_t which) {
+      SmallVector<Value> place(ArrayRef<Value>(at.indices).drop_back());
+      place.push_back(at.place(which));
+      Value read = ReadOp::create(at.builder, loc, noise, place);
+      return read;
+    };
+    Value isFirst =
+        arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq,
+                              at.indices.back(), at.place(0));
+    Value first = numberAt(0), r = at.read(correlation);
+    Value rest = at.sqrt(at.sub(at.constant(1), at.square(r)));
+    Value second = at.add(at.mul(r, first), at.mul(rest, numberAt(1)));
+    return at.select(isFirst, first, second);
   });
-  auto penalty = PenaltyOp::create(builder, loc, gap);
-  penalty->setAttr(termName, builder.getStringAttr("nll"));
 }
 
 Value Draw::drawn() {
-  switch (choice.getDistribution()) {
+  switch (source.getDistribution()) {
   case Distribution::categorical:
     return drawnCategory();
   case Distribution::bernoulli: {
@@ -297,16 +293,16 @@ Value Draw::drawn() {
 }
 
 Value Draw::mode() {
-  switch (choice.getDistribution()) {
+  switch (source.getDistribution()) {
   case Distribution::categorical: {
-    Value scores = choice.getParameters()[0];
+    Value scores = source.getParameters()[0];
     Attribute event = lastExtent(scores);
     return compute(
         name, axes, Reducer::argmax, event,
         [&](Scalars &at) { return at.read(scores); }, builder.getI64Type());
   }
   case Distribution::bernoulli: {
-    Value score = choice.getParameters()[0];
+    Value score = source.getParameters()[0];
     double half = parameter("logit") ? 0 : 0.5;
     return compute(
         name, axes, Reducer::none, {},
@@ -318,6 +314,7 @@ Value Draw::mode() {
   }
   case Distribution::mixture: {
     Value logit = parameter("logit");
+    axes.truncate(axes.size() - numValueAxes(source));
     return ofComponent("mean", compute(
                                    "component." + name, axes, Reducer::argmax,
                                    lastExtent(logit),
@@ -326,13 +323,13 @@ Value Draw::mode() {
   }
   case Distribution::uniform:
     return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
-      Value low = at.read(choice.getParameters()[0]);
-      Value high = at.read(choice.getParameters()[1]);
+      Value low = at.read(source.getParameters()[0]);
+      Value high = at.read(source.getParameters()[1]);
       return at.mul(at.constant(0.5), at.add(low, high));
     });
   default:
     return compute(name, axes, Reducer::none, {}, [&](Scalars &at) {
-      return at.read(choice.getParameters()[0]);
+      return at.read(source.getParameters()[0]);
     });
   }
 }
@@ -354,10 +351,10 @@ Value Draw::enumerated() {
 }
 
 Value Draw::indicator(Value value) {
-  if (choice.getDistribution() == Distribution::bernoulli)
+  if (source.getDistribution() == Distribution::bernoulli)
     return compute("bit." + name, axes, Reducer::none, {},
                    [&](Scalars &at) { return at.asNumber(at.read(value)); });
-  Attribute event = lastExtent(choice.getParameters()[0]);
+  Attribute event = lastExtent(source.getParameters()[0]);
   SmallVector<Attribute> all(axes);
   all.push_back(event);
   return compute("indicator." + name, all, Reducer::none, {}, [&](Scalars &at) {
@@ -375,7 +372,7 @@ Value Draw::relaxed() {
   auto temperature = argument("temperature", 1);
   Value probs = probabilities();
   int64_t number = fresh();
-  if (choice.getDistribution() == Distribution::bernoulli)
+  if (source.getDistribution() == Distribution::bernoulli)
     return compute("relaxed." + name, axes, Reducer::none, {},
                    [&](Scalars &at) {
                      Value one = at.constant(1);
@@ -407,6 +404,26 @@ Value Draw::relaxed() {
 // Estimators and treatments
 //===----------------------------------------------------------------------===//
 
+/// What the guide knows more is a part of the objective, and it is gone. Where
+/// no gradient is wanted, the guide gets none.
+void Draw::leaveGuide(Value value) {
+  if (!guide)
+    return;
+  if (kind() == "no_gradient")
+    for (OpOperand &operand : guide->getOpOperands()) {
+      Value array = operand.get();
+      ArrayRef<Attribute> all =
+          cast<ArrayType>(array.getType()).getShape().getValue();
+      operand.set(compute("", all, Reducer::none, {}, [&](Scalars &at) {
+        return at.stop(at.read(array));
+      }));
+    }
+  auto penalty = PenaltyOp::create(builder, loc,
+                                   divergenceOf(builder, choice, guide, value));
+  penalty->setAttr(termName, builder.getStringAttr("nll"));
+  guide.erase();
+}
+
 LogicalResult Draw::run() {
   if (kind().empty())
     return choice.emitError() << "'" << name
@@ -418,6 +435,7 @@ LogicalResult Draw::run() {
     Value means = isFinite ? probabilities() : mode();
     if (failed(readMeans(means, {})))
       return failure();
+    leaveGuide(means);
     // Who asks for the choice itself is shown what is most probable.
     choice.getResult().replaceAllUsesWith(mode());
     choice.erase();
@@ -427,8 +445,9 @@ LogicalResult Draw::run() {
     Value weights = relaxed();
     if (failed(readMeans(weights, {})))
       return failure();
+    leaveGuide(weights);
     Attribute event;
-    if (choice.getDistribution() == Distribution::categorical)
+    if (source.getDistribution() == Distribution::categorical)
       event = lastExtent(weights);
     choice.getResult().replaceAllUsesWith(
         event ? compute(
@@ -451,10 +470,7 @@ LogicalResult Draw::run() {
     return success();
   }
   Value value = how == "enumerate" ? enumerated() : drawn();
-  if (guide) {
-    addDivergence(value);
-    guide.erase();
-  } else if (how == "straight_through") {
+  if (how == "straight_through") {
     // What is drawn, with the derivative of the probabilities.
     Value probs = probabilities(), chosen = indicator(value);
     SmallVector<Attribute> all(
@@ -493,12 +509,13 @@ LogicalResult Draw::run() {
           });
     }
     ChoiceOp::create(builder, loc, Type(), choice.getTargetAttr(),
-                     choice.getDistributionAttr(),
-                     choice.getParameterNamesAttr(), choice.getParameters(),
+                     source.getDistributionAttr(),
+                     source.getParameterNamesAttr(), source.getParameters(),
                      value, weight, choice.getReward(), choice.getBaseline(),
                      Attribute(), builder.getUnitAttr(),
                      choice.getTreatmentAttr());
   }
+  leaveGuide(value);
   choice.getResult().replaceAllUsesWith(value);
   choice.erase();
   return success();

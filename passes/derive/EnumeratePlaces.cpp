@@ -200,8 +200,12 @@ LogicalResult Enumeration::follow(Value array, Operation *user) {
       return success();
     bool isGenerated = other.getResult() && !other.getLatent() &&
                        system.getSymName() == "decoding";
-    if ((other.getResult() && !isGenerated) || other.getLatent() ||
-        other->hasAttr(overName))
+    if (auto over = other->getAttrOfType<DictionaryAttr>(overName))
+      return reject(user, "this depends on '" +
+                              over.getAs<StringAttr>("of").getValue() +
+                              "' as well, which is summed over by itself; one "
+                              "choice of both has such a sum");
+    if ((other.getResult() && !isGenerated) || other.getLatent())
       return rejectDrawn(user);
     if (system.getSymName() == "decoding" && !isGenerated)
       return reject(user, "this is given, and says what its values are");

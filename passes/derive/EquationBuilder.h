@@ -79,6 +79,10 @@ inline constexpr char termName[] = "attn.term";
 /// is the sum over all.
 inline constexpr char enumeratedName[] = "attn.enumerated";
 
+/// On a number that another one is: the same over all values that are
+/// enumerated, of `nll` -log p of all, of `penalty` the mean.
+inline constexpr char totalName[] = "attn.total";
+
 /// The extent of the last axis.
 mlir::Attribute lastExtent(mlir::Value array);
 

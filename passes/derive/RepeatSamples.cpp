@@ -8,6 +8,7 @@
 
 #include "passes/Passes.h"
 #include "passes/derive/EquationBuilder.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -37,35 +38,69 @@ private:
   void repeat(ComputeOp op);
   void repeat(ReadOp read, Value sample);
   void repeat(OutputOp output);
-  Value allOf(OutputOp output, ArrayRef<Attribute> own);
+  Value allOf(StringRef target, Value array);
+  Value bestValue();
+  void closeTotals();
 
   SystemOp system;
   Attribute extent;
   ComputeOp enumerated;
-  Value prior; // log p of each value
+  Value prior, logp; // log p of each value, and of all data for each value
+  Value best;        // the most probable value
   llvm::SetVector<Value> repeated;
+  SmallVector<ComputeOp> totals; // which are over all values
   llvm::DenseMap<Value, Value> spreads;
+};
+
+/// What depends on an operation, ahead of what is over all values.
+class Dependents {
+public:
+  explicit Dependents(SystemOp system) : system(system) {}
+
+  void add(Operation *op) {
+    while (op && op->getParentOp() != system)
+      op = op->getParentOp();
+    if (!op || op->getNumResults() != 1)
+      return;
+    if (op->hasAttr(totalName))
+      totals.insert(cast<ComputeOp>(op));
+    else
+      found.insert(op->getResult(0));
+  }
+  void close() {
+    for (unsigned i = 0; i < found.size(); ++i)
+      for (Operation *user : found[i].getUsers())
+        add(user);
+  }
+
+  SystemOp system;
+  llvm::SetVector<Value> found;
+  llvm::SetVector<ComputeOp> totals;
 };
 
 } // namespace
 
+/// Where log p of each value of an enumerated choice is given.
+static OutputOp priorOf(SystemOp system, ComputeOp enumerated) {
+  std::string name = ("surrogate.prior." + *enumerated.getLabel()).str();
+  for (auto output : system.getOps<OutputOp>())
+    if (output.getTarget() == name)
+      return output;
+  llvm_unreachable("the objective gives log p of each value");
+}
+
 void Repeat::findRepeated() {
-  auto add = [&](Operation *op) {
-    while (op && op->getParentOp() != system)
-      op = op->getParentOp();
-    if (op && op->getNumResults() == 1)
-      repeated.insert(op->getResult(0));
-  };
+  Dependents dependents(system);
   if (enumerated)
-    add(enumerated);
+    dependents.add(enumerated);
   else
     system.walk([&](RandomOp op) {
       if (!op.getShared())
-        add(op);
+        dependents.add(op);
     });
-  for (unsigned i = 0; i < repeated.size(); ++i)
-    for (Operation *user : repeated[i].getUsers())
-      add(user);
+  dependents.close();
+  repeated = dependents.found;
+  totals = dependents.totals.takeVector();
 }
 
 ArrayType Repeat::longer(Value array) {
@@ -159,26 +194,52 @@ void Repeat::repeat(ComputeOp op) {
 
 /// Of the values of a choice: log p of all is the log of the sum, a penalty is
 /// the mean with the probabilities.
-Value Repeat::allOf(OutputOp output, ArrayRef<Attribute> own) {
-  Value array = output.getValue();
-  bool isPenalty = output.getTarget() == "penalty";
-  double sign = output.getTarget() == "nll" ? -1 : 1;
-  Value sum = compute(
-      output.getTarget(), own, isPenalty ? Reducer::sum : Reducer::logsumexp,
-      extent, [&](Scalars &at) {
-        Value log = at.read(prior, at.indices.back());
-        Value value = at.read(array, at.indices.back());
-        if (isPenalty)
-          return at.mul(math::ExpOp::create(at.builder, loc, log), value);
-        return at.add(log, at.mul(at.constant(sign), value));
-      });
-  return sign > 0
-             ? sum
-             : compute(output.getTarget(), own, Reducer::none, {},
-                       [&](Scalars &at) { return at.negate(at.read(sum)); });
+Value Repeat::allOf(StringRef target, Value array) {
+  bool isPenalty = target == "penalty";
+  double sign = target.ends_with("nll") ? -1 : 1;
+  Value sum = compute(target, {}, isPenalty ? Reducer::sum : Reducer::logsumexp,
+                      extent, [&](Scalars &at) {
+                        Value log = at.read(prior, at.indices.back());
+                        Value value = at.read(array, at.indices.back());
+                        if (isPenalty)
+                          return at.mul(
+                              math::ExpOp::create(at.builder, loc, log), value);
+                        return at.add(log, at.mul(at.constant(sign), value));
+                      });
+  return sign > 0 ? sum
+                  : compute(target, {}, Reducer::none, {}, [&](Scalars &at) {
+                      return at.negate(at.read(sum));
+                    });
 }
 
-/// The objective is the mean; of anything else the first draw is given.
+/// The value with the largest log p, of itself and of all data with it.
+Value Repeat::bestValue() {
+  if (!best)
+    best = compute(
+        "", {}, Reducer::argmax, extent,
+        [&](Scalars &at) {
+          Value value = at.read(prior, at.indices.back());
+          return isRepeated(logp)
+                     ? at.add(value, at.read(logp, at.indices.back()))
+                     : value;
+        },
+        builder.getI64Type());
+  return best;
+}
+
+/// What is over all values reads their sum.
+void Repeat::closeTotals() {
+  for (ComputeOp op : totals) {
+    ReadOp read;
+    op.walk([&](ReadOp one) { read = one; });
+    loc = op.getLoc();
+    auto kind = op->getAttrOfType<StringAttr>(totalName);
+    read.getArrayMutable().assign(allOf(kind.getValue(), read.getArray()));
+  }
+}
+
+/// The objective is the mean; of anything else the first draw is given, or what
+/// it is for the most probable value.
 void Repeat::repeat(OutputOp output) {
   Value array = output.getValue();
   auto type = cast<ArrayType>(array.getType());
@@ -195,8 +256,9 @@ void Repeat::repeat(OutputOp output) {
     Value read = ReadOp::create(at.builder, loc, array, place);
     return read;
   };
+  Value shown = enumerated && !isObjective ? bestValue() : Value();
   Value value =
-      enumerated && isObjective && own.empty() ? allOf(output, own)
+      enumerated && isObjective && own.empty() ? allOf(name, array)
       : isObjective
           ? compute(name, own, Reducer::mean, extent,
                     [&](Scalars &at) {
@@ -206,7 +268,8 @@ void Repeat::repeat(OutputOp output) {
           : compute(
                 name, own, Reducer::none, {},
                 [&](Scalars &at) {
-                  return readAt(at, at.place(0), at.indices);
+                  Value one = shown ? at.asPlace(at.read(shown)) : at.place(0);
+                  return readAt(at, one, at.indices);
                 },
                 type.getElementType());
   output.getValueMutable().assign(value);
@@ -214,11 +277,14 @@ void Repeat::repeat(OutputOp output) {
 
 void Repeat::run() {
   findRepeated();
-  for (auto output : llvm::make_early_inc_range(system.getOps<OutputOp>()))
-    if (enumerated && output.getTarget() == "surrogate.prior") {
-      prior = output.getValue();
-      output.erase();
-    }
+  if (enumerated) {
+    OutputOp output = priorOf(system, enumerated);
+    prior = output.getValue();
+    output.erase();
+    for (auto other : system.getOps<OutputOp>())
+      if (other.getTarget() == "logp")
+        logp = other.getValue();
+  }
   // What is made for outputs stands at the end, and is not repeated.
   SmallVector<Operation *> ops;
   for (Operation &op : system.getBody().front())
@@ -243,6 +309,23 @@ void Repeat::run() {
       if (isa<ArrayType>(operand.get().getType()) && !isRepeated(operand.get()))
         operand.set(spread(operand.get()));
   }
+  closeTotals();
+}
+
+/// Takes the choice that no other is drawn from: its sum stands inside.
+static ComputeOp takeInnermost(SystemOp system, SmallVector<ComputeOp> &all) {
+  auto innermost = llvm::find_if(all, [&](ComputeOp op) {
+    Dependents dependents(system);
+    dependents.add(op);
+    dependents.close();
+    return llvm::none_of(all, [&](ComputeOp other) {
+      return other != op &&
+             dependents.found.contains(priorOf(system, other).getValue());
+    });
+  });
+  ComputeOp op = *innermost;
+  all.erase(innermost);
+  return op;
 }
 
 namespace {
@@ -256,8 +339,12 @@ struct RepeatSamples : fovea::attn::impl::RepeatSamplesBase<RepeatSamples> {
     for (auto op : system.getOps<ComputeOp>())
       if (op->hasAttr(enumeratedName))
         all.push_back(op);
-    for (ComputeOp op : all)
+    while (!all.empty()) {
+      ComputeOp op = takeInnermost(system, all);
       Repeat(system, op->removeAttr(enumeratedName), op).run();
+    }
+    for (auto op : system.getOps<ComputeOp>())
+      op->removeAttr(totalName);
     // The draws stand around: each has a sum of its own.
     if (Attribute samples = system->removeAttr("attn.samples"))
       Repeat(system, samples, nullptr).run();

@@ -59,3 +59,63 @@ attn.system @loss {
   } : !attn.array<["T"], f64>
   attn.output "u" %u : !attn.array<["T"], f64>
 }
+
+// -----
+
+// Two choices of which all values count, the second drawn from what the first
+// says: its sum stands inside. What is over all values reads the sum, and what
+// is asked for is that of the most probable values.
+// CHECK-LABEL: attn.system @loss
+// CHECK-NOT: attn.enumerated
+// CHECK: attn.output "nll" %[[OUTER:[a-z0-9_]+]] :
+// CHECK-NOT: surrogate.prior
+// CHECK: attn.compute () {
+// CHECK-NEXT: attn.read %[[TOTAL:.+]][] :
+// CHECK: attn.output "surrogate.nll"
+// CHECK: attn.output "second" %[[SHOWN:.+]] :
+// The inner sum, for each value of the first choice.
+// CHECK: attn.compute "nll" (%[[A:.+]]: 2) logsumexp (%[[B:.+]]: 3)
+// CHECK: attn.compute (%{{.+}}: 2) argmax (%{{.+}}: 3)
+// CHECK: attn.compute "nll" () logsumexp (%{{.+}}: 2)
+// CHECK: attn.compute () argmax (%{{.+}}: 2)
+attn.system @loss {
+  %p = attn.param "p" : !attn.array<[2], f64>
+  %q = attn.param "q" : !attn.array<[2, 3], f64>
+  %first = attn.compute "first" () {
+    %0 = arith.constant 0 : i64
+    attn.yield %0 : i64
+  } {attn.enumerated = 2 : i64} : !attn.array<[], i64>
+  %second = attn.compute "second" () {
+    %0 = arith.constant 0 : i64
+    attn.yield %0 : i64
+  } {attn.enumerated = 3 : i64} : !attn.array<[], i64>
+  %ofFirst = attn.compute "of_first" () {
+    %0 = attn.read %first[] : !attn.array<[], i64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = attn.read %p[%1] : !attn.array<[2], f64>
+    attn.yield %2 : f64
+  } : !attn.array<[], f64>
+  %ofSecond = attn.compute "of_second" () {
+    %0 = attn.read %first[] : !attn.array<[], i64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = attn.read %second[] : !attn.array<[], i64>
+    %3 = arith.index_cast %2 : i64 to index
+    %4 = attn.read %q[%1, %3] : !attn.array<[2, 3], f64>
+    attn.yield %4 : f64
+  } : !attn.array<[], f64>
+  %nll = attn.compute "nll" () {
+    %0 = attn.read %ofSecond[] : !attn.array<[], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[], f64>
+  attn.output "nll" %nll : !attn.array<[], f64>
+  attn.output "surrogate.prior.first" %ofFirst : !attn.array<[], f64>
+  attn.output "surrogate.prior.second" %ofSecond : !attn.array<[], f64>
+  attn.output "logp" %nll : !attn.array<[], f64>
+  %all = attn.compute () {
+    %0 = attn.read %nll[] : !attn.array<[], f64>
+    attn.yield %0 : f64
+  } {attn.total = "nll"} : !attn.array<[], f64>
+  attn.output "surrogate.nll" %all : !attn.array<[], f64>
+  attn.output "second" %second : !attn.array<[], i64>
+}

@@ -161,6 +161,7 @@ private:
   void declareModel(const Program &program, const Statements &statements,
                     Scope &scope);
   void checkLatents();
+  void checkGuide(const Choice &choice, const Choice &guide);
   void checkOverrides();
   void undefined(StringRef name, SMLoc loc, Scope &scope,
                  const Bindings *bindings,

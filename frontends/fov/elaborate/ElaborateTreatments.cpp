@@ -342,6 +342,39 @@ void Elaborator::refuse(const std::string &refusal) {
   model->isLowered = false;
 }
 
+/// Whether training can say what a guide knows more than the choice.
+void Elaborator::checkGuide(const Choice &choice, const Choice &guide) {
+  std::string name = "'" + choice.target->name + "'";
+  StringRef kind = choice.treatment->kind, drawn = choice.distribution,
+            guided = guide.distribution;
+  auto isNumber = [](StringRef distribution) {
+    return distribution == "normal" || distribution == "uniform";
+  };
+  std::vector<Diagnostics::Note> here = {{guide.loc, "the guide is here"}};
+  if (kind == "enumerate")
+    error(choice.loc,
+          name + " has a guide, but 'enumerate' is the exact sum, which needs "
+                 "none; leave one of them out",
+          here);
+  else if (drawn == "mixture" || guided == "mixture")
+    error(choice.loc,
+          name + " has a guide, and what that knows more has no formula for a "
+                 "mixture; draw the component by a choice of its own",
+          here);
+  else if (drawn != guided && (!isNumber(drawn) || !isNumber(guided)))
+    error(choice.loc,
+          name + " is drawn from a " + drawn.str() +
+              " distribution, but its guide from a " + guided.str() + " one",
+          here);
+  else if (kind == "expected" && isNumber(drawn) &&
+           (drawn != "normal" || guided != "normal"))
+    error(choice.loc,
+          "'expected' of " + name +
+              " draws nothing, and what a guide knows more is a formula of two "
+              "normals alone; 'reparameterised' draws",
+          here);
+}
+
 void Elaborator::checkLatents() {
   for (const Treatment &treatment : treatments) {
     // In decoding, `set` may have taken the choice's place.
@@ -377,6 +410,9 @@ void Elaborator::checkLatents() {
                 name + " ~ reinforce(baseline = moving_average(0.9)))");
     if (!choice.treatment)
       choice.treatment.emplace().kind = "mode";
+    for (const Choice &other : model->choices)
+      if (other.guide && other.target == choice.target && !model->decoding)
+        checkGuide(choice, other);
     auto isAnywhere = [](const Choice &other) {
       return llvm::all_of(other.places, [](const PiecePlace &p) {
         return p.var && p.shift == 0;
@@ -395,30 +431,6 @@ void Elaborator::checkLatents() {
       refuse("'" + name +
              "' is a latent choice at a place of its own, which cannot be "
              "executed yet");
-    else if (isAny([](const Choice &other) { return other.guide; }) &&
-             !model->decoding && choice.treatment->kind != "reparameterised")
-      refuse("'" + name + "' has a guide, which cannot be executed yet with '" +
-             choice.treatment->kind + "'");
-    else if (isAny([](const Choice &o) {
-               return o.distribution == "mixture" &&
-                      llvm::any_of(o.parameters, [](auto &parameter) {
-                        return parameter.first == "correlation";
-                      });
-             }))
-      refuse("'" + name +
-             "' is a latent choice of pairs, which cannot be executed yet");
-    else if (choice.treatment->kind == "enumerate" &&
-             llvm::any_of(model->choices, [&](const Choice &other) {
-               // Two that are made once would need an axis each.
-               bool isSecond = other.treatment &&
-                               other.treatment->kind == "enumerate" &&
-                               (choice.places.empty() || other.places.empty());
-               return other.target != choice.target && other.treatment &&
-                      (isSecond || other.treatment->kind == "reinforce");
-             }))
-      refuse("'" + name +
-             " ~ enumerate' beside another choice with 'enumerate' or "
-             "'reinforce' cannot be executed yet");
     else if (!isExecuted(choice.treatment->kind))
       refuse("'" + name + " ~ " + choice.treatment->kind + "' in " +
              (model->decoding ? "decode" : "train") +

@@ -9,6 +9,7 @@ differences. Of each estimator the mean over many draws agrees with that within
 four standard errors.
 """
 
+import functools
 import itertools
 import math
 import os
@@ -117,7 +118,47 @@ UNIFORM = ("z ~ uniform(v[0], v[0] + exp(v[2]))", "v[1] * z",
 MIXTURE = ("z ~ mixture[k < 2](logit = v[0] * k, normal(v[2] * (k + 1), 0.5 + k))", "v[1] * z * z",
            lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2)
                                 for k, p in enumerate(softmax([0, v[0]]))))
+# Pairs: the mean of z0^2 + z0 z1 of a normal with means a, b, deviations c, d and correlation r is a^2 + c^2 + a b + r c d.
+PAIR = ("z ~ mixture[k < 2](logit = v[0] * k, bivariate(v[2] * (k + 1) ++ 0.3, 0.5 + k ++ 0.8, 0.6 - k))",
+        "v[1] * (z[0] * z[0] + z[0] * z[1])",
+        lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2 + v[2] * (k + 1) * 0.3
+                                  + (0.6 - k) * (0.5 + k) * 0.8) for k, p in enumerate(softmax([0, v[0]]))))
+
+
+def divergence(q, p):
+    return sum(a * math.log(a / b) for a, b in zip(q, p))
+
+
+def guided(v, w):
+    """Drawn from softmax(w x); what that knows more than softmax(v0 x) is a part of the objective."""
+    q = softmax([w * x for x in X])
+    return sum(a * v[1] * x for a, x in zip(q, X)) + divergence(q, softmax([v[0] * x for x in X]))
+
+
+def guided_bit(v):
+    p, q = (1 / (1 + math.exp(-a)) for a in (v[0], v[2]))
+    return v[1] * (3 - q) + divergence([q, 1 - q], [p, 1 - p])
+
+
+# Two normals, of which the guide has the mean v2 and the deviation exp(v0 / 2).
+def guided_normal(v):
+    mean, sd = v[2], math.exp(v[0] / 2)
+    return v[1] * (mean ** 2 + sd ** 2) + 0.5 * ((mean - v[0]) ** 2 + sd ** 2 - 1) - math.log(sd)
+
+
+GUIDED = (CATEGORY[0] + "\nguide z ~ categorical[i](v[2] * x[i])", CATEGORY[1], lambda v: guided(v, v[2]))
+GUIDED_STOPPED = (*GUIDED[:2], lambda v: guided(v, V[2]))
+GUIDED_BIT = (BIT[0] + "\nguide z ~ bernoulli(logit = v[2])", BIT[1], guided_bit)
+GUIDED_NORMAL = ("z ~ normal(v[0], 1)\nguide z ~ normal(v[2], exp(0.5 * v[0]))", NORMAL[1], guided_normal)
 SINGLES = {
+    "pair": ("reinforce(baseline = -1)", PAIR),
+    "guide": ("reinforce(baseline = -0.5)", GUIDED),
+    "guide through": ("straight_through", GUIDED),
+    "guide mean": ("expected", GUIDED),
+    "guide alone": ("no_gradient", GUIDED_STOPPED),
+    "guide bit": ("reinforce(samples = 2)", GUIDED_BIT),
+    "guide normal": ("reinforce(baseline = -1)", GUIDED_NORMAL),
+    "guide relaxed": ("gumbel(0.5)", GUIDED),
     "mixture": ("reinforce(baseline = -1)", MIXTURE),
     "straight through": ("straight_through", CATEGORY),
     "category": ("reinforce(samples = 3)", CATEGORY),
@@ -148,6 +189,78 @@ def marginal(v):
     return -math.log(sum(p * q for p, q in zip(probs, like))) + sum(p * v[2] * x for p, x in zip(probs, X))
 
 
+# Two choices, the second drawn from what the first says or the other way round.
+TWO = """model two
+data x[P] : real
+data y[T] : bit
+param v : vector(3)
+{choices}
+y[t] ~ bernoulli(logit = v[1] * x[a] + (if b then 1 else -1))
+penalty v[2] * x[a] * (if b then 2 else 1)
+decode {{ set T = 2 }}
+train {{ average = example, a ~ {a}, b ~ {b} }}
+"""
+CHOICES = {"a first": "a ~ categorical[i](v[0] * x[i])\nb ~ bernoulli(logit = v[2] * x[a])",
+           "b first": "b ~ bernoulli(logit = v[2])\na ~ categorical[i](v[0] * (if b then x[i] else 1 - x[i]))"}
+
+
+def two(v, order):
+    """p(a, b) by both, p(y | a, b), and the penalty."""
+    for a, x in enumerate(X):
+        for b in (0, 1):
+            if order == "a first":
+                p = softmax([v[0] * x for x in X])[a]
+                one = 1 / (1 + math.exp(-v[2] * x))
+            else:
+                p = softmax([v[0] * (x if b else 1 - x) for x in X])[a]
+                one = 1 / (1 + math.exp(-v[2]))
+            logit = v[1] * x + (1 if b else -1)
+            like = math.prod(1 / (1 + math.exp(-logit if y else logit)) for y in Y)
+            yield b, p, one if b else 1 - one, like, v[2] * x * (2 if b else 1)
+
+
+def both(v, order):
+    ways = list(two(v, order))
+    return (-math.log(sum(p * q * like for _, p, q, like, _ in ways))
+            + sum(p * q * extra for _, p, q, _, extra in ways))
+
+
+def drawn_b(v):
+    """b is drawn, and a summed over: the mean of -log of the sum."""
+    total = 0.0
+    for b in (0, 1):
+        ways = [way for way in two(v, "b first") if way[0] == b]
+        total += ways[0][2] * (-math.log(sum(p * like for _, p, _, like, _ in ways))
+                               + sum(p * extra for _, p, _, _, extra in ways))
+    return total
+
+
+# A chain at each place beside a choice that is drawn once.
+CHAIN = """model chain
+data x[P] : real
+data y[T] : bit
+param v : vector(3)
+b ~ bernoulli(logit = v[2])
+z[t] ~ bernoulli(logit = if t == 0 then v[0] else (if z[t-1] ?? false then v[0] else -v[0]))
+y[t] ~ bernoulli(logit = (if z[t] then v[1] else 0) + (if b then 1 else x[0]))
+decode {{ set T = 2 }}
+train {{ average = example, z ~ enumerate, b ~ {b} }}
+"""
+
+
+def chain(v):
+    def p(logit, bit):
+        return 1 / (1 + math.exp(-logit if bit else logit))
+    total = 0.0
+    for b in (0, 1):
+        like = 0.0
+        for z in itertools.product((0, 1), repeat=2):
+            prior = p(v[0], z[0]) * p(v[0] if z[0] else -v[0], z[1])
+            like += prior * math.prod(p((v[1] if bit else 0) + (1 if b else X[0]), y) for bit, y in zip(z, Y))
+        total -= p(v[2], b) * math.log(like)
+    return total
+
+
 class Model:
     def __init__(self, folder, text):
         self.folder = folder
@@ -171,15 +284,33 @@ class Model:
         return result["loss"].values[0], result["grad/v"].values
 
 
+# What is summed over entirely.
+SUMS = {
+    "enumerate": (SUM.format(estimator="enumerate"), marginal),
+    **{f"both, {order}": (TWO.format(choices=choices, a="enumerate", b="enumerate"), functools.partial(both, order=order))
+       for order, choices in CHOICES.items()}}
+# What is drawn beside what is summed over.
+BESIDE = {
+    "beside a sum": (TWO.format(choices=CHOICES["b first"], a="enumerate", b="reinforce(baseline = -1)"), drawn_b),
+    "average beside a sum": (TWO.format(choices=CHOICES["b first"], a="enumerate",
+                                        b="reinforce(entropy = 0, samples = 2)"), drawn_b),
+    "beside a chain": (CHAIN.format(b="reinforce(baseline = -1)"), chain)}
+
+
 def check(folder, name):
-    if name == "enumerate":
-        model, v = Model(folder, SUM.format(estimator=name)), V[:3]
-        loss, slopes = model.run(v, 7, 3)
-        for ours, wanted in zip([loss, *slopes], [marginal(v), *gradient(marginal, v)], strict=True):
-            assert abs(ours - wanted) <= 1e-8, (ours, wanted)
-        print("enumerate: the loss and its gradient are those of the sum over all values")
+    if name in SUMS:
+        text, exact = SUMS[name]
+        model, v = Model(folder, text), V[:3]
+        for how in (("--dtype", "f64"), ("--reference",)):
+            loss, slopes = model.run(v, 7, 3, how)
+            for ours, wanted in zip([loss, *slopes], [exact(v), *gradient(exact, v)], strict=True):
+                assert abs(ours - wanted) <= 1e-8, (name, ours, wanted)
+        print(f"{name}: the loss and its gradient are those of the sum over all values")
         return 0
-    if name in SINGLES:
+    if name in BESIDE:
+        text, target = BESIDE[name]
+        v = V[:3]
+    elif name in SINGLES:
         estimator, (choice, term, target) = SINGLES[name]
         v, text = V[:3], ONE.format(choice=choice, term=term, estimator=estimator)
     else:
@@ -190,7 +321,7 @@ def check(folder, name):
     ours, theirs = (model.run(v, 7, 5, how) for how in (("--dtype", "f64"), ("--reference",)))
     for a, b in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
         assert abs(a - b) <= 1e-11 * max(1, abs(b)), (a, b)
-    if name == "pathwise":
+    if name in ("pathwise", "guide relaxed"):
         # Of a relaxation the gradient is that of the very draw.
         exact = gradient(lambda w: model.run(w, 7, 5)[0], v)
         for a, b in zip(ours[1], exact, strict=True):
@@ -198,9 +329,9 @@ def check(folder, name):
         print(f"{name}: the gradient is that of what was drawn")
         return 0
     runs = [model.run(v, seed, EXAMPLES)[1] for seed in range(RUNS)]
-    exact = gradient(target, v)
+    wanted_of = gradient(target, v)
     variances = []
-    for k, wanted in enumerate(exact):
+    for k, wanted in enumerate(wanted_of):
         means = [run[k] for run in runs]
         mean, error = statistics.fmean(means), statistics.stdev(means) / math.sqrt(RUNS)
         variances.append(statistics.variance(means) * EXAMPLES)
@@ -212,7 +343,7 @@ def check(folder, name):
 
 if __name__ == "__main__":
     folder, *names = sys.argv[1:]
-    total = {name: check(folder, name) for name in names or [*CASES, *SINGLES, "enumerate"]}
+    total = {name: check(folder, name) for name in names or [*CASES, *SINGLES, *SUMS, *BESIDE]}
     if {"reinforce", "baseline"} <= set(total):
         assert total["baseline"] < 0.7 * total["reinforce"], total
         print(f"the baseline leaves {100 * total['baseline'] / total['reinforce']:.0f} % of the variance")
