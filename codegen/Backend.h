@@ -26,6 +26,8 @@ constexpr llvm::StringLiteral waitName = "fovea_launch_wait";
 
 /// The one that says on which of the threads a kernel runs.
 constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
+/// The one that says how many threads there are.
+constexpr llvm::StringLiteral poolThreadsName = "fovea_pool_threads";
 
 /// A kernel and what it is part of: an equation, or a loop.
 struct KernelNote {

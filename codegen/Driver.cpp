@@ -216,6 +216,7 @@ Status fovea::codegen::load(Objects objects, StringRef target,
   options.symbols = {
       {parallelName.str(), reinterpret_cast<void *>(parallel)},
       {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)},
+      {poolThreadsName.str(), reinterpret_cast<void *>(&fovea_pool_threads)},
       {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},
       {waitName.str(), reinterpret_cast<void *>(&fovea_launch_wait)}};
   options.perf = perf;

@@ -265,6 +265,11 @@ bool fovea::attn::variesInside(Attribute extent, Operation *model) {
   return Lengths(model).parentOf(extent) != nullptr;
 }
 
+std::optional<int64_t> fovea::attn::numberOf(Attribute extent) {
+  auto number = dyn_cast<IntegerAttr>(extent);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
 bool fovea::attn::startsAtZero(ComputeOp op, std::optional<unsigned> except) {
   for (auto [number, lower] : llvm::enumerate(op.getLower()))
     if (number != except && lower != 0)

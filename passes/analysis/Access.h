@@ -77,6 +77,9 @@ mlir::Value insideKernel(mlir::Value array);
 /// places of an example, by itself or because it follows from one that does.
 bool variesInside(mlir::Attribute extent, mlir::Operation *model);
 
+/// The number that an extent is, or nothing for a length.
+std::optional<int64_t> numberOf(mlir::Attribute extent);
+
 /// Whether every index of `op` runs from 0, but for `except`.
 bool startsAtZero(ComputeOp op, std::optional<unsigned> except = {});
 

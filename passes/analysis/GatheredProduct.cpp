@@ -8,11 +8,6 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-static std::optional<int64_t> numberOf(Attribute extent) {
-  auto number = dyn_cast<IntegerAttr>(extent);
-  return number ? std::optional(number.getInt()) : std::nullopt;
-}
-
 static uint64_t bitOf(unsigned index) { return uint64_t(1) << index; }
 
 static uint64_t dependenceOf(ValueRange values) {

@@ -28,8 +28,19 @@ static ReadOp factorOf(ComputeOp op, unsigned side) {
       op.getYielded().getDefiningOp()->getOperand(side).getDefiningOp());
 }
 
-static int64_t numberOf(Attribute extent) {
-  return cast<IntegerAttr>(extent).getInt();
+bool fovea::attn::isMatrixProduct(ComputeOp op) {
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (op.getReducer() != Reducer::sum || !product || op.getNumIndices() >= 64)
+    return false;
+  uint64_t needs[2] = {0, 0}, parallel = (1ull << op.getNumParallel()) - 1;
+  for (auto [factor, bits] : llvm::zip(product->getOperands(), needs)) {
+    auto read = factor.getDefiningOp<ReadOp>();
+    if (!read)
+      return false;
+    for (Value index : read.getIndices())
+      bits |= dependence(index) & parallel;
+  }
+  return (needs[0] & ~needs[1]) && (needs[1] & ~needs[0]);
 }
 
 std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
@@ -46,13 +57,13 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
   auto sizeOf = [&](ArrayRef<unsigned> indices) {
     int64_t size = 1;
     for (unsigned index : indices)
-      size *= numberOf(op.getExtents()[index]);
+      size *= *numberOf(op.getExtents()[index]);
     return size;
   };
   result.width = sizeOf(product.getColumns());
   result.first = product.getRange().from.value_or(0);
   result.last = product.getRange().to.value_or(result.width);
-  result.leftWidth = numberOf(left.getExtent(left.getRank() - 1));
+  result.leftWidth = *numberOf(left.getExtent(left.getRank() - 1));
   result.leftFirst = classify(result.left.getIndices().back(), op).offset;
   if (std::optional<unsigned> run = product.getRun()) {
     result.gathered = result.left;
@@ -61,9 +72,9 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
                                              ? product.getTerms().drop_back()
                                              : product.getRows().drop_back());
     result.runs = sizeOf(result.runPlaces);
-    result.runLength = numberOf(op.getExtents()[*run]);
+    result.runLength = *numberOf(op.getExtents()[*run]);
   }
-  int64_t rightWidth = numberOf(right.getExtent(right.getRank() - 1));
+  int64_t rightWidth = *numberOf(right.getExtent(right.getRank() - 1));
   if (!result.isByRows()) {
     result.count = sizeOf(product.getRows());
     result.rowStride = rightWidth;

@@ -21,6 +21,11 @@ ProductAttr productOf(ComputeOp op);
 /// Null: it is computed as it is written.
 void setProduct(ComputeOp op, ProductAttr product);
 
+/// Whether `op` is a sum of products of two reads, each of which depends on an
+/// index of the result that the other one does not: what may be named a matrix
+/// product later, and stays what it is until then.
+bool isMatrixProduct(ComputeOp op);
+
 /// A product of the rows of a whole batch at once. Because arrays are packed,
 /// the rows of all examples are consecutive.
 ///

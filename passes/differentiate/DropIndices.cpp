@@ -30,11 +30,6 @@ static bool isUnused(ComputeOp op, unsigned index) {
   });
 }
 
-static bool isOne(Attribute extent) {
-  auto number = dyn_cast<IntegerAttr>(extent);
-  return number && number.getInt() == 1;
-}
-
 /// Whether `read` is inside of its array on all of `axes`, as far as its
 /// indices tell by themselves.
 static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
@@ -53,8 +48,9 @@ static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
 static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
   ArrayRef<Attribute> shape = type.getShape().getValue();
   return axes.any() &&
-         llvm::all_of(axes.set_bits(),
-                      [&](unsigned axis) { return isOne(shape[axis]); }) &&
+         llvm::all_of(
+             axes.set_bits(),
+             [&](unsigned axis) { return numberOf(shape[axis]) == 1; }) &&
          llvm::all_of(shape.drop_front(axes.find_first()),
                       llvm::IsaPred<IntegerAttr>);
 }
@@ -82,8 +78,9 @@ static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system,
                                           bool ofOne) {
   llvm::SmallBitVector unused(op.getNumParallel());
   for (unsigned index = 0; index < op.getNumParallel(); ++index)
-    if (ofOne ? isOne(op.getExtents()[index]) && op.getLower()[index] == 0
-              : isUnused(op, index))
+    if (ofOne
+            ? numberOf(op.getExtents()[index]) == 1 && op.getLower()[index] == 0
+            : isUnused(op, index))
       unused.set(index);
   // A length that varies along an index needs it.
   for (auto [index, extent] : llvm::enumerate(op.getExtents()))
@@ -155,7 +152,7 @@ static void dropAxes(ParamOp param) {
   llvm::SmallBitVector single(type.getRank());
   SmallVector<Attribute> shape;
   for (auto [axis, extent] : llvm::enumerate(type.getShape()))
-    if (isOne(extent))
+    if (numberOf(extent) == 1)
       single.set(axis);
     else
       shape.push_back(extent);

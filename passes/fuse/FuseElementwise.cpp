@@ -3,7 +3,7 @@
 #include "dialect/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
-#include "passes/analysis/GatheredProduct.h"
+#include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 
 using namespace mlir;
@@ -27,35 +27,6 @@ static Value copiedInBatch(ComputeOp op) {
   bool isSame = source && batchOf(op) != BatchKind::sum &&
                 isPerExample(source) == (batchOf(op) == BatchKind::each);
   return isSame ? source : Value();
-}
-
-/// A sum of products of two reads that each have an index of the result which
-/// the other one lacks stays what it is: a matrix product.
-static bool isProduct(ComputeOp op) {
-  if (gatheredProduct(op))
-    return true;
-  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-  if (op.getReducer() != Reducer::sum || !product)
-    return false;
-  auto left = product.getLhs().getDefiningOp<ReadOp>();
-  auto right = product.getRhs().getDefiningOp<ReadOp>();
-  if (!left || !right)
-    return false;
-  auto hasIndexAlone = [&](ReadOp read, ReadOp other) {
-    return llvm::any_of(read.getIndices(), [&](Value index) {
-      AccessIndex at = classify(index, op);
-      return at.kind == AccessIndex::Iterator &&
-             at.iterator < op.getNumParallel() &&
-             llvm::none_of(
-                 other.getIndices(),
-                 [&](Value value) {
-                   AccessIndex there = classify(value, op);
-                   return there.kind == AccessIndex::Iterator &&
-                          there.iterator == at.iterator;
-                 });
-    });
-  };
-  return hasIndexAlone(left, right) && hasIndexAlone(right, left);
 }
 
 /// What the body of `op` reads twice is read once.
@@ -89,7 +60,7 @@ static ReadOp onlyRead(ComputeOp op) {
   auto reader = read->getParentOfType<ComputeOp>();
   if (!reader || reader->getBlock() != op->getBlock() ||
       read->getBlock() != &reader.getBody().front() ||
-      batchOf(reader) != batchOf(op) || isProduct(reader) ||
+      batchOf(reader) != batchOf(op) || isMatrixProduct(reader) ||
       reader.getNumIndices() != op.getNumIndices() || !startsAtZero(reader))
     return {};
   // Its indices, in whatever order.
@@ -140,7 +111,7 @@ static bool findParts(ComputeOp op, Value array,
     if (!reader || read.getOtherwise() ||
         reader->getBlock() != op->getBlock() ||
         read->getBlock() != &reader.getBody().front() ||
-        batchOf(reader) != batchOf(op) || isProduct(reader) ||
+        batchOf(reader) != batchOf(op) || isMatrixProduct(reader) ||
         reader.getNumIndices() != 1 || reader.getLower()[0] != 0)
       return false;
     PartRead part = {read, 0, 0};

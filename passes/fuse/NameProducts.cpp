@@ -20,12 +20,6 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The number of an extent, or nothing for a length.
-static std::optional<int64_t> numberOf(Attribute extent) {
-  auto number = dyn_cast<IntegerAttr>(extent);
-  return number ? std::optional(number.getInt()) : std::nullopt;
-}
-
 /// The two reads of a body that is their product and nothing else.
 static bool findFactors(ComputeOp op, ReadOp (&factors)[2]) {
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();

@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
+#include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -70,23 +71,6 @@ static unsigned countStrides(ArrayRef<ReadOp> reads, unsigned index,
   });
 }
 
-/// Whether `op` is a product: each of its two factors has an index of the
-/// result that the other one lacks.
-static bool isProduct(ComputeOp op) {
-  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-  if (op.getReducer() != Reducer::sum || !product || op.getNumIndices() >= 64)
-    return false;
-  uint64_t needs[2] = {0, 0}, parallel = (1ull << op.getNumParallel()) - 1;
-  for (auto [factor, bits] : llvm::zip(product->getOperands(), needs)) {
-    auto read = factor.getDefiningOp<ReadOp>();
-    if (!read)
-      return false;
-    for (Value index : read.getIndices())
-      bits |= dependence(index) & parallel;
-  }
-  return (needs[0] & ~needs[1]) && (needs[1] & ~needs[0]);
-}
-
 //===----------------------------------------------------------------------===//
 // Orders
 //===----------------------------------------------------------------------===//
@@ -101,7 +85,7 @@ static bool suitsReaders(ComputeOp op, unsigned last) {
     if (!reader || !isa<ProgramOp>(reader->getParentOp()))
       return false;
     isRead = true;
-    if (!isProduct(reader))
+    if (!isMatrixProduct(reader))
       continue;
     AccessIndex at = classify(read.getIndices()[last], reader);
     if (at.kind != AccessIndex::Iterator || at.offset != 0 ||
@@ -182,7 +166,7 @@ static bool mayOrder(ComputeOp op, ProgramOp program) {
     return false;
   }
   return batchOf(op) == BatchKind::each && op.getNumParallel() > 1 &&
-         op.getNumIndices() < 64 && !isProduct(op) && !scatteredBy(op) &&
+         op.getNumIndices() < 64 && !isMatrixProduct(op) && !scatteredBy(op) &&
          llvm::none_of(
              op.getExtents(),
              [&](Attribute extent) { return variesInside(extent, program); });

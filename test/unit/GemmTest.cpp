@@ -54,6 +54,7 @@ public:
     OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
     emitGemm(*module, element, *target);
     emitGemm(*module, element, *target); // adds nothing
+    emitGatheredGemm(*module, element, *target);
     tile = gemmTile(element, *target);
     jit = llvm::cantFail(Jit::create(*target));
     llvm::cantFail(jit->add(std::move(module)));

@@ -12,9 +12,18 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// Rows of a unit of a product whose columns are gathered, and how many of them
-/// are worth packing B once more.
-static constexpr int64_t gatheredRows = 24, gatheredUnits = 4;
+/// Rows of a unit of a product whose columns are gathered.
+static constexpr int64_t gatheredRows = 24;
+
+/// Each range of units reads all of both sides: there is one for each thread.
+Value ProgramEmitter::unitsOfThread(int64_t units) {
+  Value pool = main.pointerSlot(frame, runtime::Program::poolSlot);
+  Type number = main.getI32Type();
+  Value threads =
+      main.create<func::CallOp>(poolThreadsName, number, pool).getResult(0);
+  threads = main.create<arith::ExtSIOp>(main.i64(), threads);
+  return main.divUp(main.number(units), threads);
+}
 
 void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
   int termsSlot = storage.description().numSlots++;
@@ -42,5 +51,5 @@ void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
                      kernel.slot(frame, termsSlot), kernel.mul(first, height),
                      kernel.min(kernel.mul(last, height), count)});
       },
-      main.number(gatheredUnits));
+      unitsOfThread(units));
 }

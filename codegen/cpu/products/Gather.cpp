@@ -12,6 +12,8 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
+using Values = KernelBuilder::Values;
+
 /// What is packed of B at a time: panels, and terms.
 static constexpr int64_t mostPanels = 4, depth = 512;
 /// Elements of a run that are computed at a time.
@@ -81,19 +83,27 @@ void Columns::multiply() {
       b.call(packName(element), {address(address(right, term, rs), column, cs),
                                  rs, cs, terms, count, packed, zero, panels});
       forRuns([&](Value index, Value from, Value to) {
-        b.loop(zero, terms, one, [&](Value each) {
-          Value at = b.add(b.mul(b.add(term, each), runs), index);
-          Value entry = b.load(number, b.at(number, list, at));
-          Value there = b.at(element, a, b.add(entry, from));
-          Value place =
-              b.select(b.equal(entry, b.number(nowhere)), none, there);
-          b.store(place, b.at(number, columns, each));
-        });
-        Value row = b.add(b.mul(index, run), from);
+        // Terms beyond the edge of an image are left out at both ends.
+        Values ends =
+            b.loop(zero, terms, one, {terms, zero},
+                   [&](Value each, ValueRange soFar) -> Values {
+                     Value at = b.add(b.mul(b.add(term, each), runs), index);
+                     Value entry = b.load(number, b.at(number, list, at));
+                     Value there = b.at(element, a, b.add(entry, from));
+                     Value isNowhere = b.equal(entry, b.number(nowhere));
+                     b.store(b.select(isNowhere, none, there),
+                             b.at(number, columns, each));
+                     Value begin = b.min(soFar[0], each);
+                     return {b.select(isNowhere, soFar[0], begin),
+                             b.select(isNowhere, soFar[1], b.add(each, one))};
+                   });
+        Value begin = b.min(ends[0], ends[1]),
+              row = b.add(b.mul(index, run), from);
         b.call(gemmBlockName(LeftSide::columns, element),
-               {columns, zero, packed, b.mul(terms, width),
+               {b.at(number, columns, begin), zero,
+                address(packed, begin, width), b.mul(terms, width),
                 b.at(element, address(c, row, ldc), column), ldc,
-                b.sub(to, from), terms, count, zero, panels,
+                b.sub(to, from), b.sub(ends[1], begin), count, zero, panels,
                 b.less(zero, term)});
       });
     });

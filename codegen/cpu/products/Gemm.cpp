@@ -548,11 +548,19 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   Emitter emitter(builder, element, tile);
   emitter.emitStage();
   emitter.emitStageRows();
-  for (LeftSide left : {LeftSide::staged, LeftSide::runs, LeftSide::columns})
-    emitter.emitBlock(left);
+  emitter.emitBlock(LeftSide::staged);
   for (bool isListed : {false, true})
     emitter.emitGemm(isListed);
-  emitter.emitGemmRuns();
   emitProduct(builder, element, tile);
+}
+
+void fovea::codegen::emitGatheredGemm(ModuleOp module, Type element,
+                                      const Target &target) {
+  KernelBuilder builder(module);
+  GemmTile tile = gemmTile(element, target);
+  Emitter emitter(builder, element, tile);
+  emitter.emitBlock(LeftSide::runs);
+  emitter.emitBlock(LeftSide::columns);
+  emitter.emitGemmRuns();
   emitGather(builder, element, tile);
 }

@@ -79,18 +79,6 @@ bool isGemmElement(mlir::Type element);
 ///   %first, %last, %accumulate)` does the same of rows that lie anywhere: row
 ///   m begins at a + list[m] (i64).
 ///
-/// - `@fovea_gemm_runs_<t>(%a: ptr, %list: ptr, %runs, %run, %bp, %c, %ldc,
-///   %m, %n, %k, %first, %last, %accumulate)` gathers A: the terms of a row are
-///   runs of %run adjacent elements, the last one may be shorter. Run r of row
-///   m begins at a + list[m * %runs + r] (i64), or is 0 where that is
-///   `nowhere`.
-///
-/// - `@fovea_gemm_columns_<t>(%a: ptr, %list: ptr, %runs, %run, %b: ptr, %rs,
-///   %cs, %c: ptr, %ldc, %n, %k, %first, %last)` gathers the columns of A: row
-///   r * %run + i of term k is at a + list[k * %runs + r] + i, or 0. B is found
-///   at b + k*rs + n*cs, and packed piece by piece. It computes the rows
-///   first..last-1 of C = A * B, and uses 410 KB of the stack in f32.
-///
 /// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
 ///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove)` computes C = A * B from
 ///   B as it lies: packs it piece by piece. Where m <= k +
@@ -98,6 +86,23 @@ bool isGemmElement(mlir::Type element);
 ///   over; where m <= n + nBelow and n <= m + nAbove do not both hold, C
 ///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
 void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
+
+/// Adds those of A that is gathered, as `emitGemm` does, which is called first.
+///
+/// - `@fovea_gemm_runs_<t>(%a: ptr, %list: ptr, %runs, %run, %bp, %c, %ldc,
+///   %m, %n, %k, %first, %last, %accumulate)` gathers A: the terms of a row are
+///   runs of %run adjacent elements, the last one may be shorter. Run r of row
+///   m begins at a + list[m * %runs + r] (i64), or is 0 where that is
+///   `nowhere`; such terms may be passed over.
+///
+/// - `@fovea_gemm_columns_<t>(%a: ptr, %list: ptr, %runs, %run, %b: ptr, %rs,
+///   %cs, %c: ptr, %ldc, %n, %k, %first, %last)` gathers the columns of A: row
+///   r * %run + i of term k is at a + list[k * %runs + r] + i, or 0, and may
+///   then be passed over. B is found at b + k*rs + n*cs, and packed piece by
+///   piece. It computes the rows first..last-1 of C = A * B, and uses 410 KB of
+///   the stack in f32.
+void emitGatheredGemm(mlir::ModuleOp module, mlir::Type element,
+                      const Target &target);
 
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;

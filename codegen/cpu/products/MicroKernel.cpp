@@ -33,6 +33,10 @@ struct Kernel {
     return llvm::divideCeil(shape.vectors, tile.vectors);
   }
   bool isStrided() const { return shape.left == LeftSide::strided; }
+  /// Runs are short, and each of them ends a loop.
+  int64_t turn() const {
+    return shape.left == LeftSide::runs ? 2 * termsPerTurn : termsPerTurn;
+  }
   Value addressInC(int64_t row, int64_t vectorOfRow);
   Values readC(ArrayRef<Value> masks);
   void writeC(ValueRange sums, ArrayRef<Value> masks);
@@ -171,9 +175,9 @@ Values Kernel::multiplyAll(Values state, ValueRange inA, Value count) {
   Values pointers = llvm::to_vector(inA);
   Value whole = b.number(0);
   if (!isStrided()) {
-    whole = b.sub(count, b.rem(count, b.number(termsPerTurn)));
-    state = multiplyTerms(std::move(state), pointers, b.number(0), whole,
-                          termsPerTurn);
+    whole = b.sub(count, b.rem(count, b.number(turn())));
+    state =
+        multiplyTerms(std::move(state), pointers, b.number(0), whole, turn());
     pointers = Values(ArrayRef(state).drop_front(size));
     state.truncate(size);
   }
@@ -182,26 +186,81 @@ Values Kernel::multiplyAll(Values state, ValueRange inA, Value count) {
   return state;
 }
 
-/// Run by run: within one, terms are consecutive in each row.
+/// Run by run: within one, terms are consecutive in each row. One that is
+/// nowhere for all rows, beyond the edge of an image, is left out. Those that
+/// continue the one before in all rows, as along a window that is inside of the
+/// image, are one longer run: a new one costs as much as five terms.
 Values Kernel::multiplyRuns(Values state) {
   Value source = left[0], list = left[1], runs = left[2], run = left[3];
   Value term = left[4], none = left[5], one = b.number(1);
-  Value end = b.add(term, k);
-  return b.loop(
-      b.div(term, run), b.divUp(end, run), one, state,
-      [&](Value index, ValueRange current) {
-        Value begin = b.mul(index, run), from = b.max(begin, term);
-        Value to = b.min(b.add(begin, run), end);
-        Values pointers;
-        for (int64_t row = 0; row < shape.rows; ++row) {
-          Value at = b.add(b.mul(b.number(row), runs), index);
-          Value entry = b.load(b.i64(), b.at(b.i64(), list, at));
-          Value there = b.at(element, source, b.add(entry, b.sub(from, begin)));
-          pointers.push_back(
-              b.select(b.equal(entry, b.number(nowhere)), none, there));
-        }
-        return multiplyAll(llvm::to_vector(current), pointers, b.sub(to, from));
-      });
+  Value end = b.add(term, k), first = b.div(term, run);
+  Value last = b.divUp(end, run);
+  auto entriesOf = [&](Value index) {
+    Values entries;
+    for (int64_t row = 0; row < shape.rows; ++row) {
+      Value at = b.add(b.mul(b.number(row), runs), index);
+      entries.push_back(b.load(b.i64(), b.at(b.i64(), list, at)));
+    }
+    return entries;
+  };
+  auto isNowhere = [&](ValueRange entries) {
+    Value furthest = entries.front();
+    for (Value entry : entries.drop_front())
+      furthest = b.max(furthest, entry);
+    return b.equal(furthest, b.number(nowhere));
+  };
+  auto continues = [&](ValueRange entries, ValueRange next) {
+    Value all;
+    for (auto [entry, other] : llvm::zip(entries, next)) {
+      Value one = b.equal(b.add(entry, run), other);
+      all = all ? b.both(all, one) : one;
+    }
+    return all;
+  };
+  // The state has the run that is not yet multiplied behind the rest.
+  state.push_back(first);
+  state = b.loop(first, last, one, state, [&](Value index, ValueRange current) {
+    auto multiplyFrom = [&] {
+      Values entries = entriesOf(index), next = llvm::to_vector(current);
+      next.pop_back();
+      Value begin = b.mul(index, run), from = b.max(begin, term);
+      return b.chooseAll(
+          isNowhere(entries),
+          [&] {
+            Value to = b.min(b.add(begin, run), end);
+            Values same = next;
+            for (Value &panel : MutableArrayRef(same).take_back(numPanels()))
+              panel = b.at(element, panel,
+                           b.mul(b.sub(to, from), b.number(tile.columns())));
+            same.push_back(b.add(index, one));
+            return same;
+          },
+          [&] {
+            Value second = b.add(index, one), third = b.add(second, one);
+            Value lastOne = b.sub(last, one);
+            Values then = entriesOf(b.min(second, lastOne));
+            Value goesOn = continues(entries, then);
+            Value further = b.both(
+                goesOn, continues(then, entriesOf(b.min(third, lastOne))));
+            Value stop = b.select(
+                goesOn, b.select(further, b.add(third, one), third), second);
+            Value to = b.min(b.mul(stop, run), end);
+            Value there = b.at(element, source, b.sub(from, begin));
+            Values pointers;
+            for (Value entry : entries)
+              pointers.push_back(b.select(b.equal(entry, b.number(nowhere)),
+                                          none, b.at(element, there, entry)));
+            Values rest = multiplyAll(next, pointers, b.sub(to, from));
+            rest.push_back(stop);
+            return rest;
+          });
+    };
+    return b.chooseAll(
+        b.less(index, current.back()), [&] { return llvm::to_vector(current); },
+        multiplyFrom);
+  });
+  state.pop_back();
+  return state;
 }
 
 /// The loop over k, from sums to sums.

@@ -36,22 +36,26 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
 LogicalResult ProgramEmitter::emit() {
   emitGemm(module, real, target);
   Type pointer = main.pointer(), number = main.getI64Type();
-  if (!module.lookupSymbol(parallelName)) {
+  auto declare = [&](StringRef name, TypeRange arguments, TypeRange results) {
+    if (module.lookupSymbol(name))
+      return;
     main.setInsertionPointToEnd(module.getBody());
-    auto declared = main.create<func::FuncOp>(
-        parallelName,
-        main.getFunctionType({pointer, pointer, pointer, number, number}, {}));
-    declared.setPrivate();
-  }
-  WalkResult usesRooms = program.walk([](KernelOp kernel) {
-    return kernel->hasAttr(roomsName) ? WalkResult::interrupt()
-                                      : WalkResult::advance();
-  });
-  if (usesRooms.wasInterrupted() && !module.lookupSymbol(threadName)) {
-    main.setInsertionPointToEnd(module.getBody());
-    main.create<func::FuncOp>(threadName, main.getFunctionType({}, {number}))
+    main.create<func::FuncOp>(name, main.getFunctionType(arguments, results))
         .setPrivate();
-  }
+  };
+  declare(parallelName, {pointer, pointer, pointer, number, number}, {});
+  program.walk([&](Operation *op) {
+    if (op->hasAttr(roomsName))
+      declare(threadName, {}, number);
+    auto compute = dyn_cast<ComputeOp>(op);
+    std::optional<RowsProduct> product;
+    if (compute)
+      product = rowsProductOf(compute);
+    if (!product || !product->gathered)
+      return;
+    emitGatheredGemm(module, real, target);
+    declare(poolThreadsName, pointer, main.getI32Type());
+  });
   emitPrepare();
   return emitProgram();
 }

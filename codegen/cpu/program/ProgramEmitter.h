@@ -70,6 +70,7 @@ private:
   void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
   void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
   void emitGathered(attn::ComputeOp op, attn::RowsProduct product);
+  mlir::Value unitsOfThread(int64_t units);
 
   Target target;
   GemmTile tile;
