@@ -9,6 +9,7 @@
 #ifndef FOVEA_CODEGEN_BACKEND_H
 #define FOVEA_CODEGEN_BACKEND_H
 
+#include "codegen/DeviceModel.h"
 #include "codegen/native/Target.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -21,6 +22,8 @@ constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
 /// The one that has a device run a kernel (runtime/device/Launch.h).
 constexpr llvm::StringLiteral launchName = "fovea_launch";
+/// The one that says that what may come again together ends here.
+constexpr llvm::StringLiteral sendName = "fovea_launch_send";
 /// The one that waits for all of them.
 constexpr llvm::StringLiteral waitName = "fovea_launch_wait";
 
@@ -35,6 +38,10 @@ struct KernelNote {
   mlir::Operation *op;
   /// Equations that are computed with it.
   std::vector<mlir::Operation *> others = {};
+  /// Of a product in tiles: the rows of a tile, which are its columns, and
+  /// whether its factors are rounded; 0: it is none.
+  int64_t tileSide = 0;
+  bool isRounded = false;
 };
 
 struct EmitOptions {
@@ -98,6 +105,15 @@ public:
                                                    const Target &target,
                                                    DeviceText text) const {
     llvm_unreachable("only what has a device has its text");
+  }
+  /// Of a target with a device: what one can do at most. Null: nobody says.
+  virtual const DeviceFigures *figuresOf(const Target &target) const {
+    return nullptr;
+  }
+  /// What the kernels of its assembly need of a processor.
+  virtual llvm::Expected<NeedsOfKernels> needsOf(const std::string &assembly,
+                                                 const Target &target) const {
+    llvm_unreachable("only what has a device has its assembly");
   }
   /// Makes of the kernels of all programs what is compiled for the host, where
   /// that is not the target. `isShipped`: it is for other machines, and worth

@@ -27,6 +27,8 @@ static bool isKernel(Operation &op) { return op.hasAttr(threadsName); }
 
 /// How many slots a kernel's list has: one more than the last that it reads.
 static int64_t slotsOf(func::FuncOp kernel) {
+  if (auto slots = kernel->getAttrOfType<IntegerAttr>(slotsName))
+    return slots.getInt();
   Value list = kernel.getArgument(0);
   int64_t slots = 1;
   for (Operation *user : list.getUsers())
@@ -101,6 +103,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     function.setPublic();
     function->removeAttr(threadsName);
     function->removeAttr(unitsAtOnceName);
+    function->removeAttr(slotsName);
   }
   auto machine = target.createMachine();
   if (!machine)
@@ -217,20 +220,31 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
           {pointer, number, pointer, pointer, number, number, number, number},
           {}))
       .setPrivate();
-  func::FuncOp::create(builder, kernels.getLoc(), waitName,
-                       builder.getFunctionType({}, {}))
-      .setPrivate();
+  for (StringRef name : {sendName, waitName})
+    func::FuncOp::create(builder, kernels.getLoc(), name,
+                         builder.getFunctionType({}, {}))
+        .setPrivate();
   llvm::SetVector<Operation *> programs;
   for (func::CallOp launch : launches) {
     programs.insert(launch->getParentOfType<func::FuncOp>());
     replaceLaunch(launch, kernels, image);
   }
-  // Whoever runs a program reads what it gives.
-  for (Operation *program : programs) {
-    builder.setInsertionPoint(
-        cast<func::FuncOp>(program).getBody().back().getTerminator());
-    func::CallOp::create(builder, program->getLoc(), waitName, TypeRange(),
-                         ValueRange());
+  auto callOf = [&](StringRef name, Location loc) {
+    func::CallOp::create(builder, loc, name, TypeRange(), ValueRange());
+  };
+  for (Operation *op : programs) {
+    auto program = cast<func::FuncOp>(op);
+    // A loop makes another number of launches for other lengths, what stands
+    // between two loops the same.
+    for (scf::ForOp loop : llvm::to_vector(program.getOps<scf::ForOp>())) {
+      builder.setInsertionPoint(loop);
+      callOf(sendName, loop.getLoc());
+      builder.setInsertionPointAfter(loop);
+      callOf(sendName, loop.getLoc());
+    }
+    // Whoever runs a program reads what it gives.
+    builder.setInsertionPoint(program.getBody().back().getTerminator());
+    callOf(waitName, program.getLoc());
   }
   SmallVector<Operation *> others;
   for (Operation &op : *kernels.getBody()) {

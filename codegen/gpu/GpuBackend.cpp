@@ -3,6 +3,7 @@
 #include "codegen/Backend.h"
 #include "codegen/gpu/DeviceCode.h"
 #include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/OwnKernels.h"
 #include "codegen/gpu/Toolkit.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
@@ -30,6 +31,20 @@ static constexpr Architecture architectures[] = {
   {"cuda:" #name, #name, features, major, minor, true},
 #include "codegen/gpu/Architectures.def"
     {"cuda:emulator", "sm_80", "+ptx80", 0, 0, true, true},
+};
+
+static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
+#define FIGURES(name, model, count, kb, memory, cache, single, twice, rounded) \
+  {#name,                                                                      \
+   {.device = model,                                                           \
+    .processors = count,                                                       \
+    .sharedBytes = (kb) * 1024,                                                \
+    .memoryBytes = (memory) * 1e12,                                            \
+    .cacheBytes = (cache) * 1e12,                                              \
+    .singleFlops = (single) * 1e12,                                            \
+    .doubleFlops = (twice) * 1e12,                                             \
+    .roundedFlops = (rounded) * 1e12}},
+#include "codegen/gpu/Architectures.def"
 };
 
 static const Architecture &architectureOf(StringRef target) {
@@ -95,6 +110,17 @@ public:
     GpuEmitter emitter(program, kernels, options);
     if (failed(emitter.emit()))
       return failure();
+    description = emitter.description();
+    auto gives = [&](StringRef prefix) {
+      return llvm::any_of(description.arrays, [&](const auto &array) {
+        return array.role == runtime::Program::Role::Output &&
+               StringRef(array.name).starts_with(prefix);
+      });
+    };
+    if (gives("grad/"))
+      addLearnerKernels(kernels, options.real);
+    if (gives("logp/"))
+      addSearchKernels(kernels, options.real);
     WalkResult walk =
         kernels.walk(
             [](arith::RemFOp op) {
@@ -108,7 +134,6 @@ public:
       return failure();
     expandMath(kernels);
     shareKernels(kernels, options.keepsNames);
-    description = emitter.description();
     return success();
   }
   llvm::Expected<std::string> textOfDevice(ModuleOp kernels,
@@ -118,6 +143,16 @@ public:
       return deviceCode(kernels, target, text);
     auto ptx = deviceCode(kernels, target, DeviceText::Assembly);
     return ptx ? makeCubin(*ptx, target.cpu) : std::move(ptx);
+  }
+  const DeviceFigures *figuresOf(const Target &target) const override {
+    for (const auto &[name, own] : figures)
+      if (name == target.cpu)
+        return &own;
+    return nullptr;
+  }
+  llvm::Expected<NeedsOfKernels> needsOf(const std::string &assembly,
+                                         const Target &target) const override {
+    return needsOfKernels(assembly, target.cpu);
   }
   llvm::Error finish(ModuleOp kernels, const Target &target,
                      bool isShipped) const override {

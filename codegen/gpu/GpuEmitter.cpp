@@ -76,6 +76,10 @@ void GpuEmitter::launchTiles(
   name += shape.isRounded ? ".gemm.bf16" : ".gemm";
   func::FuncOp function =
       beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
+  if (notes) {
+    notes->back().tileSide = shape.side;
+    notes->back().isRounded = shape.isRounded;
+  }
   memory = tileMemory(kernel, module, real, shape);
   kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
               [&](Value unit) { body(kernel, function.getArgument(0), unit); });

@@ -17,6 +17,9 @@ namespace fovea::codegen {
 /// block does at a time.
 constexpr llvm::StringLiteral threadsName = "fovea.threads";
 constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
+/// How many slots the list of a kernel has that reads it by numbers it
+/// computes.
+constexpr llvm::StringLiteral slotsName = "fovea.slots";
 
 class GpuEmitter final : public LaunchEmitter {
 public:

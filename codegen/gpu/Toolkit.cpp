@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -119,4 +120,84 @@ Expected<std::string> fovea::codegen::addCubin(const std::string &ptx,
                      part("elf", "kernels.cubin"), part("ptx", "kernels.ptx")}))
     return std::move(error);
   return folder.read("kernels.fatbin");
+}
+
+//===----------------------------------------------------------------------===//
+// What kernels need
+//===----------------------------------------------------------------------===//
+
+/// The arrays of a processor's shared memory that PTX declares, as
+/// `.shared .align 16 .b8 name[4096];`.
+static StringMap<int64_t> sharedArrays(StringRef ptx) {
+  static const Regex declaration(
+      "\\.shared .*\\.b8 ([A-Za-z0-9_$]+)\\[([0-9]+)\\]");
+  StringMap<int64_t> arrays;
+  SmallVector<StringRef> lines, found;
+  ptx.split(lines, '\n');
+  for (StringRef line : lines)
+    if (line.contains(".shared") && declaration.match(line, &found))
+      found[2].getAsInteger(10, arrays[found[1]]);
+  return arrays;
+}
+
+/// Calls `use(name, body)` for each entry of PTX.
+static void forEntries(StringRef ptx,
+                       function_ref<void(StringRef, StringRef)> use) {
+  constexpr StringLiteral begin = ".visible .entry ";
+  for (size_t at = ptx.find(begin); at != StringRef::npos;) {
+    size_t next = ptx.find(begin, at + begin.size());
+    StringRef entry = ptx.slice(at + begin.size(), next);
+    // Functions that it calls stand outside of it.
+    size_t end = entry.find("\n}");
+    use(entry.take_until([](char c) { return c == '('; }),
+        entry.take_front(end));
+    at = next;
+  }
+}
+
+/// `ptxas -v` says, of each entry, its spills and its registers.
+static void readRegisters(StringRef said, NeedsOfKernels &needs) {
+  static const Regex name("Compiling entry function '([^']+)'"),
+      spills("([0-9]+) bytes spill stores"), used("Used ([0-9]+) registers");
+  SmallVector<StringRef> lines, found;
+  said.split(lines, '\n');
+  KernelNeeds *own = nullptr;
+  for (StringRef line : lines) {
+    if (name.match(line, &found))
+      own = &needs[found[1]];
+    if (!own)
+      continue;
+    if (spills.match(line, &found))
+      found[1].getAsInteger(10, own->spilledBytes);
+    if (int64_t count;
+        used.match(line, &found) && !found[1].getAsInteger(10, count))
+      own->registers = count;
+  }
+}
+
+Expected<NeedsOfKernels>
+fovea::codegen::needsOfKernels(const std::string &ptx, StringRef architecture) {
+  NeedsOfKernels needs;
+  StringMap<int64_t> arrays = sharedArrays(ptx);
+  forEntries(ptx, [&](StringRef name, StringRef body) {
+    KernelNeeds &own = needs[name];
+    for (const auto &[array, bytes] : arrays)
+      if (body.contains(array))
+        own.sharedBytes += bytes;
+  });
+  std::optional<std::string> ptxas = findTool("ptxas");
+  if (!ptxas)
+    return needs;
+  WorkFolder folder;
+  if (Error error = folder.write("kernels.ptx", ptx))
+    return std::move(error);
+  if (Error error = folder.run(*ptxas, {"-v", ("-arch=" + architecture).str(),
+                                        "-o", folder.file("kernels.cubin"),
+                                        folder.file("kernels.ptx")}))
+    return std::move(error);
+  Expected<std::string> said = folder.read("log");
+  if (!said)
+    return said.takeError();
+  readRegisters(*said, needs);
+  return needs;
 }

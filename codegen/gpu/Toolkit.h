@@ -8,6 +8,7 @@
 #ifndef FOVEA_CODEGEN_GPU_TOOLKIT_H
 #define FOVEA_CODEGEN_GPU_TOOLKIT_H
 
+#include "codegen/DeviceModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -21,6 +22,11 @@ llvm::Expected<std::string> makeCubin(const std::string &ptx,
 /// or, without a toolkit, PTX alone.
 llvm::Expected<std::string> addCubin(const std::string &ptx,
                                      llvm::StringRef architecture);
+
+/// What the kernels of PTX need of a processor: the memory that a block shares,
+/// and, where there is a toolkit, registers.
+llvm::Expected<NeedsOfKernels> needsOfKernels(const std::string &ptx,
+                                              llvm::StringRef architecture);
 
 } // namespace fovea::codegen
 

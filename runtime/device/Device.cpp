@@ -1,12 +1,15 @@
 //===- Device.cpp - the GPU of this process -------------------------------===//
 
 #include "runtime/device/Device.h"
+#include "runtime/device/CudaDriver.h"
 #include "runtime/device/Launch.h"
+#include "runtime/device/LaunchGraphs.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <map>
@@ -15,14 +18,6 @@
 using namespace fovea::runtime;
 
 namespace {
-
-/// The functions of the driver.
-struct Driver {
-#define CUDA_FUNCTION(name, arguments) int(*name) arguments = nullptr;
-#include "runtime/device/CudaApi.def"
-
-  Status load();
-};
 
 class CudaDevice final : public Device {
 public:
@@ -35,14 +30,18 @@ public:
   void *allocate(size_t bytes) override;
   void free(void *memory) override;
   void launch(const KernelLaunch &launch) override;
+  bool launchOwn(const std::string &name, KernelLaunch launch) override;
+  void send() override;
   void wait() override;
 
 private:
+  void launch(const KernelLaunch &launch, void *function);
   std::string text(int error) const;
   void check(int error, const char *what) const;
   void *function(const KernelLaunch &launch);
 
-  Driver driver;
+  CudaDriver driver;
+  LaunchGraphs graphs{driver};
   std::string ownName;
   int ownMajor = 0, ownMinor = 0, processors = 1;
   int64_t bytes = 0;
@@ -50,11 +49,18 @@ private:
   std::mutex mutex; // of the following
   std::map<const void *, void *> modules;
   std::map<const char *, void *> functions;
+  std::map<std::string, void *> ownFunctions;
 };
 
 } // namespace
 
-Status Driver::load() {
+/// What this thread has launched and not sent yet.
+static LaunchList &unsent() {
+  static thread_local LaunchList list;
+  return list;
+}
+
+Status CudaDriver::load() {
   constexpr const char *file = "libcuda.so.1";
   // It stays open: its own threads end with the process.
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -134,6 +140,8 @@ Status CudaDevice::open() {
   bytes = static_cast<int64_t>(total);
   if (int error = driver.cuDevicePrimaryCtxRetain(&context, device))
     return unusable(text(error));
+  const char *wanted = std::getenv("FOVEA_CUDA_GRAPHS");
+  graphs.setOn(!wanted || std::strcmp(wanted, "0") != 0);
   return Status::success();
 }
 
@@ -156,6 +164,7 @@ void *CudaDevice::function(const KernelLaunch &launch) {
   void *&function = functions[launch.name];
   if (function)
     return function;
+  check(driver.cuCtxSetCurrent(context), "be used by this thread");
   void *&module = modules[launch.image];
   if (!module)
     check(driver.cuModuleLoadData(&module, launch.image), "load the kernels");
@@ -164,31 +173,66 @@ void *CudaDevice::function(const KernelLaunch &launch) {
   return function;
 }
 
-void CudaDevice::launch(const KernelLaunch &launch) {
+bool CudaDevice::launchOwn(const std::string &name, KernelLaunch given) {
+  void *function = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    auto own = ownFunctions.find(name);
+    if (own != ownFunctions.end())
+      function = own->second;
+    for (auto module = modules.begin(); !function && module != modules.end();
+         ++module)
+      if (driver.cuModuleGetFunction(&function, module->second, name.c_str()) !=
+          0)
+        function = nullptr;
+    if (!function)
+      return false;
+    given.name = ownFunctions.try_emplace(name, function).first->first.c_str();
+  }
+  launch(given, function);
+  return true;
+}
+
+void CudaDevice::launch(const KernelLaunch &given) {
+  launch(given, function(given));
+}
+
+void CudaDevice::launch(const KernelLaunch &launch, void *function) {
+  // Drivers copy what graphs are told, so that long lists gain nothing.
+  constexpr size_t mostLaunches = 4096;
   if (launch.units <= 0)
     return;
-  check(driver.cuCtxSetCurrent(context), "be used by this thread");
   // Blocks take further units in turns: more than run at once gain nothing.
   constexpr int64_t blocksOfProcessor = 32;
   int64_t blocks = (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
   blocks = std::min(blocks, processors * blocksOfProcessor);
-  int64_t units = launch.units;
-  auto start = std::chrono::steady_clock::now();
-  void *parameters[] = {const_cast<int64_t *>(launch.list), &units};
-  check(driver.cuLaunchKernel(function(launch), static_cast<unsigned>(blocks),
-                              1, 1, static_cast<unsigned>(launch.threads), 1, 1,
-                              /*sharedBytes=*/0, /*stream=*/nullptr, parameters,
-                              nullptr),
-        "launch a kernel");
-  if (!observer)
+  LaunchList &list = unsent();
+  list.add(function, static_cast<unsigned>(blocks),
+           static_cast<unsigned>(launch.threads), launch.list, launch.slots,
+           launch.units);
+  if (!observer) {
+    if (list.size() == mostLaunches)
+      send();
     return;
+  }
+  auto start = std::chrono::steady_clock::now();
   wait();
   observer(launch.name, std::chrono::duration<double>(
                             std::chrono::steady_clock::now() - start)
                             .count());
 }
 
+void CudaDevice::send() {
+  LaunchList &list = unsent();
+  if (list.size() == 0)
+    return;
+  check(driver.cuCtxSetCurrent(context), "be used by this thread");
+  check(graphs.send(list), "launch a kernel");
+  list.clear();
+}
+
 void CudaDevice::wait() {
+  send();
   check(driver.cuCtxSetCurrent(context), "be used by this thread");
   check(driver.cuStreamSynchronize(nullptr), "run the kernels");
 }
@@ -207,20 +251,25 @@ Status Device::open() {
   auto device = std::make_unique<CudaDevice>();
   if (Status status = device->open(); status.failed())
     return status;
-  // There until the process ends: memory of it may be given back late.
-  opened = device.release();
+  use(std::move(device));
   return Status::success();
 }
 
+/// There until the process ends: memory of it may be given back late.
+void Device::use(std::unique_ptr<Device> device) { opened = device.release(); }
+
 extern "C" void fovea_launch(const void *image, int64_t, const char *name,
-                             const int64_t *list, int64_t, int64_t units,
+                             const int64_t *list, int64_t slots, int64_t units,
                              int64_t threads, int64_t unitsAtOnce) {
   Device::current()->launch({.image = image,
                              .name = name,
                              .list = list,
+                             .slots = slots,
                              .units = units,
                              .threads = threads,
                              .unitsAtOnce = unitsAtOnce});
 }
+
+extern "C" void fovea_launch_send(void) { Device::current()->send(); }
 
 extern "C" void fovea_launch_wait(void) { Device::current()->wait(); }

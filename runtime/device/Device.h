@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace fovea::runtime {
 
@@ -22,9 +23,10 @@ struct KernelLaunch {
   /// The code that holds it, which is loaded once, and its name there.
   const void *image = nullptr;
   const char *name = nullptr;
-  /// The list that it gets by value, and its work units.
+  /// The list that it gets by value, how many numbers that has, and its work
+  /// units.
   const int64_t *list = nullptr;
-  int64_t units = 0;
+  int64_t slots = 0, units = 0;
   /// The threads of a block, and the units that one does at a time.
   int64_t threads = 1, unitsAtOnce = 1;
 };
@@ -36,6 +38,8 @@ public:
   /// Opens the first device that the process may use, once. Fails, by the
   /// machine, where there is no driver or no device.
   static Status open();
+  /// Another one in its place, until the process ends.
+  static void use(std::unique_ptr<Device> device);
   /// The one that was opened; null: none.
   static Device *current();
 
@@ -50,9 +54,16 @@ public:
   virtual void *allocate(size_t bytes) = 0;
   virtual void free(void *memory) = 0;
 
-  /// Launches follow one another. What fails ends the process: what a device
-  /// has after that is lost.
+  /// Launches follow one another; those of a thread are collected until it
+  /// sends them or waits. What fails ends the process: what a device has after
+  /// that is lost.
   virtual void launch(const KernelLaunch &launch) = 0;
+  /// The same of a kernel of any image that was loaded, by its name. False:
+  /// none has it.
+  virtual bool launchOwn(const std::string &name, KernelLaunch launch) = 0;
+  /// What this thread launched is on its way; as one graph, where it comes
+  /// again (LaunchGraphs.h).
+  virtual void send() = 0;
   /// What was launched is done.
   virtual void wait() = 0;
 

@@ -14,6 +14,10 @@ void fovea_launch(const void *image, int64_t size, const char *name,
                   const int64_t *list, int64_t slots, int64_t units,
                   int64_t threads, int64_t unitsAtOnce);
 
+/// What was launched since the last time is what may come again together: a
+/// loop, or what stands between two.
+void fovea_launch_send(void);
+
 /// What was launched is done.
 void fovea_launch_wait(void);
 }

@@ -480,6 +480,18 @@ void Workspace::addOutput(const std::string &name, double *sum) const {
   addOutputTo(name, sum);
 }
 
+template <typename T>
+const T *Workspace::wholeOutput(const std::string &name) const {
+  constexpr Element own =
+      sizeof(T) == sizeof(float) ? Element::F32 : Element::F64;
+  const Program::Array *array = findOutput(program, name);
+  return array && array->layout < 0 && array->element == own
+             ? reinterpret_cast<const T *>(slots[array->slot])
+             : nullptr;
+}
+template const float *Workspace::wholeOutput(const std::string &) const;
+template const double *Workspace::wholeOutput(const std::string &) const;
+
 double Workspace::totalOf(const std::string &name) const {
   const Program::Array *array = findOutput(program, name);
   if (!array)

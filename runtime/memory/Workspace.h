@@ -72,6 +72,9 @@ public:
   /// each has its own.
   void addOutput(const std::string &name, float *sum) const;
   void addOutput(const std::string &name, double *sum) const;
+  /// The numbers of an output of which a batch has one, of the type T; null:
+  /// it is another.
+  template <typename T> const T *wholeOutput(const std::string &name) const;
   /// The sum of a scalar output over the examples; what a batch has once counts
   /// for each of them. 0 where there is none of the name.
   double totalOf(const std::string &name) const;

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <tuple>
 
 using namespace fovea::runtime;
 using Mark = Decoder::Mark;
@@ -229,7 +230,7 @@ Status SearchRun::findCandidates(int number, int64_t element,
       return isFull ? bound - from.logp - 1e-12 * (1 + std::abs(bound))
                     : -infinity;
     };
-    distribution.eachAbove(least, [&](int64_t symbol, double logp) {
+    auto consider = [&](int64_t symbol, double logp) {
       double rank = isRanked ? *from.score : from.logp + logp;
       isNumber &= !std::isnan(logp);
       // What is impossible is no candidate.
@@ -244,7 +245,22 @@ Status SearchRun::findCandidates(int number, int64_t element,
       std::push_heap(candidates.begin(), candidates.end(), isBetter);
       if (candidates.size() == most)
         bound = candidates.front().rank;
-    });
+    };
+    // What a device found is all that counts if others are certainly worse.
+    const BestSymbols *found = isRanked ? nullptr : bestOf(number, from);
+    if (found) {
+      auto before = std::pair(candidates, bound);
+      for (const BestSymbols::Symbol &symbol : found->symbols)
+        consider(symbol.number, symbol.logp);
+      bool areWorse =
+          candidates.size() == most && from.logp + found->limit < bound;
+      if (found->hasOthers && !areWorse) {
+        found = nullptr;
+        std::tie(candidates, bound) = before;
+      }
+    }
+    if (!found)
+      distribution.eachAbove(least, consider);
     if (!isNumber)
       return isNoNumber(number);
   }
@@ -393,6 +409,7 @@ Status SearchRun::takeLast(int number) {
   };
   std::vector<Progress> progress(groups.size());
   bool isFirst = true, hasRejected = false;
+  findBestOnDevice(number);
   while (true) {
     // As many as there is still room for, of every group at once.
     std::vector<Hypothesis> made;
@@ -527,6 +544,7 @@ Status SearchRun::takeElement(int number, int64_t element,
 Status SearchRun::takeChoice(int number) {
   const Decoder::Choice &choice = decoder.choices[number];
   int64_t size = choice.valueSize();
+  best.clear();
   for (int64_t element = 0;; ++element) {
     std::vector<Hypothesis> next;
     bool isMade = false;

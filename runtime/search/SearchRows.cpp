@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/device/OwnKernels.h"
 #include "runtime/search/SearchRun.h"
 
 #include <algorithm>
 #include <cassert>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 using namespace fovea::runtime;
 using State = Decoder::State;
@@ -181,28 +183,85 @@ std::vector<std::byte> SearchRun::read(const MemberRows &own,
   return std::vector<std::byte>(memory, memory + bytes);
 }
 
+/// Where the row of a value lies, if it lies anywhere.
+const std::byte *SearchRun::placeOf(const MemberRows &own,
+                                    const ValueSource &source,
+                                    const Hypothesis &from,
+                                    int64_t &bytes) const {
+  if (source.kind == ValueSource::Segment)
+    return own.member.segments[source.index]->row(
+        *source.array, from.rows[source.index], bytes);
+  if (source.kind != ValueSource::State ||
+      decoder.states[source.index].written != State::replaced)
+    return nullptr;
+  bytes = own.states[source.index].bytesOf(from.state);
+  return own.states[source.index].row(from.state);
+}
+
 /// The rows of a value, one behind the other.
 void SearchRun::gather(const MemberRows &own, const ValueSource &source,
                        const std::vector<Hypothesis> &from,
                        int64_t elementBytes, RowArray &to) const {
   to.elementBytes = elementBytes;
   to.starts.assign(1, 0);
-  to.bytes.clear();
-  auto append = [&](const std::byte *memory, int64_t bytes) {
-    to.bytes.insert(to.bytes.end(), memory, memory + bytes);
-    to.starts.push_back(to.bytes.size() / elementBytes);
-  };
+  std::vector<RowCopy> rows;
+  std::vector<std::vector<std::byte>> made; // of what lies nowhere
   for (const Hypothesis &hypothesis : from) {
-    if (source.kind == ValueSource::Segment) {
-      int64_t bytes;
-      const std::byte *memory = own.member.segments[source.index]->row(
-          *source.array, hypothesis.rows[source.index], bytes);
-      append(memory, bytes);
-      continue;
+    RowCopy &row = rows.emplace_back();
+    row.from = placeOf(own, source, hypothesis, row.bytes);
+    if (!row.from) {
+      made.push_back(read(own, source, hypothesis));
+      row.from = made.back().data();
+      row.bytes = made.back().size();
     }
-    std::vector<std::byte> row = read(own, source, hypothesis);
-    append(row.data(), row.size());
+    to.starts.push_back(to.starts.back() + row.bytes / elementBytes);
   }
+  // It does not shrink: a device has what is in it.
+  size_t bytes = to.starts.back() * elementBytes;
+  if (to.bytes.size() < bytes)
+    to.bytes.resize(bytes);
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i].to = to.row(i);
+  copyRows(rows);
+}
+
+/// Has a device find the best symbols of all hypotheses, one more than there is
+/// room for, besides one that may not be taken.
+void SearchRun::findBestOnDevice(int number) {
+  best.clear();
+  const Decoder::Choice &choice = decoder.choices[number];
+  if (followsOnePath() || members.size() != 1 || live.empty() ||
+      !choice.shape.empty() || choice.parameters.size() != 1 ||
+      choice.parameters.front().name != "logp")
+    return;
+  const Decoder::Parameter &parameter = choice.parameters.front();
+  const ValueSource &source = sources.at(parameter.value);
+  if (source.kind != ValueSource::Segment || !source.array)
+    return;
+  const StepMemory &memory = *members.front().member.segments[source.index];
+  int64_t count = countOf(parameter.shape, live.front().example);
+  int64_t width = count * sizeOf(source.array->element), rows = 0, room = 0;
+  auto at = [&](int64_t row) {
+    int64_t bytes;
+    return memory.row(*source.array, row, bytes);
+  };
+  for (const Hypothesis &hypothesis : live) {
+    int64_t row = hypothesis.rows[source.index];
+    if (countOf(parameter.shape, hypothesis.example) != count ||
+        at(row) != at(0) + row * width)
+      return;
+    rows = std::max(rows, row + 1);
+    room = std::max(room, roomOf(hypothesis.group));
+  }
+  best = findBest(at(0), source.array->element, rows, count, room + 2);
+}
+
+/// What a device found; null: nothing.
+const BestSymbols *SearchRun::bestOf(int number, const Hypothesis &from) const {
+  if (best.empty())
+    return nullptr;
+  const std::string &value = decoder.choices[number].parameters.front().value;
+  return &best[from.rows[sources.at(value).index]];
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,6 +326,7 @@ void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
 void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
                            const std::vector<Hypothesis> &others) {
   std::vector<char> isUsed(numBuffers), isTaken(numBuffers);
+  std::vector<RowCopy> rows;
   for (const Hypothesis &hypothesis : hypotheses)
     isUsed[hypothesis.buffer] = true;
   for (const Hypothesis &other : others)
@@ -281,6 +341,8 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
     while (next < numBuffers && isUsed[next])
       ++next;
     if (next == numBuffers) {
+      copyRows(std::exchange(rows, {}));
+      waitForDevice();
       makeRoom(bufferSteps, numBuffers + 1);
       isUsed.resize(numBuffers);
       isTaken.resize(numBuffers);
@@ -296,10 +358,12 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
       int64_t bytes = placesOf(number, hypothesis.example) * size *
                       (decoder.known ? 1 : step);
       for (MemberRows &own : members)
-        std::memcpy(own.buffers[number].data() + next * stride,
-                    own.buffers[number].data() + from * stride, bytes);
+        rows.push_back({own.buffers[number].data() + next * stride,
+                        own.buffers[number].data() + from * stride, bytes});
     }
   }
+  copyRows(rows);
+  waitForDevice();
 }
 
 void SearchRun::beginStates() {
@@ -333,6 +397,7 @@ void SearchRun::beginStates() {
       const ValueSource &source = sources.at(state.initial);
       if (state.written == State::replaced) {
         gather(own, source, live, sizeOf(state.element), own.states[number]);
+        waitForDevice();
         continue;
       }
       int64_t stride = bufferSteps * mostPlaces[number] * sizeOf(state.element);
@@ -393,10 +458,13 @@ void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
     for (MemberRows &own : members) {
       RowArray &rows = own.nextStates[number];
       gather(own, sources.at(state.next), from, sizeOf(state.element), rows);
-      if (state.initial.empty())
+      if (state.initial.empty()) {
+        waitForDevice();
         lengthen(state, from, rows);
+      }
     }
   }
+  waitForDevice();
   live = from;
   if (writes) {
     makeRoom(step + 1, numBuffers);

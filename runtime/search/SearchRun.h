@@ -9,6 +9,7 @@
 #ifndef FOVEA_RUNTIME_SEARCH_SEARCHRUN_H
 #define FOVEA_RUNTIME_SEARCH_SEARCHRUN_H
 
+#include "runtime/search/BestSymbols.h"
 #include "runtime/search/Distribution.h"
 #include "runtime/search/Search.h"
 
@@ -164,6 +165,10 @@ private:
                               const Hypothesis &from) const {
     return read(members.front(), source, from);
   }
+  void findBestOnDevice(int number);
+  const BestSymbols *bestOf(int number, const Hypothesis &from) const;
+  const std::byte *placeOf(const MemberRows &own, const ValueSource &source,
+                           const Hypothesis &from, int64_t &bytes) const;
   void beginStates();
   void lengthen(const Decoder::State &state,
                 const std::vector<Hypothesis> &from, RowArray &rows) const;
@@ -208,6 +213,9 @@ private:
   std::vector<const Tables::Length *> lengths; // by Decoder::lengths
   int openLength = -1;
   std::map<std::string, ValueSource> sources;
+  /// Of the choice at hand, by the rows of its segment, where a device found
+  /// them.
+  std::vector<BestSymbols> best;
   std::vector<MemberRows> members;
   int64_t bufferSteps = 0, numBuffers = 0; // the room in each, and of them
   std::vector<int64_t> mostPlaces;         // of a step, by state

@@ -66,7 +66,7 @@ void GradientSums<T>::begin(int64_t given, OwnArray<T> &sums) {
 template <typename T> T *GradientSums<T>::next() {
   if (!leaf)
     leaf = take();
-  std::memset(leaf.get(), 0, total * sizeof(T));
+  clear(leaf.get(), total);
   return leaf.get();
 }
 
@@ -77,9 +77,12 @@ template <typename T> void GradientSums<T>::add() {
               unused.push_back(std::move(right));
             });
   ++number;
+  if (team.isAlone())
+    return;
+  waitForDevice();
   // What nothing can be added to here is on its way.
   const auto &own = plan[team.rank()];
-  while (!team.isAlone() && sent < std::min(own.size(), nodes.size()) &&
+  while (sent < std::min(own.size(), nodes.size()) &&
          nodes[sent].from == own[sent].from && nodes[sent].to == own[sent].to)
     sendNext(nodes[sent].values.get());
 }
@@ -178,6 +181,7 @@ template <typename T> void GradientSums<T>::finish(OwnArray<T> &sums) {
           SumNode<T *>{plan[rank][i].from, plan[rank][i].to, places[rank][i]},
           count, [&](T *left, T *right) { addTo(left, right, own, pool); });
   assert(tree.size() == 1 && "the nodes of all make the sum");
+  waitForDevice();
   if (own > 0)
     std::memcpy(sums.get() + begin(), tree.front().values, own * sizeof(T));
 }

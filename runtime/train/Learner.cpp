@@ -207,10 +207,19 @@ void LearnerOf<T>::forSpans(int64_t from, int64_t to, const Work &work) const {
 template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   T *values = sums->next();
-  for (const Span &span : spans)
-    if (!span.isFrozen)
-      workspace.addOutput("grad/" + span.path, values + span.begin);
+  for (const Span &span : spans) {
+    if (span.isFrozen)
+      continue;
+    std::string name = "grad/" + span.path;
+    if (const T *gradient = workspace.wholeOutput<T>(name)) {
+      addTo(values + span.begin, gradient, span.count, pool);
+    } else {
+      waitForDevice();
+      workspace.addOutput(name, values + span.begin);
+    }
+  }
   sums->add();
+  waitForDevice();
 }
 
 /// Each process has its chunk of `array`; behind it, each has all of it.
@@ -284,6 +293,7 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
     begin = span.begin + span.count;
   }
   stepOver(begin, total);
+  waitForDevice();
   if (isDivided)
     gatherChunks(current.get());
   if (options.columnNorm > 0)
@@ -291,6 +301,7 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
       if (span.shape.size() > 1 && span.count > 0 && !span.isFrozen)
         limitRows(current.get() + span.begin, span.shape[0],
                   span.count / span.shape[0], options.columnNorm);
+  waitForDevice();
   return norm;
 }
 

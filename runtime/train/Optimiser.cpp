@@ -1,9 +1,12 @@
 //===- Optimiser.cpp - from gradients to new weights ----------------------===//
 
 #include "runtime/train/Optimiser.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/SharedMemory.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 using namespace fovea::runtime;
 
@@ -23,6 +26,11 @@ int fovea::runtime::numStates(const OptimiserOptions &options) {
     return 2;
   }
   return 0;
+}
+
+/// Whether a device may have kernels for what lies there.
+static bool isOnDevice(const void *memory) {
+  return Device::current() && isShared(memory);
 }
 
 /// Calls `work(begin, end)` for each chunk of 0 .. count.
@@ -46,8 +54,23 @@ std::vector<double> fovea::runtime::partsOfSquares(const T *values,
                                                    int64_t count,
                                                    FoveaPool *pool) {
   std::vector<double> sums((count + chunk - 1) / chunk);
+  if (isOnDevice(values)) {
+    // Memory of a device is dear to get.
+    static thread_local SharedVector<double> room;
+    size_t numbers = sums.size() * (lanesOfPart + 1);
+    if (room.size() < numbers)
+      room.resize(numbers);
+    double *own = room.data() + sums.size() * lanesOfPart;
+    if (launchOwn("squares", values,
+                  {inList(values), count, inList(room.data()), inList(own)},
+                  static_cast<int64_t>(sums.size()), ownUnitsOfGroups)) {
+      waitForDevice();
+      std::copy_n(own, sums.size(), sums.begin());
+      return sums;
+    }
+  }
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
-    constexpr int lanes = 8;
+    constexpr int lanes = lanesOfPart;
     double parts[lanes] = {};
     int64_t i = begin;
     for (; i + lanes <= end; i += lanes)
@@ -72,9 +95,17 @@ double fovea::runtime::sumOfSquares(const T *values, int64_t count,
   return total;
 }
 
+template <typename T> void fovea::runtime::clear(T *values, int64_t count) {
+  if (!launchOwn("clear", values, {inList(values)}, count))
+    std::memset(values, 0, count * sizeof(T));
+}
+
 template <typename T>
 void fovea::runtime::addTo(T *sums, const T *values, int64_t count,
                            FoveaPool *pool) {
+  if (isShared(values) &&
+      launchOwn("add", sums, {inList(sums), inList(values)}, count))
+    return;
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       sums[i] += values[i];
@@ -85,6 +116,8 @@ template <typename T>
 void fovea::runtime::scale(T *values, double factor, int64_t count,
                            FoveaPool *pool) {
   T by = static_cast<T>(factor);
+  if (launchOwn("scale", values, {inList(values), bitsOf(by)}, count))
+    return;
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       values[i] *= by;
@@ -94,8 +127,27 @@ void fovea::runtime::scale(T *values, double factor, int64_t count,
 template <typename T>
 void fovea::runtime::clamp(T *values, double limit, int64_t count) {
   T most = static_cast<T>(limit);
+  if (launchOwn("clamp", values, {inList(values), bitsOf(most)}, count))
+    return;
   for (int64_t i = 0; i < count; ++i)
     values[i] = std::min(std::max(values[i], -most), most);
+}
+
+static const char *kernelOf(Rule rule) {
+  switch (rule) {
+  case Rule::Sgd:
+    return "sgd";
+  case Rule::Momentum:
+    return "momentum";
+  case Rule::RmsProp:
+    return "rmsprop";
+  case Rule::Adadelta:
+    return "adadelta";
+  case Rule::Adam:
+  case Rule::AdamW:
+    return "adam";
+  }
+  return "";
 }
 
 template <typename T>
@@ -110,6 +162,18 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
   const bool isDecoupled = options.rule == Rule::AdamW;
   const T decay = static_cast<T>(isDecoupled ? 0 : options.decay);
   const double t = static_cast<double>(update);
+  const T size = static_cast<T>(rateAsDouble / (1 - std::pow(options.b1, t)));
+  const T root = static_cast<T>(std::sqrt(1 - std::pow(options.b2, t)));
+  const T kept =
+      static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
+  // In the order of StepList.
+  if (launchOwn(kernelOf(options.rule), weights,
+                {inList(weights), inList(gradients), inList(first),
+                 inList(second), bitsOf(rate), bitsOf(eps), bitsOf(b1),
+                 bitsOf(b2), bitsOf(rest1), bitsOf(rest2), bitsOf(decay),
+                 bitsOf(size), bitsOf(root), bitsOf(kept)},
+                count))
+    return;
   switch (options.rule) {
   case Rule::Sgd:
     return forChunks(count, pool, [&](int64_t begin, int64_t end) {
@@ -143,11 +207,7 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
       }
     });
   case Rule::Adam:
-  case Rule::AdamW: {
-    const T size = static_cast<T>(rateAsDouble / (1 - std::pow(options.b1, t)));
-    const T root = static_cast<T>(std::sqrt(1 - std::pow(options.b2, t)));
-    const T kept =
-        static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
+  case Rule::AdamW:
     return forChunks(count, pool, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         T g = gradients[i] + decay * weights[i];
@@ -158,12 +218,20 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
       }
     });
   }
-  }
 }
 
 template <typename T>
 void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
                                double most) {
+  if (isOnDevice(weights)) {
+    static thread_local SharedVector<double> room;
+    if (room.size() < static_cast<size_t>(rows * lanesOfPart))
+      room.resize(rows * lanesOfPart);
+    if (launchOwn("limit", weights,
+                  {inList(weights), columns, bitsOf(most), inList(room.data())},
+                  rows, ownUnitsOfGroups))
+      return;
+  }
   for (int64_t row = 0; row < rows; ++row) {
     T *values = weights + row * columns;
     double norm = std::sqrt(sumOfSquares(values, columns, nullptr));
@@ -174,6 +242,7 @@ void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
 
 template std::vector<double>
 fovea::runtime::partsOfSquares(const float *, int64_t, FoveaPool *);
+template void fovea::runtime::clear(float *, int64_t);
 template void fovea::runtime::addTo(float *, const float *, int64_t,
                                     FoveaPool *);
 template double fovea::runtime::sumOfSquares(const float *, int64_t,
@@ -187,6 +256,7 @@ template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
 
 template std::vector<double>
 fovea::runtime::partsOfSquares(const double *, int64_t, FoveaPool *);
+template void fovea::runtime::clear(double *, int64_t);
 template void fovea::runtime::addTo(double *, const double *, int64_t,
                                     FoveaPool *);
 template double fovea::runtime::sumOfSquares(const double *, int64_t,

@@ -2,7 +2,9 @@
 //
 // All parameters lie one behind the other in one array, gradients and the
 // state of the optimiser likewise. What is computed does not depend on the
-// number of threads.
+// number of threads. Where the arrays lie on a device it is computed there, in
+// the same bits: what gives nothing back has been launched, and is waited for
+// by `waitForDevice`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +12,7 @@
 #define FOVEA_RUNTIME_TRAIN_OPTIMISER_H
 
 #include "runtime/ThreadPool.h"
+#include "runtime/device/OwnKernels.h"
 #include "runtime/train/TrainOptions.h"
 
 #include <vector>
@@ -23,12 +26,13 @@ int numStates(const OptimiserOptions &options);
 template <typename T>
 double sumOfSquares(const T *values, int64_t count, FoveaPool *pool);
 
-/// A sum of squares is the sum of those of so many values each, in order: who
-/// has whole ones of them has a part of the sum of all.
-constexpr int64_t valuesOfPart = 1 << 14;
+/// The sums of `valuesOfPart` values each.
 template <typename T>
 std::vector<double> partsOfSquares(const T *values, int64_t count,
                                    FoveaPool *pool);
+
+/// values = 0.
+template <typename T> void clear(T *values, int64_t count);
 
 /// sums += values.
 template <typename T>

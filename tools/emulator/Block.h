@@ -20,7 +20,7 @@
 namespace fovea::emulator {
 
 /// What is wrong on purpose: tests ask whether it is seen.
-enum class Fault { None, Barriers, Blocks, Memory };
+enum class Fault { None, Barriers, Blocks, Memory, Updates };
 
 enum class Schedule { Ascending, Descending, Shuffled };
 

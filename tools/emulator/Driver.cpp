@@ -13,32 +13,32 @@
 //   FOVEA_EMULATOR_BROKEN      1: the driver does not start
 //   FOVEA_EMULATOR_MANAGED     0: the device does not share memory
 //   FOVEA_EMULATOR_LOST        the launch at which the device is lost
-//   FOVEA_EMULATOR_LOG         a file that gets a line for each launch
+//   FOVEA_EMULATOR_GRAPHS      0: there is no memory for graphs
+//   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
+//                              each graph, whose launches follow
 //   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
 //   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
 //                              barriers (nobody waits for a block), blocks (all
-//                              think that they are the first), or memory (the
-//                              last number of what is allocated is missing)
+//                              think that they are the first), memory (the last
+//                              number of what is allocated is missing), or
+//                              updates (a graph is told nothing new)
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/emulator/Block.h"
-#include "tools/emulator/Module.h"
+#include "tools/emulator/Launch.h"
 
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
-#include <mutex>
 
 using namespace fovea::emulator;
 
-#define EXPORT extern "C" __attribute__((visibility("default"))) int
+std::recursive_mutex &fovea::emulator::driverMutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
 
-static constexpr int badValue = 1, outOfMemory = 2, notInitialized = 3,
-                     noDevice = 100, badImage = 200, notFound = 500,
-                     launchFailed = 719;
-
-static int64_t numberOf(const char *name, int64_t otherwise) {
+int64_t fovea::emulator::numberOf(const char *name, int64_t otherwise) {
   const char *text = std::getenv(name);
   return text ? std::strtoll(text, nullptr, 10) : otherwise;
 }
@@ -76,7 +76,7 @@ static std::map<void *, int64_t> &sizes() {
   return *all;
 }
 
-static int answer(int code, const std::string &text) {
+int fovea::emulator::answer(int code, const std::string &text) {
   lastError() = text;
   return code;
 }
@@ -95,10 +95,11 @@ EXPORT cuInit(unsigned) {
                                         : Schedule::Shuffled;
   const char *fault = std::getenv("FOVEA_EMULATOR_FAULT");
   std::string_view wrong = fault ? fault : "";
-  own.fault = wrong == "barriers" ? Fault::Barriers
-              : wrong == "blocks" ? Fault::Blocks
-              : wrong == "memory" ? Fault::Memory
-                                  : Fault::None;
+  own.fault = wrong == "barriers"  ? Fault::Barriers
+              : wrong == "blocks"  ? Fault::Blocks
+              : wrong == "memory"  ? Fault::Memory
+              : wrong == "updates" ? Fault::Updates
+                                   : Fault::None;
   own.isWatched = numberOf("FOVEA_EMULATOR_WATCH", 1) != 0;
   own.seed = static_cast<uint32_t>(numberOf("FOVEA_EMULATOR_SCHEDULE", 1));
   return 0;
@@ -147,11 +148,8 @@ EXPORT cuDevicePrimaryCtxRetain(void **context, int) {
 }
 EXPORT cuCtxSetCurrent(void *) { return 0; }
 
-/// Threads of the host may prepare batches while others launch.
-static std::recursive_mutex mutex;
-
 EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(driverMutex());
   if (usedBytes + static_cast<int64_t>(bytes) > totalBytes())
     return answer(outOfMemory, "out of memory");
   bool isShort = machine().fault == Fault::Memory && bytes > sizeof(int64_t);
@@ -164,7 +162,7 @@ EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
   return 0;
 }
 EXPORT cuMemFree_v2(void *address) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(driverMutex());
   if (!machine().memory.free(address))
     return answer(badValue, "memory that is not there is given back");
   usedBytes -= sizes()[address];
@@ -186,28 +184,25 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
              : answer(notFound, fmt::format("there is no kernel '{}'", name));
 }
 
-static void log(const Kernel &kernel, const Grid &grid, int64_t units) {
+void fovea::emulator::log(const std::string &line) {
   static std::FILE *file = [] {
     const char *name = std::getenv("FOVEA_EMULATOR_LOG");
     return name ? std::fopen(name, "w") : nullptr;
   }();
   if (!file)
     return;
-  fmt::print(file, "{} blocks {} threads {} units {}\n", kernel.name,
-             grid.blocks, grid.threads, units);
+  fmt::print(file, "{}\n", line);
   (void)std::fflush(file);
 }
 
-EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
-                      unsigned threads, unsigned, unsigned, unsigned, void *,
-                      void **parameters, void **) {
-  std::lock_guard lock(mutex);
+int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
+                            void *const *parameters) {
+  std::lock_guard lock(driverMutex());
   static int64_t numLaunches = 0;
   if (numLaunches++ == numberOf("FOVEA_EMULATOR_LOST", -1))
     hasFailed = answer(launchFailed, "the device is lost") != 0;
   if (hasFailed)
     return launchFailed;
-  const auto &kernel = *static_cast<Kernel *>(function);
   // By value: what the host does to its own later is nobody's business.
   constexpr size_t mostSlots = 4096 / sizeof(int64_t) - 1;
   static auto &list = *new std::vector<int64_t>;
@@ -221,8 +216,8 @@ EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
   const auto *given = static_cast<const int64_t *>(parameters[0]);
   std::copy(given, given + kernel.slots, list.begin());
   int64_t units = *static_cast<int64_t *>(parameters[1]);
-  Grid grid{blocks, threads};
-  log(kernel, grid, units);
+  log(fmt::format("{} blocks {} threads {} units {}", kernel.name, grid.blocks,
+                  grid.threads, units));
   std::string wrong = machine().run(grid, kernel.waits,
                                     [&] { kernel.run(list.data(), units); });
   if (wrong.empty())
@@ -231,6 +226,12 @@ EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
   hasFailed = true;
   answer(launchFailed, fmt::format("kernel '{}': {}", kernel.name, wrong));
   return 0;
+}
+EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
+                      unsigned threads, unsigned, unsigned, unsigned, void *,
+                      void **parameters, void **) {
+  return launch(*static_cast<Kernel *>(function), {blocks, threads},
+                parameters);
 }
 EXPORT cuStreamSynchronize(void *) { return hasFailed ? launchFailed : 0; }
 EXPORT cuGetErrorString(int, const char **text) {

@@ -1,0 +1,173 @@
+//===- LaunchGraphs.cpp - launches that come again, as one ----------------===//
+
+#include "runtime/device/LaunchGraphs.h"
+#include "runtime/device/CudaDriver.h"
+
+#include <algorithm>
+
+using namespace fovea::runtime;
+
+/// Below it a graph gains nothing.
+static constexpr size_t leastLaunches = 3;
+/// Of all graphs, so that they do not fill the device; a node is some KB there.
+static constexpr size_t mostNodes = size_t(1) << 15;
+/// Lists that are known.
+static constexpr size_t mostLists = 4096;
+
+void LaunchList::add(void *function, unsigned blocks, unsigned threads,
+                     const int64_t *list, int64_t slots, int64_t units) {
+  launches.push_back({function, blocks, threads, numbers.size(),
+                      static_cast<size_t>(slots) + 1});
+  numbers.insert(numbers.end(), list, list + slots);
+  numbers.push_back(units);
+}
+
+void LaunchList::clear() {
+  launches.clear();
+  numbers.clear();
+}
+
+/// The addresses of what a launch is given: the driver copies what lies there.
+static void findParameters(const LaunchList &list,
+                           const LaunchList::Launch &launch,
+                           void *(&parameters)[2]) {
+  auto *first = const_cast<int64_t *>(list.numbers.data()) + launch.first;
+  parameters[0] = first;
+  parameters[1] = first + launch.count - 1;
+}
+
+static KernelNode nodeOf(const LaunchList::Launch &launch,
+                         void *(&parameters)[2]) {
+  KernelNode node;
+  node.function = launch.function;
+  node.blocksX = launch.blocks;
+  node.threadsX = launch.threads;
+  node.parameters = parameters;
+  return node;
+}
+
+static bool haveSameKernels(const LaunchList &a, const LaunchList &b) {
+  return std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(),
+                    b.launches.end(), [](const auto &one, const auto &other) {
+                      return one.function == other.function &&
+                             one.threads == other.threads;
+                    });
+}
+
+/// Of the kernels in their order (FNV-1a, by words).
+static uint64_t keyOf(const LaunchList &list) {
+  uint64_t key = 0xcbf29ce484222325;
+  for (const LaunchList::Launch &launch : list.launches) {
+    key = (key ^ reinterpret_cast<uintptr_t>(launch.function)) * 0x100000001b3;
+    key ^= key >> 29;
+  }
+  return key;
+}
+
+int LaunchGraphs::sendEach(const LaunchList &list) const {
+  for (const LaunchList::Launch &launch : list.launches) {
+    void *parameters[2];
+    findParameters(list, launch, parameters);
+    if (int error = driver.cuLaunchKernel(
+            launch.function, launch.blocks, 1, 1, launch.threads, 1, 1,
+            /*sharedBytes=*/0, /*stream=*/nullptr, parameters, nullptr))
+      return error;
+  }
+  return 0;
+}
+
+/// False: the driver cannot, which takes no more than its memory.
+bool LaunchGraphs::make(const LaunchList &list, Graph &graph) const {
+  int error = driver.cuGraphCreate(&graph.graph, /*flags=*/0);
+  for (const LaunchList::Launch &launch : list.launches) {
+    if (error != 0)
+      break;
+    void *parameters[2];
+    findParameters(list, launch, parameters);
+    KernelNode node = nodeOf(launch, parameters);
+    void *before = graph.nodes.empty() ? nullptr : graph.nodes.back();
+    error =
+        driver.cuGraphAddKernelNode_v2(&graph.nodes.emplace_back(), graph.graph,
+                                       &before, before ? 1 : 0, &node);
+  }
+  if (error == 0)
+    error = driver.cuGraphInstantiateWithFlags(&graph.executable, graph.graph,
+                                               /*flags=*/0);
+  if (error == 0)
+    graph.told = list;
+  return error == 0;
+}
+
+/// Tells nodes what is not what they were told.
+int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
+  for (size_t number = 0; number < list.size(); ++number) {
+    const LaunchList::Launch &launch = list.launches[number];
+    LaunchList::Launch &told = graph.told.launches[number];
+    const int64_t *numbers = list.numbers.data() + launch.first;
+    int64_t *old = graph.told.numbers.data() + told.first;
+    if (launch.blocks == told.blocks &&
+        std::equal(numbers, numbers + launch.count, old))
+      continue;
+    void *parameters[2];
+    findParameters(list, launch, parameters);
+    KernelNode node = nodeOf(launch, parameters);
+    if (int error = driver.cuGraphExecKernelNodeSetParams_v2(
+            graph.executable, graph.nodes[number], &node))
+      return error;
+    told.blocks = launch.blocks;
+    std::copy(numbers, numbers + launch.count, old);
+  }
+  return 0;
+}
+
+void LaunchGraphs::drop(Graph &graph) const {
+  if (graph.executable)
+    driver.cuGraphExecDestroy(graph.executable);
+  if (graph.graph)
+    driver.cuGraphDestroy(graph.graph);
+  graph.executable = graph.graph = nullptr;
+  graph.nodes.clear();
+  graph.told.clear();
+}
+
+/// Drops what was sent the longest time ago.
+void LaunchGraphs::makeRoom() {
+  size_t nodes = 0;
+  for (const auto &[key, graph] : graphs)
+    nodes += graph.nodes.size();
+  while (graphs.size() > mostLists || nodes > mostNodes) {
+    auto oldest = std::min_element(
+        graphs.begin(), graphs.end(), [](const auto &a, const auto &b) {
+          return a.second.lastSent < b.second.lastSent;
+        });
+    nodes -= oldest->second.nodes.size();
+    drop(oldest->second);
+    graphs.erase(oldest);
+  }
+}
+
+int LaunchGraphs::send(const LaunchList &list) {
+  if (!isOn || list.size() < leastLaunches)
+    return sendEach(list);
+  std::lock_guard lock(mutex);
+  auto [place, isNew] = graphs.try_emplace(keyOf(list));
+  Graph &graph = place->second;
+  graph.lastSent = ++numSent;
+  if (isNew)
+    makeRoom();
+  if (isNew || graph.isRefused)
+    return sendEach(list);
+  if (!graph.executable) {
+    if (!make(list, graph)) {
+      drop(graph);
+      graph.isRefused = true;
+      return sendEach(list);
+    }
+    makeRoom();
+  } else if (!haveSameKernels(graph.told, list)) {
+    return sendEach(list); // another list of the same key
+  } else if (int error = tell(list, graph)) {
+    return error;
+  }
+  return driver.cuGraphLaunch(graph.executable, /*stream=*/nullptr);
+}

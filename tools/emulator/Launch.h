@@ -1,0 +1,35 @@
+//===- Launch.h - what the emulated driver launches -------------*- C++ -*-===//
+
+#ifndef FOVEA_TOOLS_EMULATOR_LAUNCH_H
+#define FOVEA_TOOLS_EMULATOR_LAUNCH_H
+
+#include "tools/emulator/Block.h"
+#include "tools/emulator/Module.h"
+
+#include <mutex>
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+namespace fovea::emulator {
+
+constexpr int badValue = 1, outOfMemory = 2, notInitialized = 3, noDevice = 100,
+              badImage = 200, notFound = 500, launchFailed = 719;
+
+/// Threads of the host may prepare batches while others launch.
+std::recursive_mutex &driverMutex();
+
+/// What the environment says.
+int64_t numberOf(const char *name, int64_t otherwise);
+
+/// Says `text` of the error `code`, which it returns.
+int answer(int code, const std::string &text);
+
+/// A line in the file of FOVEA_EMULATOR_LOG.
+void log(const std::string &line);
+
+/// Runs a kernel. `parameters` are addresses: of its list and of its units.
+int launch(const Kernel &kernel, const Grid &grid, void *const *parameters);
+
+} // namespace fovea::emulator
+
+#endif // FOVEA_TOOLS_EMULATOR_LAUNCH_H
