@@ -1,13 +1,10 @@
 //===- KernelProfile.cpp - where the time of a program goes ---------------===//
 
 #include "driver/model/KernelProfile.h"
-#include "dialect/LinearForm.h"
-#include "passes/analysis/Product.h"
-#include "passes/analysis/VectorIndex.h"
-#include "passes/batch/Batch.h"
+#include "driver/model/KernelWork.h"
+#include "passes/analysis/Access.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Path.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -75,121 +72,6 @@ void KernelProfile::clear() {
   launches().clear();
 }
 
-std::vector<ProfiledProgram>
-fovea::cli::programsOf(const runtime::Decoder &decoder,
-                       const runtime::BatchSize &size, int64_t hypotheses,
-                       int64_t steps) {
-  std::vector<ProfiledProgram> programs;
-  // Places that count from the end of each example are not stepped together.
-  bool isApart = decoder.reverse && size.batch > 1;
-  for (auto [number, program] : llvm::enumerate(decoder.programs)) {
-    ProfiledProgram &own = programs.emplace_back(program, size);
-    bool isFinish = int(number) == decoder.finish;
-    if (isApart || isFinish)
-      own.calls = std::exchange(own.size.batch, 1);
-    if (isFinish || int(number) == decoder.encode)
-      continue;
-    own.calls *= steps;
-    own.size.batch *= hypotheses;
-    if (decoder.isSearch && !decoder.known && decoder.extent < 0)
-      own.size.lengths[decoder.lengths[-1 - decoder.extent]] = (steps + 1) / 2;
-  }
-  return programs;
-}
-
-//===----------------------------------------------------------------------===//
-// Work
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// What an equation does in one run.
-struct Work {
-  double flops = 0, bytes = 0;
-};
-
-/// Whether a step of a loop reads a part of the array, not the whole.
-static bool readsRow(ReadOp read) {
-  return llvm::any_of(read.getIndices(), [](Value index) {
-    std::optional<LinearForm> form = LinearForm::of(index);
-    return form && llvm::any_of(form->terms, [](const auto &term) {
-             auto argument = dyn_cast<BlockArgument>(term.first);
-             return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
-           });
-  });
-}
-
-/// Counts by the extents that a program ran with.
-class WorkCounter {
-public:
-  WorkCounter(const ProfiledProgram &profiled, bool isDouble)
-      : program(profiled.program), batch(profiled.size.batch),
-        calls(profiled.calls), realBytes(isDouble ? 8 : 4),
-        lengths(runtime::lengthsOf(program, profiled.size)) {}
-
-  double extent(Attribute extent) const {
-    if (auto number = dyn_cast<IntegerAttr>(extent))
-      return number.getInt();
-    for (auto [length, value] : llvm::zip_equal(program.lengths, lengths))
-      if (length.name == cast<StringAttr>(extent).getValue())
-        return value;
-    return 1;
-  }
-
-  double elements(ArrayType type) const {
-    double count = 1;
-    for (Attribute each : type.getShape())
-      count *= extent(each);
-    return count;
-  }
-
-  double bytes(Value array) const {
-    auto type = cast<ArrayType>(array.getType());
-    double each = type.getElementType().isF64()        ? realBytes
-                  : type.getElementType().isInteger(1) ? 1
-                                                       : 8;
-    return each * elements(type) * (isPerExample(array) ? batch : 1);
-  }
-
-  Work of(ComputeOp op) const {
-    double places = batchOf(op) == BatchKind::once ? 1 : batch;
-    for (Attribute each : op.getExtents())
-      places *= extent(each);
-    double steps = calls;
-    for (auto loop = op->getParentOfType<ScanOp>(); loop;
-         loop = loop->getParentOfType<ScanOp>())
-      steps *= extent(loop.getExtent());
-    Work work;
-    double each = op.getReducer() == Reducer::none ? 0 : 1;
-    llvm::MapVector<Value, double> arrays;
-    op.getBody().walk([&](Operation *inner) {
-      if (auto read = dyn_cast<ReadOp>(inner))
-        arrays[read.getArray()] = readsRow(read) ? calls : steps;
-      else if (inner->getNumResults() == 1 &&
-               isa<FloatType>(inner->getResult(0).getType()) &&
-               !isa<arith::ConstantOp, arith::SelectOp>(inner))
-        ++each;
-    });
-    work.flops = each * places * steps;
-    // Of a product only the columns are computed that its condition leaves,
-    // and an index that the condition finds is not run over.
-    if (auto product = attn::rowsProductOf(op))
-      work.flops *= double(product->columns()) / product->width;
-    for (const attn::Equality &equality : attn::equalitiesOf(op))
-      work.flops /= std::max(1.0, extent(op.getExtents()[equality.index]));
-    for (auto [array, times] : arrays)
-      work.bytes += bytes(array) * times;
-    work.bytes += bytes(op.getResult()) * steps;
-    return work;
-  }
-
-private:
-  const Program &program;
-  int64_t batch, calls;
-  double realBytes;
-  std::vector<int64_t> lengths;
-};
-} // namespace
-
 /// FLOP/s of one thread.
 double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
   CompiledOptions options;
@@ -225,21 +107,6 @@ double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
 // The table
 //===----------------------------------------------------------------------===//
 
-/// `rnnsearch.fov:31`, or nothing.
-static std::string placeOf(Operation *op) {
-  std::string place;
-  op->getLoc()->walk([&](Location inner) {
-    auto line = dyn_cast<FileLineColLoc>(inner);
-    if (!line)
-      return WalkResult::advance();
-    place = fmt::format("{}:{}",
-                        llvm::sys::path::filename(line.getFilename()).str(),
-                        line.getLine());
-    return WalkResult::interrupt();
-  });
-  return place;
-}
-
 /// `energy[i] sum[k]`; a loop is called by its extent.
 static std::string nameOf(Operation *op) {
   if (isa<YieldOp>(op))
@@ -270,21 +137,6 @@ static std::string nameOf(Operation *op) {
     name += fmt::format(" {}{}", stringifyReducer(compute.getReducer()).str(),
                         listed(indices.drop_front(compute.getNumParallel())));
   return name;
-}
-
-/// `enc_ff.3.w1` is one of `enc_ff.w1`.
-static std::string withoutMembers(StringRef name) {
-  SmallVector<StringRef> parts;
-  name.split(parts, '.');
-  std::string result = parts.front().str();
-  for (StringRef part : ArrayRef(parts).drop_front()) {
-    StringRef digits = part.take_while(llvm::isDigit);
-    if (digits.empty())
-      result += "." + part.str();
-    else
-      result += part.drop_front(digits.size()).str();
-  }
-  return result;
 }
 
 static void printKept(ProgramOp op, const WorkCounter &counter) {
@@ -328,12 +180,6 @@ static void printLaunches(const std::vector<std::pair<std::string, Row>> &rows,
     total += row.launches;
   }
   fmt::print("{} launches in a run, each waited for\n", total);
-}
-
-/// The program that an equation belongs to.
-static ProgramOp programOf(Operation *op) {
-  auto program = dyn_cast<ProgramOp>(op);
-  return program ? program : op->getParentOfType<ProgramOp>();
 }
 
 void KernelProfile::print(

@@ -9,23 +9,9 @@
 #define FOVEA_DRIVER_MODEL_KERNELPROFILE_H
 
 #include "driver/model/Compiled.h"
-#include "runtime/Decoder.h"
+#include "driver/model/KernelWork.h"
 
 namespace fovea::cli {
-
-/// A program as it ran: for so many examples, or hypotheses, all of the same
-/// lengths, so many times in one run.
-struct ProfiledProgram {
-  const runtime::Program &program;
-  runtime::BatchSize size;
-  int64_t calls = 1;
-};
-
-/// The programs of a search that makes so many steps for so many hypotheses of
-/// each example; of what the steps have found so far, half is there on average.
-std::vector<ProfiledProgram> programsOf(const runtime::Decoder &decoder,
-                                        const runtime::BatchSize &size,
-                                        int64_t hypotheses, int64_t steps);
 
 /// One program, or one decoder, at a time: kernels are timed where they are
 /// handed to the threads, which knows nothing of programs.

@@ -5,16 +5,20 @@
 // is one call of the program; laying out the batch is not part of it. Of
 // `encode` and `decode` it is, and `step` is a step of the search on average.
 //
+// Of an architecture of GPUs nothing is timed: one run is made on paper, and
+// says how long it takes at least.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "driver/data/Files.h"
+#include "driver/model/BenchData.h"
 #include "driver/model/BenchMemory.h"
+#include "driver/model/KernelModel.h"
 #include "driver/model/KernelProfile.h"
 #include "driver/model/Programs.h"
 #include "driver/train/TrainBlock.h"
-#include "runtime/Philox.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/train/Learner.h"
 
@@ -22,7 +26,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -33,112 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// What lengths are where nothing is said of them.
-static constexpr int64_t usualLength = 25;
-
-/// Longer than any example, and far from where products overflow.
-static constexpr int64_t longestLength = int64_t(1) << 31;
-
-/// `S=25,T=25`. What is wrong with it, or nothing.
-static std::string readLengths(const std::string &text,
-                               std::map<std::string, int64_t> &lengths) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(text).split(parts, ',', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef part : parts) {
-    auto [name, number] = part.split('=');
-    int64_t value;
-    if (name.empty() || number.getAsInteger(10, value))
-      return "'--lengths' is a list such as S=25,T=25";
-    if (value < 1 || value > longestLength)
-      return fmt::format("'--lengths' gives {} {}, but a length is at least 1 "
-                         "and at most 2^31",
-                         name.str(), value);
-    auto [given, isNew] = lengths.try_emplace(name.str(), value);
-    if (!isNew)
-      return fmt::format("'--lengths' gives {} twice, {} and {}", name.str(),
-                         given->second, value);
-  }
-  return "";
-}
-
-/// Random data for every data name, tokens from the whole vocabulary. False
-/// when a length is not given.
-static bool drawExamples(Session &session,
-                         const std::vector<runtime::DataSpec> &specs,
-                         const std::map<std::string, int64_t> &lengths,
-                         int64_t batch,
-                         std::vector<runtime::Example> &examples) {
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> real(-1, 1);
-  for (int64_t number = 0; number < batch; ++number) {
-    runtime::Example &example = examples.emplace_back();
-    example.id = number;
-    for (const runtime::DataSpec &spec : specs) {
-      runtime::DataValues &values = example.data[spec.name];
-      int64_t count = 1;
-      for (const runtime::DataAxis &axis : spec.axes) {
-        int64_t extent = axis.size;
-        if (!axis.length.empty()) {
-          auto found = lengths.find(axis.length);
-          if (found == lengths.end()) {
-            session.error("'--lengths' gives no " + axis.length + ", which '" +
-                          spec.name + "' has");
-            return false;
-          }
-          extent = found->second;
-          if (axis.parent.empty())
-            example.lengths[axis.length] = runtime::LengthValues::of(extent);
-          else
-            example.lengths[axis.length] = runtime::LengthValues::perParent(
-                std::vector<int64_t>(lengths.at(axis.parent), extent));
-        }
-        values.shape.push_back(extent);
-        count *= extent;
-      }
-      values.values.resize(count);
-    }
-    for (const runtime::DataSpec &spec : specs) {
-      // Of symbols none that ends a sentence.
-      uint64_t limit = runtime::limitOf(spec, example).value_or(1);
-      uint64_t least = limit > 3 && spec.limitLength.empty() ? 2 : 0;
-      for (double &value : example.data[spec.name].values)
-        value = spec.kind == runtime::DataKind::Real
-                    ? real(random)
-                    : static_cast<double>(least + random() % (limit - least));
-    }
-  }
-  return true;
-}
-
-/// Numbers of [-0.08, 0.08), for parameter number `number`.
-template <typename T>
-static void drawNumbers(uint32_t number, int64_t count,
-                        std::vector<T> &values) {
-  values.resize(count);
-  for (int64_t i = 0; i < count; i += 4) {
-    auto words =
-        runtime::philox({uint32_t(i), uint32_t(i >> 32), number, 0}, {0, 0});
-    for (int64_t j = 0; j < std::min<int64_t>(4, count - i); ++j)
-      values[i + j] =
-          static_cast<T>((words[j] >> 8) * (0.16 / (1 << 24)) - 0.08);
-  }
-}
-
-static int64_t sizeOf(const ParameterInfo &parameter) {
-  int64_t count = 1;
-  for (int64_t extent : parameter.shape)
-    count *= extent;
-  return count;
-}
-
-static runtime::ParameterValues drawParameters(const Model &model) {
-  runtime::ParameterValues parameters;
-  uint32_t number = 0;
-  for (const ParameterInfo &parameter : model.parameters)
-    drawNumbers(++number, sizeOf(parameter), parameters[parameter.path]);
-  return parameters;
 }
 
 /// Seconds since this process was started, to 10 ms, its loading included.
@@ -205,8 +102,12 @@ public:
 
   /// What is wrong with them, or nothing.
   std::string readArguments() {
+    // A device that is there was opened before.
+    if (!runtime::Device::current())
+      paper = KernelModel::open(arguments.cpu);
     return readLengths(arguments.lengths, lengths);
   }
+  bool isTimed() const { return !paper; }
   /// Loss, gradients or a step of training. False: an error was reported.
   bool timeProgram(const std::string &entry);
   /// What generates: encode, step and decode.
@@ -235,13 +136,24 @@ private:
     session.fail(status);
     return false;
   }
+  /// Kernels that are made with these options are known to whoever explains.
+  void attach(KernelProfile &profile, CompiledOptions &options) const {
+    if (paper)
+      paper->attach(options);
+    else if (arguments.explain)
+      profile.attach(options);
+  }
+  nlohmann::json head(const Model &model, const std::string &entry) const;
   void report(const Model &model, const std::string &entry,
               const Timing &timing, int threads, double ready, int64_t bytes);
+  bool reportPaper(const Model &model, const std::string &entry,
+                   const std::vector<ProfiledProgram> &programs);
 
   Session &session;
   const Arguments &arguments;
   std::map<std::string, int64_t> lengths;
   bool isKept = false; // the program was in the cache
+  std::unique_ptr<KernelModel> paper;
 };
 
 } // namespace
@@ -296,34 +208,51 @@ std::unique_ptr<Programs> Bench::programsOf(Model &model, bool gradients,
                                     std::move(options));
 }
 
+nlohmann::json Bench::head(const Model &model, const std::string &entry) const {
+  return {{"model", model.name},
+          {"entry", entry},
+          {"batch", arguments.batch.value_or(1)},
+          {"dtype", arguments.dtype},
+          {"precision", arguments.precision == "bf16" ? arguments.precision
+                                                      : arguments.dtype}};
+}
+
 void Bench::report(const Model &model, const std::string &entry,
                    const Timing &timing, int threads, double ready,
                    int64_t bytes) {
-  int64_t examples = arguments.batch.value_or(1);
+  nlohmann::json own = head(model, entry);
   fmt::print("{} {}, batch {}, {}, {} threads: median {:.3f} ms, smallest "
              "{:.3f} ms, spread {:.3f} ms, {} runs; ready in {:.2f} s, {} MB\n",
-             model.name, entry, examples,
-             arguments.precision == "bf16" ? "bf16" : arguments.dtype, threads,
-             timing.median * 1e3, timing.smallest * 1e3, timing.spread * 1e3,
-             timing.runs, ready, bytes >> 20);
-  reports.push_back(
-      {{"model", model.name},
-       {"entry", entry},
-       {"batch", examples},
-       {"dtype", arguments.dtype},
-       {"precision",
-        arguments.precision == "bf16" ? arguments.precision : arguments.dtype},
-       {"threads", threads},
-       {"median_ms", timing.median * 1e3},
-       {"smallest_ms", timing.smallest * 1e3},
-       {"spread_ms", timing.spread * 1e3},
-       {"first_ms", timing.first * 1e3},
-       {"runs", timing.runs},
-       {"ready_s", ready},
-       {"cached", isKept},
-       {"started_s", timing.started},
-       {"max_rss_bytes", mostResidentBytes()},
-       {"arena_bytes", bytes}});
+             model.name, entry, arguments.batch.value_or(1),
+             own["precision"].get<std::string>(), threads, timing.median * 1e3,
+             timing.smallest * 1e3, timing.spread * 1e3, timing.runs, ready,
+             bytes >> 20);
+  own.update({{"threads", threads},
+              {"median_ms", timing.median * 1e3},
+              {"smallest_ms", timing.smallest * 1e3},
+              {"spread_ms", timing.spread * 1e3},
+              {"first_ms", timing.first * 1e3},
+              {"runs", timing.runs},
+              {"ready_s", ready},
+              {"cached", isKept},
+              {"started_s", timing.started},
+              {"max_rss_bytes", mostResidentBytes()},
+              {"arena_bytes", bytes}});
+  reports.push_back(own);
+}
+
+/// Of what has run once on paper.
+bool Bench::reportPaper(const Model &model, const std::string &entry,
+                        const std::vector<ProfiledProgram> &programs) {
+  nlohmann::json own = head(model, entry);
+  own["target"] = arguments.cpu;
+  runtime::Status status =
+      paper->print(fmt::format("{} {}, batch {}, {}", model.name, entry,
+                               arguments.batch.value_or(1),
+                               own["precision"].get<std::string>()),
+                   programs, arguments.dtype == "f64", own);
+  reports.push_back(own);
+  return status.succeeded() || failWith(status);
 }
 
 /// The optimiser of the spec, with these weights.
@@ -361,8 +290,7 @@ bool Bench::timeProgram(const std::string &entry) {
   CompiledOptions options = this->options();
   // The weights of what nothing learns stay as they are.
   options.prepares = !hasObjective(*model);
-  if (arguments.explain)
-    profile.attach(options);
+  attach(profile, options);
   std::unique_ptr<Programs> programs =
       programsOf(*model, /*gradients=*/entry != "loss", options);
   if (!programs->open({name}))
@@ -420,8 +348,14 @@ bool Bench::timeProgram(const std::string &entry) {
     learner->sumGradients();
     learner->learn(update);
   };
-  Timing timing = timeRuns(run, arguments);
   int threads = fovea_pool_threads(pool.get());
+  if (paper) {
+    paper->begin();
+    run();
+    return reportPaper(*model, entry,
+                       {{compiled->program(), batchSize(threads)}});
+  }
+  Timing timing = timeRuns(run, arguments);
   report(*model, entry, timing, threads, ready,
          compiled->workspace().arenaBytes());
   if (arguments.explain) {
@@ -478,8 +412,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     return failWith("'" + model->name + "' generates nothing");
   KernelProfile profile;
   CompiledOptions options = this->options();
-  if (arguments.explain)
-    profile.attach(options);
+  attach(profile, options);
   std::unique_ptr<Programs> programs =
       programsOf(*model, /*gradients=*/false, options);
   if (!programs->open({"decode"}))
@@ -532,6 +465,17 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
       else
         keep(compiled->search().decode(batch, search, results));
     };
+    if (paper) {
+      paper->begin();
+      run();
+      if (status.failed() ||
+          !reportPaper(*model, entry,
+                       cli::programsOf(compiled->description(),
+                                       batchSize(compiled->threads()),
+                                       search.sample ? 1 : search.beam, steps)))
+        break;
+      continue;
+    }
     Timing timing = timeRuns(run, arguments);
     int64_t parts = entry == "step" ? steps : 1;
     for (double *seconds :
@@ -572,9 +516,12 @@ int fovea::cli::runBench(const Arguments &arguments) {
   if (!ofDecoder.empty() && !bench.timeDecoder(ofDecoder))
     return session.finish();
   if (!arguments.json.empty()) {
-    double peak = measurePeak(session.context(), arguments.dtype == "f64");
+    double peak = bench.isTimed()
+                      ? measurePeak(session.context(), arguments.dtype == "f64")
+                      : 0;
     for (nlohmann::json &report : bench.reports)
-      report["peak_gflops"] = peak * 1e-9 * report["threads"].get<int>();
+      if (bench.isTimed())
+        report["peak_gflops"] = peak * 1e-9 * report["threads"].get<int>();
     // One entry is one report.
     const nlohmann::json &all = bench.reports;
     int code = writeText(arguments.json,

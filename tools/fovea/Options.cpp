@@ -413,7 +413,7 @@ private:
     addThreads(command, "0: one per CPU", /*least=*/0);
     addDtype(command);
     addCpu(command);
-    addDevice(command);
+    addBenchDevice(command);
     addPrecision(command);
     command->add_option("--seconds", arguments.seconds,
                         "how long it is repeated (2)");

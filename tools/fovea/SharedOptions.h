@@ -179,6 +179,20 @@ protected:
         ->excludes(command->get_option("--cpu"));
   }
 
+  /// An architecture that is not there has figures.
+  void addBenchDevice(CLI::App *command) {
+    command
+        ->add_option("--target", arguments.cpu,
+                     "cuda: the first GPU of NVIDIA; auto: the same where "
+                     "there is one, else the CPU; native: the CPU; cuda:sm_80 "
+                     "or cuda:sm_90a: nothing is timed, and the kernels are "
+                     "listed with what they need and how long they take at "
+                     "least, for which no GPU is needed")
+        ->check(CLI::IsMember(
+            {"native", "cuda", "auto", "cuda:sm_80", "cuda:sm_90a"}))
+        ->excludes(command->get_option("--cpu"));
+  }
+
   void addMaxSilence(CLI::App *command) {
     command
         ->add_option("--max-silence", arguments.maxSilence,

@@ -1,0 +1,267 @@
+//===- KernelModel.cpp - how long kernels take at least -------------------===//
+
+#include "driver/model/KernelModel.h"
+#include "codegen/Backend.h"
+#include "runtime/device/OwnKernels.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+using namespace fovea;
+using namespace fovea::cli;
+using namespace fovea::attn;
+using codegen::KernelNeeds;
+using codegen::KernelNote;
+using runtime::Status;
+
+/// A launch within a graph, from the end of the kernel before to the end of one
+/// that has nothing to do: no figure of a data sheet.
+static constexpr double secondsOfLaunch = 2e-6;
+
+namespace {
+/// What a launch waits for.
+enum Reason { OfLaunches, OfMemory, OfCache, OfArithmetic, OfFewBlocks };
+constexpr const char *reasonNames[] = {"launches", "memory", "cache",
+                                       "arithmetic", "few blocks"};
+} // namespace
+
+/// Kernels of one name: those of the members of a family together.
+struct KernelModel::Row {
+  std::string name;
+  int64_t kernels = 0, launches = 0, blocks = 0, threads = 0;
+  KernelNeeds needs;
+  /// Bytes: of memory, and of the cache where a product in tiles reads it again
+  /// and again.
+  double flops = 0, bytes = 0, cacheBytes = 0, seconds = 0;
+  bool hasWork = false, isRounded = false;
+  Reason reason = OfLaunches;
+};
+
+std::unique_ptr<KernelModel> KernelModel::open(const std::string &target) {
+  // A name that no back end has is found where it is compiled for.
+  llvm::Expected<codegen::Target> own = codegen::targetNamed(target);
+  if (!own) {
+    llvm::consumeError(own.takeError());
+    return nullptr;
+  }
+  const codegen::DeviceFigures *figures =
+      llvm::cantFail(codegen::backendFor(target))->figuresOf(*own);
+  if (!figures)
+    return nullptr;
+  auto device = std::make_unique<PaperDevice>(figures->device.str());
+  PaperDevice &opened = *device;
+  runtime::Device::use(std::move(device));
+  return std::unique_ptr<KernelModel>(
+      new KernelModel(*figures, opened, target));
+}
+
+/// As many as their threads, registers and shared memory leave room for.
+int64_t KernelModel::blocksOnProcessor(const KernelNeeds &needs,
+                                       int64_t threads) const {
+  // Registers are given to warps, 256 at a time, and a block has 1 KB of shared
+  // memory that is not its own.
+  constexpr int64_t warp = 32, grain = 256, ofSystem = 1024;
+  int64_t blocks = std::min(figures.blocks, figures.threads / threads);
+  blocks =
+      std::min(blocks, figures.sharedBytes / (needs.sharedBytes + ofSystem));
+  if (needs.registers) {
+    int64_t ofWarp = (*needs.registers * warp + grain - 1) / grain * grain;
+    blocks = std::min(blocks, figures.registers / ofWarp / (threads / warp));
+  }
+  return blocks;
+}
+
+/// Of all launches of a row, which are alike.
+void KernelModel::findTime(Row &row, bool isDouble) const {
+  auto count = static_cast<double>(row.launches);
+  double peak = row.isRounded ? figures.roundedFlops
+                : isDouble    ? figures.doubleFlops
+                              : figures.singleFlops;
+  double most = row.flops / peak;
+  // A processor without a block computes nothing.
+  double share = double(row.blocks) / count / double(figures.processors);
+  bool areFew = share < 1;
+  std::pair<double, Reason> bounds[] = {
+      {secondsOfLaunch * count, OfLaunches},
+      {row.bytes / figures.memoryBytes, OfMemory},
+      {row.cacheBytes / figures.cacheBytes, OfCache},
+      {areFew ? most / share : most, areFew ? OfFewBlocks : OfArithmetic}};
+  std::tie(row.seconds, row.reason) = *std::max_element(
+      std::begin(bounds), std::end(bounds),
+      [](const auto &a, const auto &b) { return a.first < b.first; });
+}
+
+/// `grad.12.h.gemm` is the `h.gemm` of `grad`, and where it stands.
+static std::string nameOf(const KernelNote &note) {
+  auto [program, rest] = llvm::StringRef(note.symbol).split('.');
+  auto [number, name] = rest.split('.');
+  std::string place = placeOf(note.op);
+  return withoutMembers((program + "." + name).str()) +
+         (place.empty() ? "" : "  " + place);
+}
+
+/// The numbers that a unit of one of the runtime's own kernels moves
+/// (runtime/device/OwnKernels.h); 0: that depends.
+static double numbersOfUnit(llvm::StringRef kernel) {
+  return llvm::StringSwitch<double>(kernel.split('$').second.split('$').first)
+      .Case("clear", 1)
+      .Cases({"scale", "clamp"}, 2)
+      .Cases({"add", "sgd"}, 3)
+      .Case("momentum", 5)
+      .Cases({"rmsprop", "adadelta", "adam"}, 7)
+      .Case("squares", double(runtime::valuesOfPart))
+      .Default(0);
+}
+
+std::vector<KernelModel::Row>
+KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
+                    const codegen::NeedsOfKernels &needs) const {
+  llvm::StringMap<WorkCounter> counters;
+  for (const ProfiledProgram &each : programs)
+    counters.try_emplace(each.program.entry, each, isDouble);
+  // Of several kernels of an equation the product does its work, or the last.
+  llvm::DenseMap<mlir::Operation *, const KernelNote *> mainOf;
+  for (const KernelNote &note : notes) {
+    const KernelNote *&main = mainOf[note.op];
+    if (!main || main->tileSide == 0)
+      main = &note;
+  }
+  std::map<std::string, Row> byName;
+  llvm::StringMap<const KernelNote *> noteOf;
+  for (const KernelNote &note : notes) {
+    std::string name = note.symbol;
+    std::replace(name.begin(), name.end(), '.', '$');
+    noteOf[name] = &note;
+  }
+  for (const auto &[name, launches] : device.launched()) {
+    const KernelNote *note = noteOf.lookup(name);
+    std::string own = note ? nameOf(*note) : name;
+    Row &row = byName[own];
+    row.name = own;
+    ++row.kernels;
+    row.launches += launches.count;
+    row.blocks += launches.blocks;
+    row.threads = launches.threads;
+    if (auto found = needs.find(name); found != needs.end()) {
+      const KernelNeeds &more = found->second;
+      row.needs.sharedBytes = std::max(row.needs.sharedBytes, more.sharedBytes);
+      row.needs.spilledBytes += more.spilledBytes;
+      if (more.registers)
+        row.needs.registers =
+            std::max(row.needs.registers.value_or(0), *more.registers);
+    }
+    if (!note) {
+      row.bytes +=
+          numbersOfUnit(name) * double(launches.units) * (isDouble ? 8 : 4);
+      row.hasWork = row.bytes > 0;
+    }
+    if (!note || mainOf.lookup(note->op) != note)
+      continue;
+    llvm::SmallVector<ComputeOp> equations;
+    if (auto compute = dyn_cast<ComputeOp>(note->op))
+      equations.push_back(compute);
+    for (mlir::Operation *other : note->others)
+      if (auto compute = dyn_cast<ComputeOp>(other))
+        equations.push_back(compute);
+    if (equations.empty())
+      continue;
+    auto counter = counters.find(programOf(note->op).getSymName());
+    Work work = counter->second.of(equations);
+    row.hasWork = true;
+    row.isRounded |= note->isRounded;
+    row.flops += work.flops;
+    row.bytes += work.bytes;
+    // A term of a tile of n x n takes 2 n numbers for 2 n^2 operations.
+    if (note->tileSide != 0)
+      row.cacheBytes +=
+          work.flops * (isDouble ? 8 : 4) / double(note->tileSide);
+  }
+  std::vector<Row> rows;
+  for (auto &[name, row] : byName) {
+    findTime(row, isDouble);
+    rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
+    return std::tie(b.seconds, a.name) < std::tie(a.seconds, b.name);
+  });
+  return rows;
+}
+
+Status KernelModel::print(const std::string &title,
+                          const std::vector<ProfiledProgram> &programs,
+                          bool isDouble, nlohmann::json &report) const {
+  codegen::NeedsOfKernels needs;
+  codegen::Target own = llvm::cantFail(codegen::targetNamed(target));
+  const codegen::Backend *backend = llvm::cantFail(codegen::backendFor(target));
+  for (const char *image : device.images()) {
+    auto more = backend->needsOf(image, own);
+    if (!more)
+      return Status::machine(llvm::toString(more.takeError()));
+    for (const auto &[name, each] : *more)
+      needs[name] = each;
+  }
+  std::vector<Row> rows = rowsOf(programs, isDouble, needs);
+  double total = 0, byReason[std::size(reasonNames)] = {};
+  int64_t launches = 0, spilled = 0;
+  bool knowsRegisters = false;
+  for (const Row &row : rows) {
+    total += row.seconds;
+    byReason[row.reason] += row.seconds;
+    launches += row.launches;
+    spilled += row.needs.spilledBytes;
+    knowsRegisters |= row.needs.registers.has_value();
+  }
+  fmt::print("{}, on paper: {}, an {}\n", title, target, figures.device.str());
+  fmt::print("{:>10} {:10} {:>8} {:>8} {:>7} {:>4} {:>7} {:>7} {:>11} {:>9}  "
+             "{}\n",
+             "least us", "for", "launches", "blocks", "threads", "regs",
+             "shared", "at once", "MFLOP", "MB", "kernel");
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const Row &row : rows) {
+    int64_t atOnce = blocksOnProcessor(row.needs, row.threads);
+    std::string registers =
+        row.needs.registers ? fmt::format("{}", *row.needs.registers) : "-";
+    std::string work(21, ' ');
+    if (row.hasWork)
+      work =
+          fmt::format("{:11.3f} {:9.3f}", row.flops * 1e-6, row.bytes * 1e-6);
+    fmt::print("{:10.1f} {:10} {:8} {:8} {:7} {:>4} {:7} {:7} {}  {}{}\n",
+               row.seconds * 1e6, reasonNames[row.reason], row.launches,
+               (row.blocks + row.launches - 1) / row.launches, row.threads,
+               registers, row.needs.sharedBytes, atOnce, work, row.name,
+               row.kernels > 1 ? fmt::format(", {} of them", row.kernels) : "");
+    kernels.push_back({{"kernel", row.name},
+                       {"kernels", row.kernels},
+                       {"least_us", row.seconds * 1e6},
+                       {"bound", reasonNames[row.reason]},
+                       {"launches", row.launches},
+                       {"blocks", row.blocks},
+                       {"threads", row.threads},
+                       {"shared_bytes", row.needs.sharedBytes},
+                       {"blocks_on_processor", atOnce},
+                       {"flops", row.flops},
+                       {"bytes", row.bytes}});
+    if (row.needs.registers)
+      kernels.back()["registers"] = *row.needs.registers;
+  }
+  std::string parts;
+  for (size_t reason = 0; reason < std::size(reasonNames); ++reason)
+    if (byReason[reason] > 0)
+      parts += fmt::format("{}{} {:.3f}", parts.empty() ? "" : ", ",
+                           reasonNames[reason], byReason[reason] * 1e3);
+  fmt::print("at least {:.3f} ms in a run, by what bounds each: {}; {} "
+             "launches\n",
+             total * 1e3, parts, launches);
+  if (!knowsRegisters)
+    fmt::print("registers are not known: there is no 'ptxas' in the folder "
+               "'bin' of CUDA_PATH or in one of PATH\n");
+  else if (spilled > 0)
+    fmt::print("{} bytes of registers are spilled\n", spilled);
+  report["least_ms"] = total * 1e3;
+  report["launches"] = launches;
+  report["kernels"] = kernels;
+  return Status::success();
+}

@@ -1,0 +1,186 @@
+//===- KernelWork.cpp - what the kernels of a program do ------------------===//
+
+#include "driver/model/KernelWork.h"
+#include "dialect/LinearForm.h"
+#include "passes/analysis/Product.h"
+#include "passes/analysis/VectorIndex.h"
+#include "passes/batch/Batch.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Path.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using namespace mlir;
+using namespace fovea::attn;
+
+std::vector<ProfiledProgram>
+fovea::cli::programsOf(const runtime::Decoder &decoder,
+                       const runtime::BatchSize &size, int64_t hypotheses,
+                       int64_t steps) {
+  std::vector<ProfiledProgram> programs;
+  // Places that count from the end of each example are not stepped together.
+  bool isApart = decoder.reverse && size.batch > 1;
+  for (auto [number, program] : llvm::enumerate(decoder.programs)) {
+    ProfiledProgram &own = programs.emplace_back(program, size);
+    bool isFinish = int(number) == decoder.finish;
+    if (isApart || isFinish)
+      own.calls = std::exchange(own.size.batch, 1);
+    if (isFinish || int(number) == decoder.encode)
+      continue;
+    own.calls *= steps;
+    own.size.batch *= hypotheses;
+    if (decoder.isSearch && !decoder.known && decoder.extent < 0)
+      own.size.lengths[decoder.lengths[-1 - decoder.extent]] = (steps + 1) / 2;
+  }
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// Whether a step of a loop reads a part of the array, not the whole.
+static bool readsRow(ReadOp read) {
+  return llvm::any_of(read.getIndices(), [](Value index) {
+    std::optional<LinearForm> form = LinearForm::of(index);
+    return form && llvm::any_of(form->terms, [](const auto &term) {
+             auto argument = dyn_cast<BlockArgument>(term.first);
+             return argument && isa<ScanOp>(argument.getOwner()->getParentOp());
+           });
+  });
+}
+
+struct WorkCounter::Reads {
+  double flops = 0;
+  /// By array: no more bytes than it has, nor than are asked for.
+  llvm::MapVector<Value, double> bytes;
+};
+
+double WorkCounter::extent(Attribute extent) const {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return number.getInt();
+  for (auto [length, value] : llvm::zip_equal(program.lengths, lengths))
+    if (length.name == cast<StringAttr>(extent).getValue())
+      return value;
+  return 1;
+}
+
+double WorkCounter::elements(ArrayType type) const {
+  double count = 1;
+  for (Attribute each : type.getShape())
+    count *= extent(each);
+  return count;
+}
+
+double WorkCounter::elementBytes(Value array) const {
+  Type element = cast<ArrayType>(array.getType()).getElementType();
+  return element.isF64() ? realBytes : element.isInteger(1) ? 1 : 8;
+}
+
+double WorkCounter::bytes(Value array) const {
+  return elementBytes(array) * elements(cast<ArrayType>(array.getType())) *
+         (isPerExample(array) ? batch : 1);
+}
+
+double WorkCounter::stepsOf(Operation *op) const {
+  double steps = calls;
+  for (auto loop = op->getParentOfType<ScanOp>(); loop;
+       loop = loop->getParentOfType<ScanOp>())
+    steps *= extent(loop.getExtent());
+  return steps;
+}
+
+WorkCounter::Reads WorkCounter::readsOf(ComputeOp op) const {
+  double places = batchOf(op) == BatchKind::once ? 1 : batch;
+  for (Attribute each : op.getExtents())
+    places *= extent(each);
+  // An index that the condition finds is not run over.
+  for (const Equality &equality : equalitiesOf(op))
+    places /= std::max(1.0, extent(op.getExtents()[equality.index]));
+  double steps = stepsOf(op);
+  Reads reads;
+  double each = op.getReducer() == Reducer::none ? 0 : 1;
+  op.getBody().walk([&](Operation *inner) {
+    if (auto read = dyn_cast<ReadOp>(inner)) {
+      Value array = read.getArray();
+      double most = places * steps * elementBytes(array);
+      double own = bytes(array) * (readsRow(read) ? double(calls) : steps);
+      reads.bytes[array] = std::max(reads.bytes[array], std::min(own, most));
+    } else if (inner->getNumResults() == 1 &&
+               isa<FloatType>(inner->getResult(0).getType()) &&
+               !isa<arith::ConstantOp, arith::SelectOp>(inner)) {
+      ++each;
+    }
+  });
+  reads.flops = each * places * steps;
+  // Of a product only the columns are computed that its condition leaves.
+  if (auto product = rowsProductOf(op))
+    reads.flops *= double(product->columns()) / product->width;
+  return reads;
+}
+
+Work WorkCounter::of(ComputeOp op) const { return of(ArrayRef(op)); }
+
+Work WorkCounter::of(ArrayRef<ComputeOp> ops) const {
+  Work work;
+  llvm::MapVector<Value, double> arrays;
+  llvm::SmallPtrSet<Operation *, 8> own(ops.begin(), ops.end());
+  for (ComputeOp op : ops) {
+    Reads reads = readsOf(op);
+    work.flops += reads.flops;
+    for (auto [array, bytes] : reads.bytes) {
+      Operation *source = array.getDefiningOp();
+      if (!source || !own.contains(source))
+        arrays[array] = std::max(arrays[array], bytes);
+    }
+  }
+  for (auto [array, bytes] : arrays)
+    work.bytes += bytes;
+  auto kernel = dyn_cast<KernelOp>(ops.front()->getParentOp());
+  if (kernel)
+    for (Value result : kernel->getResults())
+      work.bytes += bytes(result) * stepsOf(kernel);
+  for (ComputeOp op : ops)
+    if (!kernel)
+      work.bytes += bytes(op.getResult()) * stepsOf(op);
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string fovea::cli::placeOf(Operation *op) {
+  std::string place;
+  op->getLoc()->walk([&](Location inner) {
+    auto line = dyn_cast<FileLineColLoc>(inner);
+    if (!line)
+      return WalkResult::advance();
+    place = fmt::format("{}:{}",
+                        llvm::sys::path::filename(line.getFilename()).str(),
+                        line.getLine());
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+std::string fovea::cli::withoutMembers(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  std::string result = parts.front().str();
+  for (StringRef part : ArrayRef(parts).drop_front()) {
+    StringRef digits = part.take_while(llvm::isDigit);
+    if (digits.empty())
+      result += "." + part.str();
+    else
+      result += part.drop_front(digits.size()).str();
+  }
+  return result;
+}
+
+ProgramOp fovea::cli::programOf(Operation *op) {
+  auto program = dyn_cast<ProgramOp>(op);
+  return program ? program : op->getParentOfType<ProgramOp>();
+}

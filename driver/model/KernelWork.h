@@ -1,0 +1,77 @@
+//===- KernelWork.h - what the kernels of a program do ----------*- C++ -*-===//
+//
+// Operations and bytes of equations, by the lengths of a batch: for those who
+// say where time goes, or how long something takes at least.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_MODEL_KERNELWORK_H
+#define FOVEA_DRIVER_MODEL_KERNELWORK_H
+
+#include "dialect/AttnDialect.h"
+#include "runtime/Decoder.h"
+#include "runtime/memory/Placement.h"
+
+namespace fovea::cli {
+
+/// A program as it ran: for so many examples, or hypotheses, all of the same
+/// lengths, so many times in one run.
+struct ProfiledProgram {
+  const runtime::Program &program;
+  runtime::BatchSize size;
+  int64_t calls = 1;
+};
+
+/// The programs of a search that makes so many steps for so many hypotheses of
+/// each example; of what the steps have found so far, half is there on average.
+std::vector<ProfiledProgram> programsOf(const runtime::Decoder &decoder,
+                                        const runtime::BatchSize &size,
+                                        int64_t hypotheses, int64_t steps);
+
+/// What equations do in one run.
+struct Work {
+  double flops = 0, bytes = 0;
+};
+
+/// Counts by the extents that a program ran with.
+class WorkCounter {
+public:
+  WorkCounter(const ProfiledProgram &profiled, bool isDouble)
+      : program(profiled.program), batch(profiled.size.batch),
+        calls(profiled.calls), realBytes(isDouble ? 8 : 4),
+        lengths(runtime::lengthsOf(program, profiled.size)) {}
+
+  double extent(mlir::Attribute extent) const;
+  double elements(attn::ArrayType type) const;
+  double bytes(mlir::Value array) const;
+  /// Of one equation.
+  Work of(attn::ComputeOp op) const;
+  /// Of equations that one kernel computes: what it keeps to itself is not
+  /// moved.
+  Work of(llvm::ArrayRef<attn::ComputeOp> ops) const;
+
+private:
+  struct Reads;
+  Reads readsOf(attn::ComputeOp op) const;
+  /// How often it runs.
+  double stepsOf(mlir::Operation *op) const;
+  double elementBytes(mlir::Value array) const;
+
+  const runtime::Program &program;
+  int64_t batch, calls;
+  double realBytes;
+  std::vector<int64_t> lengths;
+};
+
+/// `rnnsearch.fov:31`, or nothing.
+std::string placeOf(mlir::Operation *op);
+
+/// `enc_ff.3.w1` is one of `enc_ff.w1`.
+std::string withoutMembers(llvm::StringRef name);
+
+/// The program that an equation belongs to.
+attn::ProgramOp programOf(mlir::Operation *op);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_MODEL_KERNELWORK_H
