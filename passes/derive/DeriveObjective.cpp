@@ -146,6 +146,11 @@ void Objective::addSums() {
           return one.logp != one.trained;
         }))
       used = sumOverPlaces(builder, places, /*trained=*/true);
+    // All of it at once: no element has a share of its own.
+    if (each)
+      OutputOp::create(
+          builder, loc,
+          builder.getStringAttr("logp/sum." + places.choice.getTarget()), logp);
     logps.push_back(logp);
     trained.push_back(used);
     estimates.push_back(used);

@@ -40,6 +40,7 @@ private:
   void repeat(OutputOp output);
   Value allOf(StringRef target, Value array);
   Value bestValue();
+  Value ofEach(StringRef target, Value array, ArrayRef<Attribute> own);
   void closeTotals();
 
   SystemOp system;
@@ -47,6 +48,7 @@ private:
   ComputeOp enumerated;
   Value prior, logp; // log p of each value, and of all data for each value
   Value best;        // the most probable value
+  SmallVector<Value> earlier; // log p of the choices so far, of each value
   llvm::SetVector<Value> repeated;
   SmallVector<ComputeOp> totals; // which are over all values
   llvm::DenseMap<Value, Value> spreads;
@@ -227,6 +229,45 @@ Value Repeat::bestValue() {
   return best;
 }
 
+/// log p of each element of a choice, given those before it: how much each adds
+/// to the log of the sum.
+Value Repeat::ofEach(StringRef target, Value array, ArrayRef<Attribute> own) {
+  SmallVector<Value> known = {prior};
+  llvm::append_range(known, earlier);
+  earlier.push_back(compute("", extent,
+                            own.empty() ? Reducer::none : Reducer::sum, own,
+                            [&](Scalars &at) { return at.read(array); }));
+  Value given = compute("", extent, Reducer::none, {}, [&](Scalars &at) {
+    Value sum = at.read(known.front());
+    for (Value more : ArrayRef<Value>(known).drop_front())
+      sum = at.add(sum, at.read(more));
+    return sum;
+  });
+  Value start = compute("", {}, Reducer::logsumexp, extent,
+                        [&](Scalars &at) { return at.read(given); });
+  Attribute both[] = {extent, own.empty() ? Attribute() : own.front()};
+  Value sums = own.empty()
+                   ? array
+                   : compute("", both[0], Reducer::cumsum, both[1],
+                             [&](Scalars &at) { return at.read(array); });
+  Value reached =
+      compute("", own, Reducer::logsumexp, extent, [&](Scalars &at) {
+        SmallVector<Value> place = {at.indices.back()};
+        llvm::append_range(place, ArrayRef<Value>(at.indices).drop_back());
+        Value sofar = ReadOp::create(at.builder, loc, sums, place);
+        Value before =
+            ReadOp::create(at.builder, loc, given, at.indices.back());
+        return at.add(before, sofar);
+      });
+  return compute(target, own, Reducer::none, {}, [&](Scalars &at) {
+    Value first = at.read(start), value = at.read(reached);
+    return at.sub(value,
+                  own.empty()
+                      ? first
+                      : at.readOr(reached, at.before(at.indices[0]), first));
+  });
+}
+
 /// What is over all values reads their sum.
 void Repeat::closeTotals() {
   for (ComputeOp op : totals) {
@@ -258,7 +299,9 @@ void Repeat::repeat(OutputOp output) {
   };
   Value shown = enumerated && !isObjective ? bestValue() : Value();
   Value value =
-      enumerated && isObjective && own.empty() ? allOf(name, array)
+      enumerated && name.starts_with("logp/") && own.size() <= 1
+          ? ofEach(name, array, own)
+      : enumerated && isObjective && own.empty() ? allOf(name, array)
       : isObjective
           ? compute(name, own, Reducer::mean, extent,
                     [&](Scalars &at) {
