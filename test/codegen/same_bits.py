@@ -37,7 +37,7 @@ def options(model):
 
 def main(work, first, second, *models):
     differing = []
-    for model in models or tiny.MODELS:
+    for model in models or tiny.TRAINED:
         spec = os.path.join(HERE, "..", "..", "models", model + ".fov")
         sets, data = options(model), tiny.MODELS[model][1]
         folder = os.path.join(work, model)

@@ -101,6 +101,9 @@ MODELS = {
     ),
     "draw": (dict(N=2, R=2, W=2, H=3, Z=2), {"image": ("bit", "Y", "X")}),
     "ram": (dict(N=2, W=2, G=2, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),
+    "deep_fusion": (
+        {"M": 2, "nmt.E": 3, "nmt.H": 4, "nmt.A": 3, "nmt.M": 2, "lm.E": 3, "lm.H": 4, **VOCABULARIES}, SOURCE,
+    ),
     "snli_gated": (
         dict(E=3, H=3, A=2, R=2, G=3, F=4, **{"words.vocab": 7}),
         {"premise": ("token 7", "S"), "hypothesis": ("token 7", "T"), "label": ("class 3",)},
@@ -109,6 +112,10 @@ MODELS = {
 # Estimates of a gradient, which are no derivatives of the loss
 # (test/train/estimators.test).
 ESTIMATED = ("caption_hard", "ram", "sampled_softmax")
+# Those that begin with models which have to be trained first; the others are
+# also trained.
+BUILT = ("deep_fusion",)
+TRAINED = [model for model in MODELS if model not in BUILT]
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
 BATCH = 2
 TOLERANCES = {"f64": 1e-10, "f32": 1e-4}

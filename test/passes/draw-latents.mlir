@@ -56,3 +56,58 @@ attn.system @decoding {
   %p = attn.data "p" : !attn.array<["T", 9], f64>
   %y = attn.choice "y" categorical ["probs"] (%p : !attn.array<["T", 9], f64>) end 1 : i64 -> !attn.array<["T"], i64>
 }
+
+// -----
+
+// A guide is drawn from, and REINFORCE is of its log p. What it knows more than
+// the choice, the sum over all values of q (log q - log p), is a part of -log p.
+// CHECK-LABEL: attn.system @training
+// CHECK: attn.compute "probabilities.z" () softmax (%[[K:.+]]: 3)
+// CHECK-NEXT: attn.read %q[%[[K]]]
+// CHECK: attn.choice "z" categorical ["logits"](%q : {{.+}}) observed %{{.+}} latent treated {kind = "reinforce"}
+// CHECK: %[[KNOWN:.+]] = attn.compute "log_p.z" () log_softmax
+// CHECK-NEXT: attn.read %q[
+// CHECK: %[[PRIOR:.+]] = attn.compute "log_p.z" () log_softmax
+// CHECK-NEXT: attn.read %p[
+// CHECK: %[[KL:.+]] = attn.compute "kl.z" () sum (%[[K2:.+]]: 3)
+// CHECK-NEXT: %[[LOGQ:.+]] = attn.read %[[KNOWN]][%[[K2]]]
+// CHECK: %[[Q:.+]] = math.exp %[[LOGQ]]
+// CHECK: %[[LOGP:.+]] = attn.read %[[PRIOR]][%[[K2]]]
+// CHECK: %[[MORE:.+]] = arith.subf %[[LOGQ]], %[[LOGP]]
+// CHECK: arith.mulf %[[Q]], %[[MORE]]
+// CHECK: attn.penalty %[[KL]] {attn.term = "nll"}
+// CHECK-NOT: kind = "guide"
+attn.system @training {
+  %p = attn.param "p" : !attn.array<[3], f64>
+  %q = attn.param "q" : !attn.array<[3], f64>
+  attn.choice "z" categorical ["logits"] (%q : !attn.array<[3], f64>) latent treated {kind = "guide"} -> !attn.array<[], i64>
+  %z = attn.choice "z" categorical ["logits"] (%p : !attn.array<[3], f64>) latent treated {kind = "reinforce"} -> !attn.array<[], i64>
+  attn.equation "z" %z : !attn.array<[], i64>
+}
+
+// -----
+
+// A pair has one component, two numbers that are drawn, of which the second goes
+// with the first as the correlation says, and a mean and a deviation for each.
+// CHECK-LABEL: attn.system @decoding
+// CHECK: %[[COMPONENT:.+]] = attn.compute "component.z" (%{{.+}}: "T") max (%{{.+}}: 2) where
+// CHECK: attn.compute "mean.z" (%[[T:.+]]: "T", %[[D:.+]]: 2)
+// CHECK: attn.read %mean[%[[T]], %{{.+}}, %[[D]]]
+// CHECK: attn.compute "correlation.z" (%[[T2:.+]]: "T", %{{.+}}: 2)
+// CHECK: attn.read %r[%[[T2]], %{{.+}}]
+// CHECK: %[[NOISE:.+]] = attn.compute "noise.z" (%[[T3:.+]]: "T", %[[D3:.+]]: 2)
+// CHECK: %[[ROW:.+]] = arith.muli %[[T3]]
+// CHECK: %[[PLACE:.+]] = arith.addi %[[ROW]], %[[D3]]
+// CHECK: attn.random[%[[PLACE]]]
+// CHECK: %[[PAIR:.+]] = attn.compute "pair.z"
+// CHECK: attn.compute "z" (%{{.+}}: "T", %{{.+}}: 2)
+// CHECK: attn.read %[[PAIR]]
+attn.system @decoding {
+  attn.length "T"
+  %l = attn.data "l" : !attn.array<["T", 2], f64>
+  %mean = attn.data "mean" : !attn.array<["T", 2, 2], f64>
+  %sd = attn.data "sd" : !attn.array<["T", 2, 2], f64>
+  %r = attn.data "r" : !attn.array<["T", 2], f64>
+  %z = attn.choice "z" mixture ["logit", "mean", "sd", "correlation"] (%l, %mean, %sd, %r : !attn.array<["T", 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2], f64>) latent treated {kind = "sample"} -> !attn.array<["T", 2], f64>
+  attn.output "z" %z : !attn.array<["T", 2], f64>
+}

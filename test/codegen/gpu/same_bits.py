@@ -53,7 +53,7 @@ def main():
         tiny.LENGTHS = {name: tuple(6 * n - 1 for n in lengths) for name, lengths in tiny.LENGTHS.items()}
         tiny.LENGTHS.update(M=(3, 1), B=(3, 1), Y=(19, 17), X=(18, 21), F=(2, 3))
     hasFailed = False
-    for model in given.models or tiny.MODELS:
+    for model in given.models or tiny.TRAINED:
         spec = os.path.join(TESTS, "..", "models", model + ".fov")
         sets = options(model, given.grown)
         folder = os.path.join(given.work, model)
