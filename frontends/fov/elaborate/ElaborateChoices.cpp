@@ -170,7 +170,9 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
     if (isMixture && !callee.empty() && findDistribution(callee, known)) {
       error(value.loc, "a mixture is of 'normal' or 'bivariate' components, "
                        "not of '" +
-                           callee.str() + "'");
+                           callee.str() +
+                           "'; of others choose the component by a choice of "
+                           "its own, with 'enumerate'");
       return false;
     }
     if (item.name.empty() && position >= names.size()) {
