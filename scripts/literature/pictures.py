@@ -1,5 +1,6 @@
 """Captions, digits and films: what literature-results measures of pictures."""
 
+import gzip
 import random
 import re
 import struct
@@ -92,6 +93,32 @@ def captions(folder, data, updates, only):
         rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.3f}", equal(made, right),
                      f"{rates(made, right, folder, 'bleu-4'):.1f}"])
     table(["attention", "CPU time", "perplexity", "exact", "BLEU-4"], rows)
+
+def emoji(folder, data, updates, only):
+    """Small drawings and what they are called; nothing of the validation was trained."""
+    sets = {}
+    for part, count in (("train", 2676), ("valid", 154)):
+        (folder / f"{part}.npy").write_bytes(npy(data / f"openmoji_captions/{part}.npz", "images", 0, count))
+        called = {}
+        with gzip.open(data / f"openmoji_captions/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
+            for row in rows:
+                number, phrase = row.split("\t")[:2]
+                called.setdefault(int(number), " ".join(re.findall(r"\w+|[^\w\s]", phrase.lower())))
+        sets[part] = {"image": folder / f"{part}.npy",
+                      "tgt": lines(folder / f"{part}.txt", [called[number] for number in range(count)])}
+    look = LOOK.replace("24, 24", "32, 32").replace("p < 36", "p < 64").replace("p // 6, p mod 6", "p // 8, p mod 8")
+    rows = []
+    for name in ("soft", "through", "none"):
+        if only and name not in only:
+            continue
+        one = Training(folder, name, look.replace("MODEL", name) + SEEN[name], sets["train"], sets["valid"],
+                       updates or 3000, {**ADAM, "train.batch": 32, "train.rate": "step(1000, 0.5, 0.002)"}, "exact",
+                       ["--best-by", "exact"])
+        made = one.decode({"image": sets["valid"]["image"]}, "--beam", 3)
+        right = sets["valid"]["tgt"].read_text().splitlines()
+        rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.2f}", equal(made, right),
+                     *(f"{rates(made, right, folder, metric):.1f}" for metric in ("bleu-4", "meteor"))])
+    table(["attention", "CPU time", "perplexity", "exact", "BLEU-4", "METEOR"], rows)
 
 # Digits that are drawn.
 

@@ -132,6 +132,45 @@ def copy(folder, data, updates, only):
         rows.append(cells)
     table(["model", "CPU time", "nats per bit, 1 to 8 rows", "12 rows", "20 rows"], rows)
 
+
+# The same, as often as a number says that is read with the end of the rows.
+REPEAT = """data output[T, B] : bit
+data times : real
+"""
+REPEATED = "x[t < S+1+T, b < B+2] = if b < B then (input[t,b] ?? 0) else " \
+           "(if t == S then (if b == B then 1 else times) else 0)\n"
+
+
+def repeat(folder, data, updates, only):
+    draw, sets = random.Random(1), {}
+    for part, count, low, high, most in (("train", 20000, 1, 4, 4), ("valid", 200, 1, 4, 4), ("longer", 100, 7, 7, 4),
+                                         ("often", 100, 4, 4, 7)):
+        columns = ([], [], [])
+        for _ in range(count):
+            rows = [" ".join(str(draw.randint(0, 1)) for _ in range(4)) for _ in range(draw.randint(low, high))]
+            times = most if most > 4 else draw.randint(1, most)
+            for column, cell in zip(columns, (" | ".join(rows), " | ".join(rows * times), str(times / 4)), strict=True):
+                column.append(cell)
+        sets[part] = {name: lines(folder / f"{part}.{name}", column)
+                      for name, column in zip(("input", "output", "times"), columns, strict=True)}
+    (folder / "specs").mkdir(exist_ok=True)
+    for base, text in (("ntm", (ROOT / "models/ntm.fov").read_text(encoding="utf-8")), ("lstm", LSTM)):
+        text = re.sub(r"data output\[S, B\] : bit\n", REPEAT, text)
+        text = re.sub(r"x\[t < 2\*S\+1.*\n", REPEATED, text).replace(f"model {base}", f"model {base}_again")
+        (folder / f"specs/{base}_again.fov").write_text(text, encoding="utf-8")
+    rows = []
+    for name, options in (("ntm", {"N": 32, "W": 8, "H": 64, "B": 4}), ("lstm", {})):
+        if only and name not in only:
+            continue
+        one = Training(folder, name, f"model again\nuse {name}_again\ndecode {{ set T = S }}\n", sets["train"], sets["valid"],
+                       updates or 10000, {**options, **ADAM, "train.batch": 16})
+        cells = [f"`{name}`", minutes(one)]
+        for part in ("valid", "longer", "often"):
+            bits = sum(row.count("0") + row.count("1") for row in sets[part]["output"].read_text().splitlines())
+            cells.append(f"{-sum(row['logp'] for row in one.score(sets[part])) / bits:.4f}")
+        rows.append(cells)
+    table(["model", "CPU time", "nats per bit, 1 to 4 rows up to 4 times", "7 rows", "4 rows 7 times"], rows)
+
 # Words that are written by hand.
 
 # The window of a small model begins slowly: it would be behind the text after a few points.

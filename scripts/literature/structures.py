@@ -104,6 +104,21 @@ def hulls(folder, data, updates, only):
     table(["model", "CPU time", *(f"{what}, {size} points" for size in ("5 to 10", "12 to 15") for what in head)], rows)
 
 
+def shortened(points):
+    """That of going to the nearest place, and turning parts round while that makes it shorter (Croes, 1958)."""
+    tour, count = nearest_tour(points), len(points)
+    gains = True
+    while gains:
+        gains = False
+        for i, j in itertools.combinations(range(1, count), 2):
+            a, b, c, d = tour[i - 1], tour[i], tour[j], tour[(j + 1) % count]
+            before = math.dist(points[a], points[b]) + math.dist(points[c], points[d])
+            if math.dist(points[a], points[c]) + math.dist(points[b], points[d]) < before - 1e-9:
+                tour[i:j + 1] = tour[i:j + 1][::-1]
+                gains = True
+    return tour if tour[1] < tour[-1] else [0, *tour[:0:-1]]
+
+
 TOUR = """model tour
 use {base}
 decode {{ beam = {beam}, valid[t] = {valid} }}
@@ -138,6 +153,24 @@ def tours(folder, data, updates, only):
                  "100.0 %", "1.000"])
     table(["model", "CPU time", "tours, 5 to 7 points", "their length by the best", "tours, 10 points",
            "their length by the nearest place"], rows)
+
+
+def long_tours(folder, data, updates, only):
+    sets = plane(folder, shortened, (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)))
+    spec = TOUR.format(base="pointer", beam=5, valid=ONCE)
+    one = Training(folder, "pointer", spec, sets["train"][1], sets["valid"][1], updates or 10000,
+                   {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(3000, 0.5, 0.002)"})
+    cells, near = ["`pointer`", minutes(one)], ["the nearest place that is left", ""]
+    for part in ("valid", "more"):
+        points, files = sets[part]
+        made = [places(row) for row in one.decode({"point": files["point"]})]
+        wanted = [places(row) for row in files["out"].read_text().splitlines()]
+        best = sum(length(*pair) for pair in zip(points, wanted, strict=True))
+        whole = all(sorted(tour) == list(range(len(p))) for p, tour in zip(points, made, strict=True))
+        cells += ["all" if whole else "not all",
+                  f"{sum(length(*pair) for pair in zip(points, made, strict=True)) / best:.3f}"]
+        near += ["all", f"{sum(length(p, nearest_tour(p)) for p in points) / best:.3f}"]
+    table(["model", "CPU time", "tours, 5 to 20 points", "their length", "tours, 20 points", "their length"], [cells, near])
 
 
 # Parsing as translation.
