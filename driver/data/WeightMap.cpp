@@ -399,21 +399,25 @@ std::optional<Values> WeightMap::call(const Term &term) {
     }
     return result;
   }
-  if (!llvm::is_contained({"transpose", "permute", "part", "row"}, term.name)) {
-    return fail(term, fmt::format("'{}' is no function; there are transpose, "
-                                  "permute, join, part and row{}",
-                                  term.name.str(),
-                                  meant(term.name, {"transpose", "permute",
-                                                    "join", "part", "row"})));
+  if (!llvm::is_contained({"transpose", "permute", "part", "row", "roll"},
+                          term.name)) {
+    return fail(term,
+                fmt::format("'{}' is no function; there are transpose, "
+                            "permute, join, part, row and roll{}",
+                            term.name.str(),
+                            meant(term.name, {"transpose", "permute", "join",
+                                              "part", "row", "roll"})));
   }
   size_t wanted = term.name == "transpose" ? 1
                   : term.name == "part"    ? 3
                   : term.name == "row"     ? 2
+                  : term.name == "roll"    ? 2
                                            : std::max<size_t>(count, 1);
   if (count != wanted)
     return takes(term.name == "transpose" ? "one tensor"
                  : term.name == "part"    ? "a tensor, which part, of how many"
                  : term.name == "row"     ? "a tensor and a place"
+                 : term.name == "roll"    ? "a tensor and a number of places"
                                           : "a tensor and its axes");
   std::optional<Values> values = evaluate(term.arguments.front());
   if (!values)
@@ -450,6 +454,16 @@ std::optional<Values> WeightMap::call(const Term &term) {
     Values row = rowsOf(*values, numbers[0], 1);
     row.shape.erase(row.shape.begin());
     return row;
+  }
+  if (term.name == "roll") {
+    if (rank == 0 || numbers[0] > first)
+      return fail(term, fmt::format("{} has no {} places along its first axis",
+                                    shape, numbers[0]));
+    Values rolled = rowsOf(*values, first - numbers[0], numbers[0]);
+    Values rest = rowsOf(*values, 0, first - numbers[0]);
+    llvm::append_range(rolled.numbers, rest.numbers);
+    rolled.shape = values->shape;
+    return rolled;
   }
   if (numbers[1] == 0 || first % numbers[1] != 0 || numbers[0] >= numbers[1])
     return fail(term, fmt::format("{} has no part {} of {} along its first "
