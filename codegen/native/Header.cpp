@@ -25,14 +25,18 @@ std::vector<std::string>
 fovea::codegen::headerFunctions(const HeaderOptions &options) {
   std::vector<std::string> names = {
       "message",        "create", "destroy", "parameter", "parameter_size",
-      "parameter_name", "save",   "id",      "symbol",    "random"};
+      "parameter_name", "save",   "id",      "ids",       "symbol",
+      "random"};
   for (const std::string &entry : options.entries) {
     names.push_back(entry);
     if (entry == "grad")
       names.push_back("gradient");
     if (entry == "decode")
-      names.insert(names.end(),
-                   {"result_size", "result_get", "result_destroy"});
+      names.insert(names.end(), {"text", "result_size", "result_get",
+                                 "result_text", "result_destroy"});
+    if ((entry == "decode" || entry == "encode") &&
+        !llvm::is_contained(names, "add"))
+      names.push_back("add");
     if (entry == "decode" && options.hasShows)
       names.push_back("result_show");
   }
@@ -209,6 +213,13 @@ void HeaderWriter::writeModel() {
           "const char *weights, int threads, " + prefix + "_model **model");
   comment("Null is allowed.");
   declare("void", "destroy", prefix + "_model *model");
+  if (has("decode") || has("encode")) {
+    comment(
+        "Makes the weights in a file another member of an ensemble: what is "
+        "generated, and log p of each symbol, is chosen from the mean of "
+        "the members' probabilities. What else there is, is of the first.");
+    declare("int", "add", prefix + "_model *model, const char *weights");
+  }
 }
 
 void HeaderWriter::writeParameters() {
@@ -392,16 +403,21 @@ void HeaderWriter::writeDecoding() {
     stream << *search.longest;
   else
     stream << "by the input";
-  stream << ") */\n"
-         << "  int64_t min_length; /* steps before which nothing ends ("
-         << search.shortest << ") */\n"
-         << "  int64_t sample;     /* not 0: draw instead of search */\n"
-         << "  int64_t seed;       /* of the draws */\n"
-         << "  int64_t top_k;      /* draw among so many (all) */\n"
-         << "  double temperature; /* divides the logits of a draw (1) */\n"
-         << "  double top_p; /* draw among those that have this probability "
-            "(1) */\n"
-         << "} " << prefix << "_search;\n\n";
+  stream
+      << ") */\n"
+      << "  int64_t min_length; /* steps before which nothing ends ("
+      << search.shortest << ") */\n"
+      << "  int64_t sample;     /* not 0: draw instead of search */\n"
+      << "  int64_t seed;       /* of the draws */\n"
+      << "  int64_t top_k;      /* draw among so many (all) */\n"
+      << "  double temperature; /* divides the logits of a draw (1) */\n"
+      << "  double top_p; /* draw among those that have this probability "
+         "(1) */\n"
+      << "  const char *const *prefixes; /* what is generated begins so: a "
+         "line of text\n"
+         "                                  for each example, or null; null: "
+         "none */\n"
+      << "} " << prefix << "_search;\n\n";
   comment("What was generated for one example.");
   stream << "typedef struct " << prefix << "_hypothesis {\n"
          << "  double logp;   /* the sum over its choices */\n"
@@ -432,6 +448,14 @@ void HeaderWriter::writeDecoding() {
   declare("int", "decode",
           batchArguments() + ", const " + prefix + "_search *search, " +
               prefix + "_result **result");
+  comment("The same for lines of text, one for each example, as a program of "
+          "the model reads them: symbols with spaces between them, characters "
+          "or SentencePiece's text, as the vocabulary is, and tabs between the "
+          "names that are given. UTF-8 with a zero at the end.");
+  declare("int", "text",
+          prefix + "_model *model, int64_t examples, " +
+              "const char *const *lines, const " + prefix +
+              "_search *search, " + prefix + "_result **result");
   comment("How many hypotheses there are of an example, best first, or draws, "
           "in order.");
   declare("int64_t", "result_size",
@@ -440,6 +464,12 @@ void HeaderWriter::writeDecoding() {
   declare("int", "result_get",
           "const " + prefix + "_result *result, int64_t example, " +
               "int64_t rank, " + prefix + "_hypothesis *hypothesis");
+  comment("What one of them generated, as text: of the data called `data`, or, "
+          "null, of all that is generated, with tabs between them. It is the "
+          "result's; null when there is none.");
+  declare("const char *", "result_text",
+          "const " + prefix + "_result *result, int64_t example, " +
+              "int64_t rank, const char *data");
   if (options.hasShows)
     writeShows();
   comment("Null is allowed.");
@@ -485,6 +515,13 @@ void HeaderWriter::writeSymbols() {
           "A word that a vocabulary does not know is 2, <unk>.");
   declare("int64_t", "id",
           prefix + "_model *model, const char *data, const char *symbol");
+  comment("The ids of a line of the data called `data`, as a file has it; of a "
+          "sentence with </s> at its end. Gives how many there are, of which "
+          "it writes as many as there is room for; -1 where the line is at "
+          "fault.");
+  declare("int64_t", "ids",
+          prefix + "_model *model, const char *data, const char *line, " +
+              "int64_t room, int64_t *ids");
   comment("The symbol of an id, as UTF-8; null when there is none.");
   declare("const char *", "symbol",
           prefix + "_model *model, const char *data, int64_t id");

@@ -3,11 +3,11 @@
 #include "driver/data/TextData.h"
 #include "driver/data/FileData.h"
 #include "driver/data/Inputs.h"
-#include "driver/data/SentencePieces.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Base64.h"
 #include "llvm/Support/Path.h"
 
 #include <cerrno>
@@ -264,12 +264,6 @@ bool Vocabularies::load(Session &session, const Arguments &arguments,
       session.error(path + ": " + status.text());
       return false;
     }
-    if (!symbols[name].model.empty())
-      status = restorePieces(path, symbols[name]);
-    if (status.failed()) {
-      session.error(status.text());
-      return false;
-    }
   }
   return true;
 }
@@ -287,12 +281,18 @@ bool Vocabularies::readModels(Session &session, const Arguments &arguments,
       return false;
     }
     origins[data.vocabulary] = {data.vocabulary, /*isStored=*/true};
+    runtime::Vocabulary &vocabulary = symbols[data.vocabulary];
+    vocabulary = {};
     if (runtime::Status status =
-            readPieces(path, *text, symbols[data.vocabulary]);
+            runtime::SentencePieces::read(*text, vocabulary.pieces);
         status.failed()) {
-      session.error(status.text());
+      session.error("'" + path +
+                    "' is no model of SentencePiece: " + status.text());
       return false;
     }
+    for (const std::string &symbol : vocabulary.pieces->symbols())
+      vocabulary.add(symbol);
+    vocabulary.model = llvm::encodeBase64(*text);
   }
   return true;
 }

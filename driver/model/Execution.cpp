@@ -26,22 +26,22 @@ fovea::cli::valuesOf(const reference::Arrays &parameters) {
   return values;
 }
 
-/// Reads the other members of an ensemble, and says all that does not fit.
-static bool readMembers(Session &session, const Arguments &arguments,
-                        Execution &execution) {
+bool fovea::cli::readMembers(Session &session, const Arguments &arguments,
+                             const Model &model,
+                             const Vocabularies &vocabularies,
+                             std::vector<reference::Arrays> &members) {
   bool good = true;
   for (const std::string &path : arguments.moreWeights) {
     runtime::TensorFile weights;
-    Vocabularies vocabularies;
-    good &= readWeightsFile(session, path, weights) &&
-            takeParameters(session, path, *execution.model, weights,
-                           execution.more.emplace_back());
-    if (!vocabularies.load(session, arguments, weights, path)) {
+    Vocabularies own;
+    good &=
+        readWeightsFile(session, path, weights) &&
+        takeParameters(session, path, model, weights, members.emplace_back());
+    if (!own.load(session, arguments, weights, path)) {
       good = false;
       continue;
     }
-    std::string difference =
-        execution.vocabularies.words().differenceTo(vocabularies.words());
+    std::string difference = vocabularies.words().differenceTo(own.words());
     if (!difference.empty()) {
       session.error(fmt::format("'{}' and '{}' do not fit together: {}",
                                 arguments.weights, path, difference));
@@ -74,7 +74,8 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   if (!execution.model ||
       !takeParameters(session, arguments.weights, *execution.model, weights,
                       execution.parameters) ||
-      !readMembers(session, arguments, execution))
+      !readMembers(session, arguments, *execution.model, execution.vocabularies,
+                   execution.more))
     return false;
   Model &model = *execution.model;
   mlir::Operation *kept = model.module->lookupSymbol(system);

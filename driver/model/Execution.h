@@ -35,6 +35,12 @@ bool checkWanted(Session &session, const Arguments &arguments, Model &model,
 /// The parameters of a model as the runtime takes them.
 runtime::ParameterValues valuesOf(const reference::Arrays &parameters);
 
+/// Reads the other members of an ensemble, whose vocabularies are those of the
+/// first, and says all that does not fit.
+bool readMembers(Session &session, const Arguments &arguments,
+                 const Model &model, const Vocabularies &vocabularies,
+                 std::vector<reference::Arrays> &members);
+
 /// Reads the weights and compiles the spec for one of its systems, "training"
 /// or "decoding"; the other is dropped. False when something is wrong.
 bool openExecution(Session &session, const Arguments &arguments,

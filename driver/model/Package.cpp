@@ -20,6 +20,7 @@
 #include "driver/train/TrainBlock.h"
 #include "driver/web/WebPage.h"
 #include "passes/derive/Derive.h"
+#include "runtime/model/Image.h"
 #include "runtime/model/LineText.h"
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/TrainOptions.h"
@@ -48,7 +49,6 @@ private:
   bool readEntries();
   bool completeEntries();
   bool readGets();
-  bool checkPieces();
   bool checkPageSize();
   bool checkPageData();
   bool openModel();
@@ -82,6 +82,7 @@ private:
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   runtime::TensorFile weights;
+  std::vector<reference::Arrays> members; // the others of an ensemble
   codegen::Target target;
   runtime::Description description;
   codegen::Image image;
@@ -149,6 +150,11 @@ bool Package::completeEntries() {
   // A step without what begins it is of no use, nor the other way round.
   if (has("step") != has("encode"))
     entries.push_back(has("step") ? "encode" : "step");
+  if (isProgram() && has("loss") && !arguments.moreWeights.empty()) {
+    session.error("a program prints log p of one model, and '--weights' gives "
+                  "several; 'fovea score' prints that of an ensemble");
+    return false;
+  }
   return readGets() && (has("get") || checkWanted(session, arguments, *model,
                                                   has("loss"), hasDecoder()));
 }
@@ -190,20 +196,6 @@ bool Package::readGets() {
   return true;
 }
 
-/// A program would need the library of SentencePiece, which Debian has only as
-/// one that is shared.
-bool Package::checkPieces() {
-  for (const auto &[name, vocabulary] : vocabularies.words().all())
-    if (isProgram() && vocabulary.pieces) {
-      session.error(fmt::format(
-          "'{}' is a vocabulary of sentencepiece, which a {} cannot cut "
-          "lines with; '--emit so' makes a library that takes ids",
-          name, isPage() ? "page" : "program"));
-      return false;
-    }
-  return true;
-}
-
 bool Package::checkPageSize() {
   int64_t bytes = 0;
   for (const ParameterInfo &parameter : model->parameters) {
@@ -213,6 +205,7 @@ bool Package::checkPageSize() {
         count = mostBytesOfPage + 1;
     bytes = std::min(bytes + count, mostBytesOfPage + 1);
   }
+  bytes *= static_cast<int64_t>(1 + arguments.moreWeights.size());
   if (bytes <= mostBytesOfPage)
     return true;
   session.error(fmt::format("the weights of '{}' have more than the {} MB that "
@@ -246,7 +239,7 @@ bool Package::openModel() {
   session.addSets(vocabularies.sizes());
   model = session.openToExecute(&weights);
   if (!model || !vocabularies.read(session, arguments, *model) ||
-      !vocabularies.readModels(session, arguments, *model) || !checkPieces())
+      !vocabularies.readModels(session, arguments, *model))
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);
   session.addSets(sizes);
@@ -257,7 +250,8 @@ bool Package::openModel() {
   if (!arguments.weights.empty() || isProgram()) {
     reference::Arrays parameters;
     return takeParameters(session, arguments.weights, *model, weights,
-                          parameters);
+                          parameters) &&
+           readMembers(session, arguments, *model, vocabularies, members);
   }
   for (const std::string &name : model->assumedVocabularies)
     session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
@@ -342,7 +336,7 @@ bool Package::describeSearch() {
     description.axisSymbols = axisSymbolsOf(*model);
   if (session.diagnostics().failed())
     return false;
-  if (!isProgram() || !hasDecoder())
+  if (!has("decode"))
     return status.succeeded();
   return status.succeeded() &&
          readUnknown(session, arguments, *model, description.unknown);
@@ -588,8 +582,13 @@ int Package::run() {
     for (auto &[path, tensor] : weights.tensors)
       if (tensor.type != type)
         tensor = runtime::Tensor::of(type, tensor.shape, tensor.toDoubles());
-    image.weights = runtime::formatSafeTensors(weights);
-    weights = {};
+    std::vector<runtime::TensorFile> files = {std::move(weights)};
+    for (const reference::Arrays &member : members)
+      for (auto &own = files.emplace_back().tensors;
+           const auto &[path, array] : member)
+        own[path] = runtime::Tensor::of(type, array.shape, array.values);
+    image.weights =
+        runtime::formatSafeTensors(runtime::joinMembers(std::move(files)));
   }
   return link();
 }

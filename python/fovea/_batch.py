@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import ctypes
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,8 +18,16 @@ from ._errors import SpecError
 
 #: One value for each example: numbers, sequences of them, or text.
 Batch = Mapping[str, Sequence[Any]]
-#: The id of a symbol of the data of this name; below 0 where it has none.
-IdOf = Callable[[str, str], int]
+
+
+class Symbols(Protocol):
+    """What the data of a name call their symbols."""
+
+    def id_of(self, data: str, symbol: str) -> int:
+        """Below 0 where it has none."""
+
+    def ids_of(self, data: str, line: str) -> list[int]:
+        """Those of a line, as a file has it."""
 
 
 class Data:
@@ -33,7 +41,6 @@ class Data:
         self.parents: list[str] = entry["parents"]
         self.is_sentence: bool = entry["sentence"]
         self.is_chosen: bool = entry["chosen"]
-        self.is_chars: bool = entry["symbols_are"] == "chars"
         self.labels: list[str] = entry["labels"]
         #: The lengths among the axes: those that differ between examples.
         self.free = [axis for axis, size in enumerate(self.sizes) if size < 0]
@@ -48,22 +55,19 @@ class Data:
 
     # Text.
 
-    def _symbols(self, example: Any, id_of: IdOf) -> Any:
-        """Words as ids; a sentence that is text gets its </s>."""
+    def _symbols(self, example: Any, symbols: Symbols) -> Any:
+        """Words as ids; a line of text as a file has it, with its </s>."""
         if isinstance(example, str):
-            if self.kind == "class":
-                return self._id(example, id_of)
-            words: Any = list(example) if self.is_chars else example.split()
-            ids = [self._id(word, id_of) for word in words]
-            return ids + [1] if self.is_sentence else ids
+            return self._id(example, symbols) if self.kind == "class" else \
+                symbols.ids_of(self.name, example)
         if isinstance(example, (list, tuple)):
-            return [self._id(item, id_of) if isinstance(item, str)
-                    else self._symbols(item, id_of) for item in example]
+            return [self._id(item, symbols) if isinstance(item, str)
+                    else self._symbols(item, symbols) for item in example]
         return example
 
-    def _id(self, word: str, id_of: IdOf) -> int:
+    def _id(self, word: str, symbols: Symbols) -> int:
         number = self.labels.index(word) if word in self.labels else \
-            id_of(self.name, word)
+            symbols.id_of(self.name, word)
         if number < 0:
             raise SpecError(f"'{self.name}' has no symbol '{word}'")
         return number
@@ -71,10 +75,10 @@ class Data:
     # Arrays.
 
     def pad(self, examples: Sequence[Any], real: Any,
-            id_of: IdOf) -> tuple[np.ndarray, list[np.ndarray]]:
+            symbols: Symbols) -> tuple[np.ndarray, list[np.ndarray]]:
         """The array of all examples, and the lengths of each free axis."""
         dtype = real if self.kind == "real" else np.int64
-        values = [self._values(number, example, dtype, id_of)
+        values = [self._values(number, example, dtype, symbols)
                   for number, example in enumerate(examples)]
         lengths = [self._lengths(values, axis) for axis in self.free]
         shape = [len(values)]
@@ -85,10 +89,10 @@ class Data:
             _fill(result[number:number + 1], [value])
         return result, lengths
 
-    def _values(self, number: int, example: Any, dtype: Any, id_of: IdOf) -> Any:
+    def _values(self, number: int, example: Any, dtype: Any, symbols: Symbols) -> Any:
         """An array, or lists of arrays where a length is nested."""
         if self.kind in ("token", "class"):
-            example = self._symbols(example, id_of)
+            example = self._symbols(example, symbols)
         nested = max((axis for axis in self.free if self.parents[axis]), default=0)
         try:
             value = _array(example, dtype, nested, self.rank)
@@ -167,7 +171,7 @@ class Padded:
     """A batch as the struct `model_batch` of the header, and as tensors."""
 
     def __init__(self, data: Sequence[Data], batch: Batch, real: Any,
-                 id_of: IdOf) -> None:
+                 symbols: Symbols) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.lengths: dict[str, np.ndarray] = {}  # by extents: T of tgt[T]
         known = {own.name for own in data}
@@ -189,7 +193,7 @@ class Padded:
             if own.name not in batch:
                 words += [0] * (1 + 2 * len(own.free))
                 continue
-            array, lengths = own.pad(batch[own.name], real, id_of)
+            array, lengths = own.pad(batch[own.name], real, symbols)
             self.arrays[own.name] = array
             words.append(array.ctypes.data)
             for number, (axis, length) in enumerate(zip(own.free, lengths), 1):

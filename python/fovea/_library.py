@@ -20,9 +20,11 @@ _ADDRESS = ctypes.c_void_p
 
 
 class Search(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int64) for name in (
-        "beam", "nbest", "max_length", "min_length", "sample", "seed", "top_k")] + \
-        [("temperature", ctypes.c_double), ("top_p", ctypes.c_double)]
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in (
+            "beam", "nbest", "max_length", "min_length", "sample", "seed", "top_k")),
+        ("temperature", ctypes.c_double), ("top_p", ctypes.c_double),
+        ("prefixes", ctypes.POINTER(ctypes.c_char_p))]
 
 
 class Library:
@@ -84,6 +86,17 @@ class Library:
         return int(self._function("id", ctypes.c_int64)(
             self._model, data.encode(), symbol.encode()))
 
+    def ids_of(self, data: str, line: str) -> list[int]:
+        """The ids of a line, as a file has it."""
+        function = self._function("ids", ctypes.c_int64)
+        arguments = self._model, data.encode(), line.encode()
+        count = function(*arguments, ctypes.c_int64(0), None)
+        if count < 0:
+            self._check(1)
+        ids = (ctypes.c_int64 * count)()
+        function(*arguments, ctypes.c_int64(count), ids)
+        return list(ids)
+
     def symbol_of(self, data: str, number: int) -> str | None:
         text = self._function("symbol", ctypes.c_char_p)(
             self._model, data.encode(), ctypes.c_int64(number))
@@ -122,30 +135,32 @@ class Library:
         return loss.value
 
     def decode(self, batch: Padded, search: Search,
-               kinds: list[bool]) -> list[list[tuple[Any, ...]]]:
-        """(log p, score, ended, arrays..) of each hypothesis of each example;
-        `kinds` says of each generated name whether it is real."""
+               names: dict[str, bool]) -> list[list[tuple[Any, ...]]]:
+        """(log p, score, ended, texts, arrays..) of each hypothesis of each
+        example; `names` are the generated names, and whether they are real."""
         result = _ADDRESS()
         self.call("decode", batch.words, ctypes.byref(search), ctypes.byref(result))
         size = self._function("result_size", ctypes.c_int64)
         get = self._function("result_get", ctypes.c_int)
-        words: Any = (ctypes.c_int64 * (4 + 2 * len(kinds)))()
+        text_of = self._function("result_text", ctypes.c_char_p)
+        words: Any = (ctypes.c_int64 * (4 + 2 * len(names)))()
         real = np.frombuffer(words, np.float64)
         try:
             examples = []
             for example in range(batch.examples):
                 hypotheses = []
                 for rank in range(size(result, ctypes.c_int64(example))):
-                    self._check(get(result, ctypes.c_int64(example),
-                                    ctypes.c_int64(rank), words))
+                    which = result, ctypes.c_int64(example), ctypes.c_int64(rank)
+                    self._check(get(*which, words))
+                    texts = [text_of(*which, name.encode()).decode() for name in names]
                     arrays = []
-                    for number, is_real in enumerate(kinds):
+                    for number, is_real in enumerate(names.values()):
                         address, count = words[4 + 2 * number], words[5 + 2 * number]
                         kind = ctypes.c_double if is_real else ctypes.c_int64
                         arrays.append((kind * count).from_address(address)[:]
                                       if address else [])
                     hypotheses.append((float(real[0]), float(real[1]),
-                                       bool(words[3]), *arrays))
+                                       bool(words[3]), texts, *arrays))
                 examples.append(hypotheses)
             return examples
         finally:

@@ -233,19 +233,27 @@ class Model:
 
     # Generation.
 
+    def add(self, weights: str | os.PathLike[str]) -> None:
+        """Makes a file of weights another member of an ensemble: what is
+        generated is chosen from the mean of the members' probabilities. Losses,
+        gradients and parameters are those of the first."""
+        self._need("add", "generates nothing").call("add", os.fspath(weights).encode())
+
     def decode(self, batch: Batch, *, beam: int = 0, nbest: int = 1,
                max_length: int = 0, min_length: int = 0, sample: bool = False,
                seed: int = 0, temperature: float = 1.0, top_k: int = 0,
-               top_p: float = 1.0) -> list[Any]:
+               top_p: float = 1.0,
+               prefix: Sequence[str | None] | None = None) -> list[Any]:
         """What is generated for each example, as `fovea decode` does it.
 
         Of a model that generates one name its values, of several a dict. With
         `nbest` a list of those, best first (or draws). beam 0: the spec's.
+        prefix: a line for each example, which what is generated begins with.
         """
         hypotheses = self.search(
             batch, beam=beam, nbest=nbest, max_length=max_length,
             min_length=min_length, sample=sample, seed=seed,
-            temperature=temperature, top_k=top_k, top_p=top_p)
+            temperature=temperature, top_k=top_k, top_p=top_p, prefix=prefix)
 
         def plain(hypothesis: Hypothesis) -> Any:
             outputs = hypothesis.outputs
@@ -258,36 +266,40 @@ class Model:
     def search(self, batch: Batch, *, beam: int = 0, nbest: int = 1,
                max_length: int = 0, min_length: int = 0, sample: bool = False,
                seed: int = 0, temperature: float = 1.0, top_k: int = 0,
-               top_p: float = 1.0) -> list[list[Hypothesis]]:
+               top_p: float = 1.0,
+               prefix: Sequence[str | None] | None = None) -> list[list[Hypothesis]]:
         """As decode(), with log p and scores: the hypotheses of each example."""
         library = self._need("decode", "generates nothing")
         search = Search(beam, nbest, max_length, min_length, int(sample), seed,
                         top_k, temperature, top_p)
         chosen = [data for data in self._data if data.is_chosen]
-        kinds = [data.kind == "real" for data in chosen]
+        names = {data.name: data.kind == "real" for data in chosen}
         result = []
         examples = _count(batch) if batch else 1
+        begins = [None if line is None else line.encode() for line in prefix or ()]
+        if prefix is not None and len(begins) != examples:
+            raise SpecError(f"there are {len(begins)} prefixes for {examples} examples")
         for first in range(0, examples, _CHUNK):
             part = {name: own[first:first + _CHUNK] for name, own in batch.items()}
-            for hypotheses in library.decode(self._pad(part), search, kinds):
+            own_begins = begins[first:first + _CHUNK]
+            search.prefixes = (ctypes.c_char_p * len(own_begins))(*own_begins) \
+                if own_begins else None
+            for hypotheses in library.decode(self._pad(part), search, names):
                 result.append([
-                    Hypothesis({data.name: self._text(data, values, ended)
-                                for data, values in zip(chosen, arrays)},
+                    Hypothesis({data.name: self._output(data, text, values)
+                                for data, text, values in zip(chosen, texts, arrays)},
                                logp, score, ended)
-                    for logp, score, ended, *arrays in hypotheses])
+                    for logp, score, ended, texts, *arrays in hypotheses])
         return result
 
-    def _text(self, data: Data, values: list[Any], ended: bool) -> Any:
+    def _output(self, data: Data, text: str, values: list[Any]) -> Any:
         if not data.free and data.rank == 0:
             return self._symbol(data, values[0])
         if data.kind not in ("token", "class") or len(data.sizes) != 1:
             return values
         if not self._library or self._library.symbol_of(data.name, 0) is None:
             return values
-        if data.is_sentence and ended and values and values[-1] == 1:
-            values = values[:-1]
-        symbols = [str(self._symbol(data, value)) for value in values]
-        return ("" if data.is_chars else " ").join(symbols)
+        return text
 
     def _symbol(self, data: Data, value: Any) -> Any:
         if data.kind not in ("token", "class"):
@@ -380,8 +392,8 @@ class Model:
     # Within.
 
     def _pad(self, batch: Batch) -> Padded:
-        id_of = self._library.id_of if self._library else lambda data, symbol: -1
-        return Padded(self._data, batch, _real(self._dtype), id_of)
+        return Padded(self._data, batch, _real(self._dtype),
+                      self._library or _NoSymbols())
 
     def _need(self, entry: str, otherwise: str) -> Library:
         if not self._library or not self._library.has(entry):
@@ -395,6 +407,16 @@ class Model:
         library.call("random", ctypes.c_int64(-1 if seed is None else seed),
                      ctypes.c_int64(0))
         return library.loss(entry, padded)
+
+
+class _NoSymbols:
+    """Of a model without a library, which has nothing that is generated."""
+
+    def id_of(self, data: str, symbol: str) -> int:
+        return -1
+
+    def ids_of(self, data: str, line: str) -> list[int]:
+        raise SpecError(f"'{data}' has no symbols")
 
 
 def _real(dtype: str) -> Any:

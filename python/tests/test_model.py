@@ -1,12 +1,15 @@
 """What a model computes, against values that are derived here."""
 
 import math
+import pathlib
+import shutil
 
 import numpy as np
 import pytest
 
 import fovea
 from conftest import COPIER
+from fovea._program import run
 
 
 def test_a_model_by_hand():
@@ -172,6 +175,32 @@ def test_words_of_a_training(tmp_path):
     assert model.score({"src": ["b"], "tgt": ["b"]})[0] > math.log(0.5)
     assert model.data == ["src[S] : sentence", "tgt[T] : sentence"]
     assert repr(model).startswith("<fovea.Model copier: src[S] : sentence")
+
+
+def test_text_of_sentencepiece(tmp_path):
+    inputs = pathlib.Path(__file__).parents[2] / "test"
+    for path in ("train/Inputs/pieces.fov", "unit/Inputs/pieces.model"):
+        shutil.copy(inputs / path, tmp_path)
+    lines = ["Attention and state", "the decoder\u2019s x"]
+    (tmp_path / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    spec = tmp_path / "pieces.fov"
+    run("init", spec, "--seed", "1", "-o", tmp_path / "w")
+    options = ["--data", f"src={tmp_path}/lines", "--max-length", "9"]
+    printed = run("decode", spec, "--weights", tmp_path / "w", *options)
+    model = fovea.compile(spec, weights=tmp_path / "w")
+    assert model.decode({"src": lines}, max_length=9) == printed.splitlines()
+    # Beginnings, and two models that choose together.
+    begun = model.decode({"src": lines}, max_length=9, prefix=["the state", None])
+    assert begun[0].startswith("the state") and begun[1] == printed.splitlines()[1]
+    run("init", spec, "--seed", "2", "-o", tmp_path / "x")
+    model.add(tmp_path / "x")
+    both = run("decode", spec, "--weights", tmp_path / "w", "--weights", tmp_path / "x",
+               *options)
+    assert both != printed and model.decode({"src": lines}, max_length=9) == both.splitlines()
+    with pytest.raises(fovea.SpecError, match="there are 1 prefixes for 2 examples"):
+        model.decode({"src": lines}, prefix=["the"])
+    with pytest.raises(fovea.SpecError, match="'\u4e2d' is not in the vocabulary of 'tgt'"):
+        model.decode({"src": lines}, prefix=["the \u4e2d", "the"])
 
 
 def test_check_tells_what_is_in_a_spec():

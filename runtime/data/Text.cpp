@@ -104,6 +104,18 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
     vocabulary.add(symbols.substr(begin, end - begin));
     begin = end + 1;
   }
+  if (!hasModel)
+    return Status::success();
+  std::string bytes;
+  Status status = readBase64(vocabulary.model, bytes)
+                      ? SentencePieces::read(bytes, vocabulary.pieces)
+                      : Status::error("it is damaged");
+  if (status.failed())
+    return Status::error("the vocabulary '" + nameIn(key) +
+                         "' is no model of SentencePiece: " + status.text());
+  if (vocabulary.pieces->symbols() != vocabulary.byId)
+    return Status::error("the symbols of the vocabulary '" + nameIn(key) +
+                         "' are not those of its model of SentencePiece");
   return Status::success();
 }
 
@@ -148,7 +160,7 @@ bool Vocabularies::isChars(const TextField &field) const {
   return vocabulary && vocabulary->isChars;
 }
 
-const Pieces *Vocabularies::piecesOf(const TextField &field) const {
+const SentencePieces *Vocabularies::piecesOf(const TextField &field) const {
   const Vocabulary *vocabulary = find(field);
   return vocabulary ? vocabulary->pieces.get() : nullptr;
 }
@@ -266,8 +278,8 @@ void fovea::runtime::forLists(
 /// Reads one innermost list.
 bool LineReader::readList(List &list) {
   bool good = true;
-  if (const Pieces *pieces = vocabularies.piecesOf(field))
-    for (const Pieces::Piece &piece : pieces->cut(list.text))
+  if (const SentencePieces *pieces = vocabularies.piecesOf(field))
+    for (const SentencePieces::Piece &piece : pieces->cut(list.text))
       good &= addId(list.text, piece.id, list.values);
   else
     forSymbols(list.text, vocabularies.isChars(field),
@@ -426,6 +438,57 @@ bool fovea::runtime::readLine(std::string_view line, const TextField &field,
       .read(line, result, lengths);
 }
 
+//===----------------------------------------------------------------------===//
+// Prefixes
+//===----------------------------------------------------------------------===//
+
+/// Adds one symbol; false where it is none (reported).
+static bool readPrefixSymbol(std::string_view place, std::string_view word,
+                             std::optional<int64_t> id, bool isKnown,
+                             const TextField &field,
+                             std::vector<double> &values,
+                             const Report &report) {
+  std::string mistake;
+  if (field.isSentence && !values.empty() &&
+      values.back() == double(Symbol::end))
+    mistake = "nothing is generated behind '</s>'";
+  else if (!isKnown)
+    mistake =
+        fmt::format("'{}' is not in the vocabulary of '{}'", word, field.name);
+  else if (!id)
+    mistake = fmt::format("'{}' is no id{}", word, field.hint);
+  else if (*id < 0 || (field.size >= 0 && *id >= field.size))
+    mistake = fmt::format("'{}' takes 0 to {}, not {}", field.name,
+                          field.size - 1, *id);
+  if (!mistake.empty()) {
+    report(place, mistake);
+    return false;
+  }
+  values.push_back(static_cast<double>(*id));
+  return true;
+}
+
+bool fovea::runtime::readPrefix(std::string_view line, const TextField &field,
+                                const Vocabularies &vocabularies,
+                                std::vector<double> &values,
+                                const Report &report) {
+  if (const SentencePieces *pieces = vocabularies.piecesOf(field)) {
+    for (const SentencePieces::Piece &piece : pieces->cut(line))
+      if (!readPrefixSymbol(line, piece.text, piece.id,
+                            piece.id != Symbol::unknown, field, values, report))
+        return false;
+    return true;
+  }
+  const Vocabulary *vocabulary = vocabularies.find(field);
+  bool good = true;
+  forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
+    bool isKnown = !vocabulary || vocabulary->ids.contains(std::string(word));
+    good = good && readPrefixSymbol(word, word, vocabularies.idOf(field, word),
+                                    isKnown, field, values, report);
+  });
+  return good;
+}
+
 std::string fovea::runtime::textOf(const TextField &field,
                                    const DataValues &values, bool hasEnd,
                                    const Vocabularies &vocabularies,
@@ -440,7 +503,7 @@ std::string fovea::runtime::textOf(const TextField &field,
   for (size_t axis = 1; axis < values.shape.size(); ++axis)
     width *= values.shape[axis];
   bool isChars = vocabularies.isChars(field);
-  const Pieces *pieces = vocabularies.piecesOf(field);
+  const SentencePieces *pieces = vocabularies.piecesOf(field);
   std::vector<std::string> cut;
   std::string text;
   for (size_t i = 0; i < count; ++i) {

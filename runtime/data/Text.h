@@ -13,6 +13,7 @@
 #define FOVEA_RUNTIME_DATA_TEXT_H
 
 #include "runtime/data/Batch.h"
+#include "runtime/data/SentencePieces.h"
 
 #include <functional>
 #include <memory>
@@ -46,30 +47,15 @@ struct TextField {
   std::string hint;
 };
 
-/// How a trained model cuts lines into pieces. Which one it is, is decided
-/// elsewhere: compiled models have none.
-class Pieces {
-public:
-  struct Piece {
-    std::string text;
-    int64_t id; // unknown: of a piece that is no symbol
-  };
-
-  virtual ~Pieces() = default;
-  virtual std::vector<Piece> cut(std::string_view line) const = 0;
-  /// The line that pieces make.
-  virtual std::string join(const std::vector<std::string> &pieces) const = 0;
-};
-
 /// Symbols by id.
 struct Vocabulary {
   std::vector<std::string> byId;
   std::unordered_map<std::string, int64_t> ids;
   bool isChars = false; // lines are split into characters
   /// Lines are cut by a model of SentencePiece, whose bytes, in base 64, are
-  /// stored with the symbols. What has none reads pieces as words.
+  /// stored with the symbols.
   std::string model;
-  std::shared_ptr<const Pieces> pieces;
+  std::shared_ptr<const SentencePieces> pieces;
 
   void add(std::string_view symbol);
 };
@@ -79,7 +65,8 @@ class Vocabularies {
 public:
   /// What `metadataOf` gives, under keys that begin with `vocabulary.`.
   static bool isKey(std::string_view key);
-  /// Takes one entry of metadata; `name` is what it is called here.
+  /// Takes one entry of metadata; `name` is what it is called here. Symbols of
+  /// a model of SentencePiece have to be those of the model.
   Status take(std::string_view key, const std::string &text,
               const std::string &name);
   /// The name in a key.
@@ -98,7 +85,7 @@ public:
   const Vocabulary *find(const TextField &field) const;
   bool isChars(const TextField &field) const;
   /// What cuts the lines of `field`; null: they are words or characters.
-  const Pieces *piecesOf(const TextField &field) const;
+  const SentencePieces *piecesOf(const TextField &field) const;
   /// The id of a word, or nothing. Without a vocabulary a word is an id.
   std::optional<int64_t> idOf(const TextField &field,
                               std::string_view word) const;
@@ -129,6 +116,12 @@ using Report = std::function<void(std::string_view, const std::string &)>;
 bool readLine(std::string_view line, const TextField &field,
               const DataSpec &spec, const Vocabularies &vocabularies,
               DataValues &result, Lengths &lengths, const Report &report);
+
+/// Reads what a generated sentence begins with: symbols that the vocabulary
+/// has. False when any is wrong (reported).
+bool readPrefix(std::string_view line, const TextField &field,
+                const Vocabularies &vocabularies, std::vector<double> &values,
+                const Report &report);
 
 /// What stands for `<unk>` at a place, or nothing.
 using Replacement = std::function<std::optional<std::string>(size_t)>;

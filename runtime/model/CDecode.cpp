@@ -1,6 +1,7 @@
 //===- CDecode.cpp - generating from C ------------------------------------===//
 
 #include "runtime/model/CGuard.h"
+#include "runtime/model/LineText.h"
 
 #include <cstring>
 
@@ -17,7 +18,8 @@ struct Values {
 struct Hypothesis {
   double logp = 0, score = 0;
   int64_t steps = 0, ended = 0;
-  std::vector<Values> outputs; // by generated name
+  std::vector<Values> outputs;              // by generated name
+  std::map<std::string, std::string> texts; // the same; all: by nothing
   std::map<std::string, DataValues> shows;
 };
 
@@ -63,8 +65,10 @@ static Status optionsOf(const FoveaSearch *search, SearchOptions &options) {
 }
 
 static Hypothesis hypothesisOf(const Description &description,
+                               const LineText &text, const Example &example,
                                const Generated &generated) {
   Hypothesis result;
+  result.texts[""] = text.textOf(example, generated);
   result.logp = generated.logp;
   result.score = generated.score;
   result.steps = generated.steps;
@@ -76,6 +80,7 @@ static Hypothesis hypothesisOf(const Description &description,
     auto found = generated.outputs.find(data.spec.name);
     if (found == generated.outputs.end())
       continue;
+    result.texts[data.spec.name] = text.textOf(data, example, generated);
     for (double value : found->second.values)
       if (data.spec.kind == DataKind::Real)
         own.real.push_back(value);
@@ -93,33 +98,79 @@ static const Program *encoderOf(const Model &model) {
                           : nullptr;
 }
 
+/// Generates for examples, which get the prefixes of the search.
+static int generate(Model &model, std::vector<Example> &examples,
+                    const FoveaSearch *search, FoveaResult **result) {
+  const Description &about = model.about();
+  LineText text(about, model.words(), *encoderOf(model));
+  SearchOptions options = about.search;
+  if (Status status = optionsOf(search, options); status.failed())
+    return codeOf(status, foveaBadCall);
+  for (size_t i = 0; search && search->prefixes && i < examples.size(); ++i) {
+    if (!search->prefixes[i])
+      continue;
+    if (Status status = text.readPrefix("", search->prefixes[i], examples[i]);
+        status.failed())
+      return fail(foveaBadInput,
+                  "prefix " + std::to_string(i + 1) + ": " + status.text());
+  }
+  for (const DataDescription &data : about.data)
+    for (Example &example : examples)
+      if (data.spec.name == about.unknown.given)
+        nameWords(example, data.text, model.words());
+  std::vector<std::vector<Generated>> found;
+  if (Status status = model.decode(examples, options, found); status.failed())
+    return codeOf(status);
+  auto made = std::make_unique<FoveaResult>();
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::vector<Hypothesis> &list = made->examples.emplace_back();
+    for (const Generated &one : found[i])
+      list.push_back(hypothesisOf(about, text, examples[i], one));
+  }
+  *result = made.release();
+  return foveaDone;
+}
+
 int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result) {
   beginCall();
   if (!result)
     return missing("the place of the result");
   *result = nullptr;
-  if (!model)
-    return missing("the model");
-  SearchOptions options = model->model->about().search;
-  if (Status status = optionsOf(search, options); status.failed())
-    return codeOf(status, foveaBadCall);
-  return withBatch(
-      model, batch, encoderOf,
-      [&](Model &own, const std::vector<Example> &examples) -> int {
-        std::vector<std::vector<Generated>> found;
-        if (Status status = own.decode(examples, options, found);
-            status.failed())
-          return codeOf(status);
-        auto made = std::make_unique<FoveaResult>();
-        for (const std::vector<Generated> &best : found) {
-          std::vector<Hypothesis> &list = made->examples.emplace_back();
-          for (const Generated &one : best)
-            list.push_back(hypothesisOf(own.about(), one));
-        }
-        *result = made.release();
-        return foveaDone;
-      });
+  return withBatch(model, batch, encoderOf,
+                   [&](Model &own, std::vector<Example> &examples) -> int {
+                     return generate(own, examples, search, result);
+                   });
+}
+
+int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
+                 const FoveaSearch *search, FoveaResult **result) {
+  beginCall();
+  if (!result)
+    return missing("the place of the result");
+  *result = nullptr;
+  if (examples < 1)
+    return fail(foveaBadCall, "there is no example");
+  return withModel(model, [&](Model &own) -> int {
+    if (int code = checkStack())
+      return code;
+    LineText text(own.about(), own.words(), *encoderOf(own));
+    for (const DataDescription *data : text.inputs())
+      if (!data->isText)
+        return fail(foveaBadCall, "'" + data->spec.name +
+                                      "' is pictures or sound, which a line of "
+                                      "text does not hold");
+    std::vector<Example> all(examples);
+    for (int64_t i = 0; i < examples && !text.inputs().empty(); ++i) {
+      if (!lines || !lines[i])
+        return missing("a line");
+      all[i].id = i;
+      if (Status status = text.read(lines[i], i + 1, all[i]); status.failed())
+        return fail(foveaBadInput,
+                    "line " + std::to_string(i + 1) + ": " + status.text());
+    }
+    return generate(own, all, search, result);
+  });
 }
 
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example) {
@@ -181,6 +232,22 @@ int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
   *values = found->second.values.data();
   *shape = found->second.shape.data();
   return static_cast<int64_t>(found->second.shape.size());
+}
+
+const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
+                                int64_t rank, const char *data) {
+  beginCall();
+  if (rank < 0 || rank >= fovea_c_result_size(result, example)) {
+    fail(foveaBadCall, "there is no such hypothesis");
+    return nullptr;
+  }
+  const auto &texts = result->examples[example][rank].texts;
+  auto found = texts.find(data ? data : "");
+  if (found != texts.end())
+    return found->second.c_str();
+  fail(foveaBadCall,
+       "nothing that is generated is called '" + std::string(data) + "'");
+  return nullptr;
 }
 
 void fovea_c_result_destroy(FoveaResult *result) { delete result; }

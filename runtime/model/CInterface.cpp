@@ -94,8 +94,10 @@ int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
     return fail(foveaBadCall, "the number of threads is negative");
   return guarded([&]() -> int {
     auto model = std::make_unique<FoveaModel>();
-    Status status =
-        Model::create(*image, weights ? weights : "", threads, model->model);
+    Status status = Model::create(*image,
+                                  weights ? std::vector<std::string>{weights}
+                                          : std::vector<std::string>{},
+                                  threads, model->model);
     if (status.succeeded())
       *result = model.release();
     return codeOf(status);
@@ -103,6 +105,13 @@ int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
 }
 
 void fovea_c_destroy(FoveaModel *model) { delete model; }
+
+int fovea_c_add(FoveaModel *model, const char *weights) {
+  beginCall();
+  return withModel(model, [&](Model &own) -> int {
+    return weights ? codeOf(own.addMember(weights)) : missing("the path");
+  });
+}
 
 int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update) {
   beginCall();
@@ -284,6 +293,40 @@ int64_t fovea_c_id(FoveaModel *model, const char *name, const char *symbol) {
                : fail(foveaBadInput, std::string("'") + symbol + "' is no id");
   });
   return id;
+}
+
+int64_t fovea_c_ids(FoveaModel *model, const char *name, const char *line,
+                    int64_t room, int64_t *ids) {
+  const DataDescription *data = dataOf(model, name);
+  if (!data)
+    return -1;
+  if (!line || (!ids && room > 0)) {
+    missing(line ? "the place of the ids" : "the line");
+    return -1;
+  }
+  int64_t count = -1;
+  guarded([&]() -> int {
+    if (!data->text.isSymbols)
+      return fail(foveaBadCall, std::string("'") + name + "' has no ids");
+    if (size_t valid = validUtf8(line); line[valid] != '\0')
+      return fail(foveaBadInput,
+                  "byte " + std::to_string(valid + 1) + " is not UTF-8");
+    std::string mistake;
+    auto report = [&](std::string_view, const std::string &what) {
+      if (mistake.empty())
+        mistake = what;
+    };
+    DataValues values;
+    Lengths lengths;
+    if (!readLine(line, data->text, data->spec, model->model->words(), values,
+                  lengths, report))
+      return fail(foveaBadInput, mistake);
+    count = static_cast<int64_t>(values.values.size());
+    for (int64_t i = 0; i < std::min(count, room); ++i)
+      ids[i] = static_cast<int64_t>(values.values[i]);
+    return foveaDone;
+  });
+  return count;
 }
 
 const char *fovea_c_symbol(FoveaModel *model, const char *name, int64_t id) {

@@ -30,6 +30,7 @@ struct FoveaResult;
 struct FoveaSearch {
   int64_t beam, nbest, maxLength, minLength, sample, seed, topK;
   double temperature, topP;
+  const char *const *prefixes;
 };
 
 extern "C" {
@@ -38,6 +39,7 @@ const char *fovea_c_message(void);
 int fovea_c_create(const FoveaImage *image, const char *weights, int threads,
                    FoveaModel **result);
 void fovea_c_destroy(FoveaModel *model);
+int fovea_c_add(FoveaModel *model, const char *weights);
 
 int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update);
 int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
@@ -53,6 +55,9 @@ int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,
                       const double **values, const int64_t **shape);
 int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result);
+/// The same of lines of text, as programs read them (runtime/model/LineText.h).
+int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
+                 const FoveaSearch *search, FoveaResult **result);
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
 /// `hypothesis` is a struct of words of 8 bytes: log p, score, steps, ended,
 /// and the address and size of each generated name (codegen/native/Header.cpp).
@@ -63,6 +68,9 @@ int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
 int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
                             int64_t rank, const char *equation,
                             const double **values, const int64_t **shape);
+/// What was generated as text, of one name or, null, of all.
+const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
+                                int64_t rank, const char *data);
 void fovea_c_result_destroy(FoveaResult *result);
 int fovea_c_encode(FoveaModel *model, const void *batch, double *logps);
 int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,
@@ -75,6 +83,8 @@ const char *fovea_c_parameter_name(FoveaModel *model, int which);
 int fovea_c_save(FoveaModel *model, const char *path);
 
 int64_t fovea_c_id(FoveaModel *model, const char *data, const char *symbol);
+int64_t fovea_c_ids(FoveaModel *model, const char *data, const char *line,
+                    int64_t room, int64_t *ids);
 const char *fovea_c_symbol(FoveaModel *model, const char *data, int64_t id);
 
 } // extern "C"

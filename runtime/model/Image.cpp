@@ -3,12 +3,36 @@
 #include "runtime/model/Image.h"
 #include "runtime/data/Checksum.h"
 
+#include <charconv>
+
 using namespace fovea::runtime;
 
+TensorFile fovea::runtime::joinMembers(std::vector<TensorFile> members) {
+  TensorFile result = std::move(members.front());
+  for (size_t i = 1; i < members.size(); ++i)
+    for (auto &[path, tensor] : members[i].tensors)
+      result.tensors[std::to_string(i) + "/" + path] = std::move(tensor);
+  return result;
+}
+
 Status fovea::runtime::readWeightsInside(const FoveaImage &image,
-                                         TensorFile &file) {
+                                         std::vector<TensorFile> &members) {
   std::string_view bytes(image.weights, static_cast<size_t>(image.weightsSize));
   if (checksum(bytes) != image.weightsChecksum)
     return Status::error("the weights of the model are damaged");
-  return parseSafeTensors(bytes, "the weights inside", file);
+  TensorFile file;
+  Status status = parseSafeTensors(bytes, "the weights inside", file);
+  members.assign(1, {});
+  for (auto &[path, tensor] : file.tensors) {
+    size_t slash = path.find('/'), number = 0;
+    if (slash != path.npos)
+      std::from_chars(path.data(), path.data() + slash, number);
+    // The checksum has told that the compiler wrote these names.
+    if (members.size() <= number)
+      members.resize(number + 1);
+    members[number].tensors[number == 0 ? path : path.substr(slash + 1)] =
+        std::move(tensor);
+  }
+  members.front().metadata = std::move(file.metadata);
+  return status;
 }

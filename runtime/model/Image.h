@@ -9,7 +9,8 @@
 extern "C" struct FoveaImage {
   const char *description;
   int64_t descriptionSize;
-  /// A safetensors file, or null.
+  /// A safetensors file, or null: of one model, or of the members of an
+  /// ensemble (`joinMembers`).
   const char *weights;
   int64_t weightsSize;
   /// Of the weights (runtime/data/Checksum.h).
@@ -22,8 +23,14 @@ extern "C" struct FoveaImage {
 
 namespace fovea::runtime {
 
-/// The weights of an image that has some.
-Status readWeightsInside(const FoveaImage &image, TensorFile &file);
+/// The weights of the members of an ensemble as one file: names of the second
+/// one begin with `1/`, and so on. Metadata are those of the first.
+TensorFile joinMembers(std::vector<TensorFile> members);
+
+/// The weights of an image that has some: those of the model, or of each
+/// member of an ensemble.
+Status readWeightsInside(const FoveaImage &image,
+                         std::vector<TensorFile> &members);
 
 } // namespace fovea::runtime
 

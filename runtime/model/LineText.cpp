@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace fovea::runtime;
 
@@ -18,6 +19,30 @@ static bool isRead(const Program &program, const DataSpec &spec) {
     if (array.role == Program::Role::Data && array.name == spec.name)
       return true;
   return false;
+}
+
+/// Why text is no line of a file; empty: it is one.
+static std::string mistakeIn(std::string_view line) {
+  size_t valid = validUtf8(line);
+  return valid < line.size() ? fmt::format("byte {} is not UTF-8", valid + 1)
+                             : "";
+}
+
+static std::vector<std::string_view> splitColumns(std::string_view line) {
+  std::vector<std::string_view> texts;
+  for (size_t begin = 0; begin <= line.size();) {
+    size_t end = std::min(line.find('\t', begin), line.size());
+    texts.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return texts;
+}
+
+static Status wrongColumns(const std::vector<std::string> &names,
+                           size_t count) {
+  return Status::error(
+      fmt::format("{} columns are wanted ({}) but this line has {}",
+                  names.size(), fmt::join(names, ", "), count));
 }
 
 static bool hasLength(const DataSpec &spec, const std::string &length) {
@@ -66,24 +91,16 @@ Status LineText::readColumn(std::string_view text, const DataDescription &data,
 }
 
 Status LineText::readColumns(const std::string &line, Example &example) const {
-  if (validUtf8(line) < line.size())
-    return Status::error(
-        fmt::format("byte {} is not UTF-8", validUtf8(line) + 1));
+  if (std::string mistake = mistakeIn(line); !mistake.empty())
+    return Status::error(mistake);
   if (columns.size() == 1)
     return readColumn(line, *columns[0], example);
-  std::vector<std::string_view> texts;
-  for (size_t begin = 0; begin <= line.size();) {
-    size_t end = std::min(line.find('\t', begin), line.size());
-    texts.push_back(std::string_view(line).substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::vector<std::string_view> texts = splitColumns(line);
   if (texts.size() != columns.size()) {
-    std::string names;
+    std::vector<std::string> names;
     for (const DataDescription *data : columns)
-      names += (names.empty() ? "" : ", ") + data->spec.name;
-    return Status::error(
-        fmt::format("{} columns are wanted ({}) but this line has {}",
-                    columns.size(), names, texts.size()));
+      names.push_back(data->spec.name);
+    return wrongColumns(names, texts.size());
   }
   for (size_t i = 0; i < texts.size(); ++i)
     if (Status status = readColumn(texts[i], *columns[i], example);
@@ -106,26 +123,71 @@ Status LineText::read(const std::string &line, size_t number,
 // Hypotheses
 //===----------------------------------------------------------------------===//
 
+std::vector<std::string> LineText::generated() const {
+  std::vector<std::string> names;
+  for (const DataDescription &data : description.data)
+    if (data.isChosen)
+      names.push_back(data.spec.name);
+  return names;
+}
+
+Status LineText::readPrefix(const std::string &name, std::string_view line,
+                            Example &example) const {
+  if (std::string mistake = mistakeIn(line); !mistake.empty())
+    return Status::error(mistake);
+  std::vector<std::string> names = generated();
+  std::vector<std::string_view> texts = {line};
+  if (!name.empty())
+    names = {name};
+  else if (names.size() > 1)
+    texts = splitColumns(line);
+  if (texts.size() != names.size())
+    return wrongColumns(names, texts.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    auto data = std::find_if(
+        description.data.begin(), description.data.end(),
+        [&](const auto &own) { return own.spec.name == names[i]; });
+    std::string mistake;
+    std::vector<double> values;
+    auto report = [&](std::string_view, const std::string &what) {
+      mistake = what;
+    };
+    if (!runtime::readPrefix(texts[i], data->text, words, values, report))
+      return Status::error(mistake);
+    if (!values.empty())
+      example.prefix[names[i]] = std::move(values);
+  }
+  return Status::success();
+}
+
+std::string LineText::textOf(const DataDescription &data,
+                             const Example &example,
+                             const Generated &generated) const {
+  auto found = generated.outputs.find(data.spec.name);
+  if (found == generated.outputs.end())
+    return "";
+  Replacement replacement;
+  if (data.spec.name == description.unknown.generated)
+    replacement = [&](size_t place) {
+      const UnknownWords &unknown = description.unknown;
+      return unknown.wordAt(place, generated.outputs.at(unknown.weights),
+                            example.words);
+    };
+  return runtime::textOf(data.text, found->second, generated.hasEnd, words,
+                         replacement);
+}
+
 std::string LineText::textOf(const Example &example,
                              const Generated &generated) const {
   std::string text;
   bool isFirst = true;
   for (const DataDescription &data : description.data) {
-    auto found = generated.outputs.find(data.spec.name);
-    if (!data.isChosen || found == generated.outputs.end())
+    if (!data.isChosen || !generated.outputs.contains(data.spec.name))
       continue;
     if (!isFirst)
       text += '\t';
     isFirst = false;
-    Replacement replacement;
-    if (data.spec.name == description.unknown.generated)
-      replacement = [&](size_t place) {
-        const UnknownWords &unknown = description.unknown;
-        return unknown.wordAt(place, generated.outputs.at(unknown.weights),
-                              example.words);
-      };
-    text += runtime::textOf(data.text, found->second, generated.hasEnd, words,
-                            replacement);
+    text += textOf(data, example, generated);
   }
   return text;
 }

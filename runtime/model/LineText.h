@@ -25,8 +25,18 @@ public:
   /// Reads line `number`; a failure says what is wrong with it.
   Status read(const std::string &line, size_t number, Example &example) const;
 
+  /// The names that are generated, in the order of the spec.
+  std::vector<std::string> generated() const;
+  /// Reads what the generated `name` begins with; empty: what all of them do,
+  /// with a tab between them.
+  Status readPrefix(const std::string &name, std::string_view line,
+                    Example &example) const;
+
   /// What was generated for an example, with a tab between names.
   std::string textOf(const Example &example, const Generated &generated) const;
+  /// Of one of them.
+  std::string textOf(const DataDescription &data, const Example &example,
+                     const Generated &generated) const;
 
 private:
   Status readColumn(std::string_view text, const DataDescription &data,

@@ -15,12 +15,14 @@
 #include "runtime/model/OwnFile.h"
 #include "runtime/model/SearchFlagsCli.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <new>
 #include <unistd.h>
 
@@ -34,6 +36,11 @@ int codeOf(const Status &status) {
   return status.isOfMachine() ? badMachine : badInput;
 }
 
+/// Whether a message says where the mistake is.
+bool hasPlace(const std::string &text) {
+  return text.find(": error: ") != text.npos;
+}
+
 /// How many examples are done together at most.
 constexpr size_t batchSize = 16;
 
@@ -41,8 +48,9 @@ constexpr size_t batchSize = 16;
 struct Flags {
   SearchFlags search;
   std::vector<std::string> files;
-  std::string weights;
-  std::vector<std::string> shows; // NAME=FILE
+  std::vector<std::string> weights;
+  std::vector<std::string> prefixes; // FILE or NAME=FILE
+  std::vector<std::string> shows;    // NAME=FILE
   int threads = 0;
   bool score = false;
 };
@@ -56,11 +64,17 @@ public:
 
 private:
   int fail(const std::string &text, int code = badInput) const;
-  /// A mistake in the present file and line.
+  /// A mistake in the present file and line, where it has no place.
   int failAt(const std::string &text, int code = badInput) const {
-    return fail(fmt::format("{}:{}: error: {}", file, lineNumber, text), code);
+    return fail(hasPlace(text)
+                    ? text
+                    : fmt::format("{}:{}: error: {}", file, lineNumber, text),
+                code);
   }
   bool isScoring() const { return flags.score || !description.hasDecoder; }
+  int readPrefixes();
+  Status addPrefixes(Example &example) const;
+  int checkPrefixes() const;
   int readShows();
   int writeShows();
   int runAll();
@@ -91,13 +105,19 @@ private:
     std::vector<ShownValues> examples;
   };
   std::vector<Show> shows;
+
+  /// What a generated name begins with, a line for each example.
+  struct Prefix {
+    std::string name, path;
+    std::vector<std::string> lines;
+  };
+  std::vector<Prefix> prefixes;
 };
 
 } // namespace
 
 int Runner::fail(const std::string &text, int code) const {
-  bool hasPlace = text.find(": error: ") != text.npos;
-  std::fprintf(stderr, "%s%s\n", hasPlace ? "" : "error: ", text.c_str());
+  std::fprintf(stderr, "%s%s\n", hasPlace(text) ? "" : "error: ", text.c_str());
   return code;
 }
 
@@ -126,6 +146,8 @@ int Runner::runLines(int descriptor) {
       Example &example = examples.emplace_back();
       example.id = numExamples + static_cast<int64_t>(examples.size()) - 1;
       Status status = text->read(line, lineNumber, example);
+      if (status.succeeded())
+        status = addPrefixes(example);
       isGood = status.succeeded();
       if (!isGood) {
         failAt(status.text());
@@ -162,6 +184,11 @@ int Runner::runTensors(const std::string &path) {
         nameWords(example, data.text, model->words());
   if (status.failed())
     return fail(status.text(), codeOf(status));
+  for (size_t i = 0; i < examples.size(); ++i) {
+    examples[i].id = numExamples + static_cast<int64_t>(i);
+    if (status = addPrefixes(examples[i]); status.failed())
+      return fail(status.text());
+  }
   lineNumber = 0;
   for (size_t begin = 0; begin < examples.size(); begin += batchSize) {
     size_t end = std::min(examples.size(), begin + batchSize);
@@ -170,6 +197,75 @@ int Runner::runTensors(const std::string &path) {
     if (int code = runBatch(part))
       return code;
   }
+  return done;
+}
+
+//===----------------------------------------------------------------------===//
+// Prefixes
+//===----------------------------------------------------------------------===//
+
+int Runner::readPrefixes() {
+  if (isScoring() && !flags.prefixes.empty())
+    return fail("'--prefix' is of what is generated, and '--score' generates "
+                "nothing",
+                badUsage);
+  std::vector<std::string> names = text->generated();
+  for (const std::string &given : flags.prefixes) {
+    Prefix &prefix = prefixes.emplace_back();
+    size_t equals = given.find('=');
+    prefix.path = given.substr(equals == given.npos ? 0 : equals + 1);
+    prefix.name = equals == given.npos ? names[0] : given.substr(0, equals);
+    if (equals == given.npos && names.size() > 1)
+      return fail(fmt::format("'{}' generates {}; say which begins so: "
+                              "'--prefix {}={}'",
+                              description.model, fmt::join(names, ", "),
+                              names[0], given),
+                  badUsage);
+    if (std::find(names.begin(), names.end(), prefix.name) == names.end())
+      return fail(fmt::format("'{}' is not generated; there is {}", prefix.name,
+                              fmt::join(names, ", ")),
+                  badUsage);
+    std::string why;
+    int descriptor = openToRead(prefix.path, why);
+    if (descriptor < 0)
+      return fail(fmt::format("cannot read '{}': {}", prefix.path, why));
+    Lines lines(descriptor);
+    Lines::Next next;
+    while ((next = lines.next(prefix.lines.emplace_back())) == Lines::Line) {
+    }
+    prefix.lines.pop_back();
+    close(descriptor);
+    if (next != Lines::End)
+      return fail(fmt::format("{}:{}: error: this line cannot be read",
+                              prefix.path, prefix.lines.size() + 1));
+  }
+  return done;
+}
+
+/// Gives an example what its outputs begin with.
+Status Runner::addPrefixes(Example &example) const {
+  for (const Prefix &prefix : prefixes) {
+    auto number = static_cast<size_t>(example.id);
+    if (number >= prefix.lines.size())
+      return Status::error(fmt::format("'{}' has {} lines, and this is example "
+                                       "{}",
+                                       prefix.path, prefix.lines.size(),
+                                       number + 1));
+    if (Status status =
+            text->readPrefix(prefix.name, prefix.lines[number], example);
+        status.failed())
+      return Status::error(fmt::format("{}:{}: error: {}", prefix.path,
+                                       number + 1, status.text()));
+  }
+  return Status::success();
+}
+
+/// Each line was of an example.
+int Runner::checkPrefixes() const {
+  for (const Prefix &prefix : prefixes)
+    if (prefix.lines.size() != static_cast<size_t>(numExamples))
+      return fail(fmt::format("'{}' has {} lines for {} examples", prefix.path,
+                              prefix.lines.size(), numExamples));
   return done;
 }
 
@@ -317,6 +413,10 @@ int Runner::run() {
   Status status = Model::create(image, flags.weights, threads, model);
   if (status.failed())
     return fail(status.text(), codeOf(status));
+  if (isScoring() && model->numMembers() > 1)
+    return fail("'--score' is of one model, and these are several; 'fovea "
+                "score' prints log p of an ensemble",
+                badUsage);
   if (int code = readShows())
     return code;
   const Program *program =
@@ -325,6 +425,8 @@ int Runner::run() {
           : &model->about().decoder.programs[description.decoder.encode];
   assert(program && "there is no option for what is not compiled");
   text.emplace(description, model->words(), *program);
+  if (int code = readPrefixes())
+    return code;
   // What is answered before a mistake is stored as well.
   int code = runAll();
   return std::max(code, writeShows());
@@ -338,7 +440,10 @@ int Runner::runAll() {
     std::vector<Example> one(1);
     file = description.model;
     firstLine = 1;
-    return runBatch(one);
+    if (Status status = addPrefixes(one.front()); status.failed())
+      return fail(status.text());
+    int code = runBatch(one);
+    return code ? code : checkPrefixes();
   }
   std::vector<std::string> files = flags.files;
   if (files.empty())
@@ -346,7 +451,7 @@ int Runner::runAll() {
   for (const std::string &path : files)
     if (int code = runFile(path))
       return code;
-  return done;
+  return checkPrefixes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -399,8 +504,11 @@ static std::optional<int> readFlags(const Description &description, int argc,
                  "text, one example per line, or batches as FILE.safetensors; "
                  "- and nothing: standard input");
   app.add_option("--weights", flags.weights,
-                 "a safetensors file, instead of the weights inside")
-      ->type_name("FILE");
+                 "a safetensors file, instead of the weights inside; several "
+                 "are an ensemble, which chooses from the mean of the members' "
+                 "probabilities")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_option("--threads", flags.threads,
                  "how many work; the results do not depend on it (one for "
                  "each CPU)")
@@ -408,6 +516,11 @@ static std::optional<int> readFlags(const Description &description, int argc,
       ->type_name("N");
   if (description.hasDecoder) {
     addSearchFlags(app, flags.search);
+    app.add_option("--prefix", flags.prefixes,
+                   "what each line of the output begins with, one line per "
+                   "example; NAME=FILE where several names are generated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     if (!description.shows.empty())
       app.add_option("--show", flags.shows,
                      "stores an equation of the best hypothesis of each "

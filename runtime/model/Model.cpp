@@ -19,7 +19,8 @@ using namespace fovea::runtime;
 Model::~Model() = default;
 
 /// The weights are those of the model: names, extents and types.
-Status Model::takeWeights(const TensorFile &file, const std::string &name) {
+Status Model::checkWeights(const TensorFile &file,
+                           const std::string &name) const {
   if (std::none_of(
           description.parameters.begin(), description.parameters.end(),
           [&](const auto &own) { return file.tensors.count(own.path) != 0; }) &&
@@ -54,6 +55,12 @@ Status Model::takeWeights(const TensorFile &file, const std::string &name) {
                      [&](const auto &own) { return own.path == path; }))
       return Status::error(
           fmt::format("'{}' is no parameter of the model", path), name);
+  return Status::success();
+}
+
+Status Model::takeWeights(const TensorFile &file, const std::string &name) {
+  if (Status status = checkWeights(file, name); status.failed())
+    return status;
   // Embedded vocabularies are those that the sizes of the model stand for.
   const std::map<std::string, std::string> &metadata =
       description.vocabularies.empty() ? file.metadata
@@ -77,6 +84,36 @@ Status Model::takeWeights(const TensorFile &file, const std::string &name) {
   return Status::success();
 }
 
+Status Model::takeMember(TensorFile file, const std::string &name) {
+  if (Status status = checkWeights(file, name); status.failed())
+    return status;
+  Vocabularies own;
+  for (const auto &[key, text] : file.metadata)
+    if (Vocabularies::isKey(key))
+      if (Status status = own.take(key, text, Vocabularies::nameIn(key));
+          status.failed())
+        return Status::error(status.text(), name);
+  if (std::string difference = vocabularies.differenceTo(own);
+      !difference.empty())
+    return Status::error("it does not fit to the first member: " + difference,
+                         name);
+  DType type = description.isDouble ? DType::F64 : DType::F32;
+  for (auto &[path, tensor] : file.tensors)
+    if (tensor.type != type)
+      tensor = Tensor::of(type, tensor.shape, tensor.toDoubles());
+  others.push_back(std::move(file));
+  steps.reset();
+  searcher.reset();
+  return Status::success();
+}
+
+Status Model::addMember(const std::string &path) {
+  TensorFile file;
+  if (Status status = readSafeTensors(path, file); status.failed())
+    return status;
+  return takeMember(std::move(file), path);
+}
+
 std::string fovea::runtime::limitThreads(int &threads) {
   int cpus = fovea_pool_cpus();
   if (threads <= cpus)
@@ -86,8 +123,9 @@ std::string fovea::runtime::limitThreads(int &threads) {
                      std::exchange(threads, cpus), cpus);
 }
 
-Status Model::create(const FoveaImage &image, const std::string &weights,
-                     int threads, std::unique_ptr<Model> &result) {
+Status Model::create(const FoveaImage &image,
+                     const std::vector<std::string> &weights, int threads,
+                     std::unique_ptr<Model> &result) {
   std::unique_ptr<Model> model(new Model);
   Description &description = model->description;
   Status status = readDescription(
@@ -116,17 +154,22 @@ Status Model::create(const FoveaImage &image, const std::string &weights,
     model->decoderCode.push_back(codeOf(count + i));
   limitThreads(threads);
   model->pool.reset(fovea_pool_create(threads));
-  TensorFile file;
+  std::vector<TensorFile> members(1);
   if (!weights.empty())
-    status = readSafeTensors(weights, file);
+    status = readSafeTensors(weights.front(), members.front());
   else if (image.weights)
-    status = readWeightsInside(image, file);
+    status = readWeightsInside(image, members);
   else if (!description.parameters.empty())
     return Status::error(fmt::format(
         "'{}' carries no weights; give a file of weights", description.model));
+  const std::string inside = "the weights inside";
   if (status.succeeded())
-    status = model->takeWeights(file, weights.empty() ? "the weights inside"
-                                                      : weights);
+    status = model->takeWeights(members.front(),
+                                weights.empty() ? inside : weights.front());
+  for (size_t i = 1; i < members.size() && status.succeeded(); ++i)
+    status = model->takeMember(std::move(members[i]), inside);
+  for (size_t i = 1; i < weights.size() && status.succeeded(); ++i)
+    status = model->addMember(weights[i]);
   if (status.succeeded())
     result = std::move(model);
   return status;
@@ -273,9 +316,16 @@ std::optional<DataValues> Model::value(const std::string &name,
 void Model::prepareSearch() {
   assert(description.hasDecoder && "nothing calls what is not compiled");
   steps.reset();
-  if (!searcher || isShared)
-    searcher = std::make_unique<Search>(description.decoder, decoderCode,
-                                        std::vector{weights}, pool.get());
+  if (searcher && !isShared)
+    return;
+  std::vector<OwnedMemory> members = {weights};
+  for (TensorFile &file : others) {
+    OwnedMemory &own = members.emplace_back();
+    for (auto &[path, tensor] : file.tensors)
+      own[path] = tensor.bytes.data();
+  }
+  searcher = std::make_unique<Search>(description.decoder, decoderCode,
+                                      std::move(members), pool.get());
 }
 
 Status Model::decode(const std::vector<Example> &examples,

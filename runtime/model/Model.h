@@ -14,6 +14,8 @@
 #include "runtime/search/SearchSteps.h"
 #include "runtime/train/Learner.h"
 
+#include <deque>
+
 namespace fovea::runtime {
 
 /// What a batch gives, as `fovea run` does: the loss as the spec's train block
@@ -30,15 +32,24 @@ std::string limitThreads(int &threads);
 
 class Model {
 public:
-  /// `weights` is a file, or empty: those of the image. `threads` 0: one for
-  /// each CPU, which is the most. The image outlives the model.
-  static Status create(const FoveaImage &image, const std::string &weights,
-                       int threads, std::unique_ptr<Model> &result);
+  /// `weights` are files, several the members of an ensemble; none: those of
+  /// the image. `threads` 0: one for each CPU, which is the most. The image
+  /// outlives the model.
+  static Status create(const FoveaImage &image,
+                       const std::vector<std::string> &weights, int threads,
+                       std::unique_ptr<Model> &result);
   ~Model();
 
   const Description &about() const { return description; }
   const Vocabularies &words() const { return vocabularies; }
   const Program *program(const std::string &entry) const;
+
+  /// Makes the weights in a file another member of an ensemble. What is
+  /// generated is chosen from the mean of the members' probabilities; losses,
+  /// gradients and parameters are those of the first.
+  Status addMember(const std::string &path);
+  /// How many models choose together.
+  size_t numMembers() const { return 1 + others.size(); }
 
   /// Random numbers of the runs that follow; without a seed nothing is dropped.
   void setRandom(std::optional<uint64_t> seed, uint64_t update);
@@ -87,7 +98,9 @@ private:
     bool isDone = false;
   };
 
+  Status checkWeights(const TensorFile &file, const std::string &name) const;
   Status takeWeights(const TensorFile &file, const std::string &name);
+  Status takeMember(TensorFile file, const std::string &name);
   Status run(const char *entry, const std::vector<Example> &examples,
              const Binding &binding, Entry *&found);
   Status evaluate(const std::vector<Example> &examples, Binding &binding,
@@ -104,6 +117,8 @@ private:
                                                          &fovea_pool_destroy};
   std::unique_ptr<Learner> learner;
   OwnedMemory weights;
+  /// The other members, in the type that programs read.
+  std::deque<TensorFile> others;
   std::vector<ProgramCode> decoderCode;
   /// Has packed the weights as they were; null: none, or they have changed.
   std::unique_ptr<Search> searcher;

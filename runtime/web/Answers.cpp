@@ -32,7 +32,7 @@ private:
 
   Description description;
   Vocabularies words;
-  TensorFile file;
+  std::vector<TensorFile> members;
   std::optional<LineText> text;
   std::unique_ptr<Search> search;
 };
@@ -48,16 +48,19 @@ Status Asked::open(const FoveaImage &image) {
       {image.description, static_cast<size_t>(image.descriptionSize)},
       description);
   if (status.succeeded())
-    status = readWeightsInside(image, file);
+    status = readWeightsInside(image, members);
   for (const auto &[key, value] : description.vocabularies)
     if (Vocabularies::isKey(key) && status.succeeded())
       status = words.take(key, value, Vocabularies::nameIn(key));
   if (status.failed())
     return status;
   // The compiler has compared them with the parameters.
-  OwnedMemory weights;
-  for (auto &[path, tensor] : file.tensors)
-    weights[path] = tensor.bytes.data();
+  std::vector<OwnedMemory> weights;
+  for (TensorFile &file : members) {
+    OwnedMemory &own = weights.emplace_back();
+    for (auto &[path, tensor] : file.tensors)
+      own[path] = tensor.bytes.data();
+  }
   const Decoder &decoder = description.decoder;
   size_t first = 2 * description.programs.size();
   std::vector<ProgramCode> code;
@@ -65,7 +68,7 @@ Status Asked::open(const FoveaImage &image) {
     code.push_back(
         {image.functions[first + 2 * i], image.functions[first + 2 * i + 1]});
   search = std::make_unique<Search>(decoder, std::move(code),
-                                    std::vector{std::move(weights)}, nullptr);
+                                    std::move(weights), nullptr);
   text.emplace(description, words, decoder.programs[decoder.encode]);
   return Status::success();
 }

@@ -1,74 +1,222 @@
 //===- SentencePiecesTest.cpp - models of SentencePiece, good and damaged -===//
 //
 // Inputs/pieces.model: spm_train (Debian's sentencepiece 0.1.97) over the pages
-// of docs/, 120 pieces, normalisation by a table of its own.
+// of docs/, 120 pieces, normalisation by a table of its own. What others cut
+// and join is compared with the library, of models that it trains here.
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/SentencePieces.h"
+#include "runtime/data/Text.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
 #include <sstream>
 
 using namespace fovea;
-using runtime::Vocabulary;
+using runtime::SentencePieces;
+using Shared = std::shared_ptr<const SentencePieces>;
 
-static std::string modelBytes() {
-  std::ifstream file(FOVEA_INPUTS "/pieces.model", std::ios::binary);
+static std::string textOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
+static std::string modelBytes() { return textOf(FOVEA_INPUTS "/pieces.model"); }
+
 /// Reads a model and, where it is one, cuts lines and joins them.
 static std::string mistakeIn(const std::string &bytes) {
-  Vocabulary vocabulary;
-  runtime::Status status = cli::readPieces("m", bytes, vocabulary);
+  Shared model;
+  runtime::Status status = SentencePieces::read(bytes, model);
   if (status.failed())
     return status.text();
+  auto count = static_cast<int64_t>(model->symbols().size());
   for (const char *line : {"", "A decoder's state \xC2\xA0 \xE2\x80\x99 and",
                            "\xF0\x9F\x98\x80 \xE2\x96\x81x", "\x01 a\tb"}) {
     std::vector<std::string> pieces;
-    for (const auto &piece : vocabulary.pieces->cut(line)) {
+    for (const auto &piece : model->cut(line)) {
       EXPECT_GE(piece.id, 0);
-      EXPECT_LT(piece.id, int64_t(vocabulary.byId.size()));
+      EXPECT_LT(piece.id, count);
       pieces.push_back(piece.text);
     }
-    vocabulary.pieces->join(pieces);
+    model->join(pieces);
   }
   return "";
 }
 
 TEST(SentencePieces, CutsAndJoins) {
-  Vocabulary vocabulary;
-  ASSERT_TRUE(cli::readPieces("m", modelBytes(), vocabulary).succeeded());
-  ASSERT_GE(vocabulary.byId.size(), 4u);
-  EXPECT_EQ(vocabulary.byId[0], "<s>");
-  EXPECT_EQ(vocabulary.byId[1], "</s>");
-  EXPECT_EQ(vocabulary.byId[2], "<unk>");
+  Shared model;
+  ASSERT_TRUE(SentencePieces::read(modelBytes(), model).succeeded());
+  std::vector<std::string> symbols = model->symbols();
+  ASSERT_GE(symbols.size(), 4u);
+  EXPECT_EQ(symbols[0], "<s>");
+  EXPECT_EQ(symbols[1], "</s>");
+  EXPECT_EQ(symbols[2], "<unk>");
   std::vector<std::string> texts;
-  for (const auto &piece : vocabulary.pieces->cut("Attention and state"))
+  for (const auto &piece : model->cut("Attention and state"))
     texts.push_back(piece.text);
   EXPECT_EQ(texts.front(), "\xE2\x96\x81"
                            "a");
-  EXPECT_EQ(vocabulary.pieces->join(texts), "attention and state");
+  EXPECT_EQ(model->join(texts), "attention and state");
   // What is no symbol is unknown, and stands as it is when it is joined.
-  auto pieces = vocabulary.pieces->cut("a \xF0\x9F\x98\x80");
+  auto pieces = model->cut("a \xF0\x9F\x98\x80");
   EXPECT_EQ(pieces.back().id, runtime::Symbol::unknown);
   EXPECT_EQ(pieces.back().text, "\xF0\x9F\x98\x80");
-  // It comes back from where it is stored.
-  Vocabulary stored = vocabulary;
-  stored.pieces = nullptr;
-  EXPECT_TRUE(cli::restorePieces("w", stored).succeeded());
-  EXPECT_EQ(stored.pieces->join(texts), "attention and state");
-  stored.byId.pop_back();
-  EXPECT_EQ(cli::restorePieces("w", stored).text(),
-            "'w': the symbols are not those of the model of SentencePiece");
-  stored.model = "=";
-  EXPECT_EQ(cli::restorePieces("w", stored).text(),
-            "'w' is no model of SentencePiece: it is damaged");
+}
+
+TEST(SentencePieces, ComesBackFromWhereItIsStored) {
+  // "ab" in base 64 and its neighbours.
+  std::string bytes;
+  EXPECT_TRUE(runtime::readBase64("YWI=", bytes));
+  EXPECT_EQ(bytes, "ab");
+  EXPECT_TRUE(runtime::readBase64("YWJj", bytes));
+  EXPECT_EQ(bytes, "abc");
+  EXPECT_TRUE(runtime::readBase64("YQ==", bytes));
+  EXPECT_EQ(bytes, "a");
+  EXPECT_FALSE(runtime::readBase64("YQ=", bytes));
+  EXPECT_FALSE(runtime::readBase64("Y=Q=", bytes));
+  runtime::Vocabularies words;
+  EXPECT_EQ(words.take("vocabulary.v", "sentencepiece\n=\n<s>\n", "v").text(),
+            "the vocabulary 'v' is no model of SentencePiece: it is damaged");
+}
+
+//===----------------------------------------------------------------------===//
+// Beside the library
+//===----------------------------------------------------------------------===//
+
+/// Lines with all that is hard about them.
+static std::vector<std::string> lines() {
+  std::istringstream text(textOf(FOVEA_MODELS "/../docs/LANGUAGE.md"));
+  std::vector<std::string> result = {
+      "",
+      " ",
+      "  two  spaces  ",
+      "\t a\ttab",
+      "\xE3\x80\x80wide \xEF\xBC\xA1\xEF\xBC\xA2 \xEF\xAC\x81ne",
+      "\xE2\x96\x81\xE2\x96\x81x \xE2\x96\x81",
+      "na\xC3\xAFve nai\xCC\x88ve \xE2\x84\xAB",
+      "\xF0\x9F\x98\x80\xF0\x9F\x98\x80 one\xF0\x9F\x98\x80",
+      "\xE4\xB8\xAD\xE6\x96\x87 and 12345",
+      "<tag> a<tag>b <tag><tag>",
+      "<s> </s> <unk> <0x0A>",
+  };
+  for (std::string line; std::getline(text, line) && result.size() < 400;)
+    result.push_back(line);
+  return result;
+}
+
+/// Cuts and joins by both, whole lines and pieces in any order.
+static void compare(const std::string &bytes) {
+  sentencepiece::SentencePieceProcessor library;
+  ASSERT_TRUE(library.LoadFromSerializedProto(bytes).ok());
+  Shared own;
+  runtime::Status status = SentencePieces::read(bytes, own);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  std::vector<std::string> symbols = own->symbols();
+  std::mt19937 random(1);
+  for (const std::string &line : lines()) {
+    std::vector<std::string> texts, found;
+    std::vector<int> ids;
+    ASSERT_TRUE(library.Encode(line, &texts).ok());
+    ASSERT_TRUE(library.Encode(line, &ids).ok());
+    std::vector<SentencePieces::Piece> pieces = own->cut(line);
+    for (const auto &piece : pieces)
+      found.push_back(piece.text);
+    ASSERT_EQ(found, texts) << line;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] == library.unk_id())
+        EXPECT_EQ(pieces[i].id, runtime::Symbol::unknown);
+      else if (pieces[i].id >= 3)
+        EXPECT_EQ(symbols[pieces[i].id], library.IdToPiece(ids[i]));
+    }
+    for (int draw = 0; draw < 3; ++draw) {
+      std::string joined;
+      ASSERT_TRUE(library.Decode(texts, &joined).ok());
+      EXPECT_EQ(own->join(texts), joined);
+      texts.clear();
+      for (int i = 0; i < 6; ++i)
+        texts.push_back(symbols[random() % symbols.size()]);
+    }
+  }
+}
+
+TEST(SentencePieces, IsTheLibrary) {
+  compare(modelBytes());
+  struct Lines : sentencepiece::SentenceIterator {
+    std::vector<std::string> all = lines();
+    size_t place = 0;
+    bool done() const override { return place >= all.size(); }
+    void Next() override { ++place; }
+    const std::string &value() const override { return all[place]; }
+    sentencepiece::util::Status status() const override { return {}; }
+  };
+  std::string usual = "--minloglevel=2 --hard_vocab_limit=false --vocab_size=";
+  for (const char *options :
+       {"300 --model_type=unigram",
+        "400 --model_type=unigram --byte_fallback --user_defined_symbols=<tag>",
+        "300 --model_type=unigram --treat_whitespace_as_suffix",
+        "300 --model_type=unigram --remove_extra_whitespaces=false",
+        "300 --model_type=unigram --add_dummy_prefix=false "
+        "--allow_whitespace_only_pieces",
+        "300 --model_type=bpe --normalization_rule_name=nmt_nfkc_cf",
+        "600 --model_type=bpe --byte_fallback --user_defined_symbols=<tag>,ab "
+        "--split_digits --remove_extra_whitespaces=false",
+        "300 --model_type=bpe --normalization_rule_name=identity "
+        "--add_dummy_prefix=false",
+        "100 --model_type=char --user_defined_symbols=<tag>",
+        "300 --model_type=word --bos_id=3 --eos_id=2 --unk_id=1 --pad_id=0",
+        "300 --model_type=unigram --bos_id=-1 --unk_surface=?"}) {
+    SCOPED_TRACE(options);
+    Lines corpus;
+    std::string bytes;
+    auto status = sentencepiece::SentencePieceTrainer::Train(usual + options,
+                                                             &corpus, &bytes);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    compare(bytes);
+    // Pieces that are not used: each second one.
+    sentencepiece::SentencePieceProcessor library;
+    ASSERT_TRUE(library.LoadFromSerializedProto(bytes).ok());
+    std::vector<std::string> used;
+    for (int id = 0; id < library.GetPieceSize(); id += 2)
+      used.push_back(library.IdToPiece(id));
+    std::vector<absl::string_view> views(used.begin(), used.end());
+    if (library.SetVocabulary(views).ok() &&
+        std::string(options).find("byte") == std::string::npos)
+      compare(library.serialized_model_proto());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Damage
+//===----------------------------------------------------------------------===//
+
+/// A field of a message, and a piece of a use (sentencepiece_model.proto).
+static std::string field(int number, const std::string &bytes) {
+  return std::string{char(number << 3 | 2), char(bytes.size())} + bytes;
+}
+static std::string piece(const std::string &text, char use) {
+  return field(1, field(1, text) + "\x18" + use);
+}
+
+TEST(SentencePieces, WhatIsNoVocabularyIsRefused) {
+  constexpr char normal = 1, unknown = 2, byte = 6;
+  std::string rest = field(2, "") + field(3, "");
+  std::string a = piece("a", normal), own = piece("?", unknown);
+  EXPECT_EQ(mistakeIn(own + a + rest), "");
+  EXPECT_EQ(mistakeIn(own + a), "it ends early");
+  EXPECT_EQ(mistakeIn(own + a + piece("!", unknown) + rest),
+            "both '?' and '!' stand for what is unknown");
+  EXPECT_EQ(mistakeIn(own + a + a + rest), "'a' is there twice");
+  EXPECT_EQ(mistakeIn(own + a + piece("<0x41>", byte) + rest),
+            "'<0x41>' is no byte");
+  EXPECT_EQ(mistakeIn(own + rest), "there is nothing to cut lines into");
+  std::string fallback = field(2, "\x98\x02\x01") + field(3, "");
+  EXPECT_EQ(mistakeIn(own + a + piece("<0x41>", byte) + fallback),
+            "not all bytes have a piece");
 }
 
 TEST(SentencePieces, WhatEndsEarlyIsRefused) {
@@ -76,8 +224,7 @@ TEST(SentencePieces, WhatEndsEarlyIsRefused) {
   ASSERT_EQ(mistakeIn(bytes), "");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_NE(mistakeIn(bytes.substr(0, size)), "") << size;
-  EXPECT_EQ(mistakeIn(""),
-            "'m' is no model of SentencePiece: its bytes are no model");
+  EXPECT_EQ(mistakeIn(""), "its bytes are no model");
 }
 
 TEST(SentencePieces, DamageIsNoCrash) {

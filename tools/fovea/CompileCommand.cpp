@@ -252,6 +252,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   }
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
+  if (!arguments.moreWeights.empty())
+    return wrongUsage("an ensemble is for '--emit so', obj, exe and web");
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
   if (!wanted || !readPhase(arguments.stopAfter, request.stopAfter))

@@ -11,8 +11,17 @@ using namespace fovea::cli;
 int fovea::cli::runInit(const Arguments &arguments) {
   Session session(arguments);
   std::unique_ptr<Model> model = session.open();
-  if (!model)
+  // A model of SentencePiece that the spec names gives its vocabulary a size,
+  // and goes with the weights.
+  Vocabularies vocabularies;
+  if (!model || !vocabularies.readModels(session, arguments, *model))
     return session.finish();
+  if (auto sizes = vocabularies.sizes(); !sizes.empty()) {
+    session.addSets(sizes);
+    model = session.open();
+    if (!model)
+      return session.finish();
+  }
   for (const std::string &vocabulary : model->assumedVocabularies)
     session.diagnostics().warning({}, "nothing gives '" + vocabulary +
                                           ".vocab' a size; add '--set " +
@@ -28,6 +37,7 @@ int fovea::cli::runInit(const Arguments &arguments) {
   }
   storeDictionary(session, arguments, *model);
   session.source().store(file.metadata);
+  vocabularies.store(file.metadata);
   file.metadata["model"] = model->name;
   int code = session.finish();
   return code == done ? writeTensors(arguments.output, file) : code;

@@ -350,7 +350,7 @@ private:
     CLI::App *command = addSpecCommand(
         "compile", "a model as a library or a program, or at any point of its "
                    "way through the compiler");
-    addWeights(command);
+    addMembers(command);
     addVocabularies(command);
     command
         ->add_option(
