@@ -313,8 +313,11 @@ void Emitter::emitBlock(LeftSide left) {
   for (int64_t vectors = 1; vectors <= tile.vectors; ++vectors)
     last[vectors] =
         emitMicroKernel(b, element, tile, {heightOf(vectors), vectors, left});
-  std::string joined =
-      emitMicroKernel(b, element, tile, {joinedRows(), tile.vectors + 1, left});
+  // With the vector of the last panel, by rows.
+  std::map<int64_t, std::string> joined;
+  for (int64_t rows = thinRows + 1; rows <= joinedRows(); ++rows)
+    joined[rows] =
+        emitMicroKernel(b, element, tile, {rows, tile.vectors + 1, left});
 
   b.function(
       gemmBlockName(left, element), arguments, /*isPrivate=*/true,
@@ -367,6 +370,8 @@ void Emitter::emitBlock(LeftSide left) {
           b.loop(whole, args[M], step, [&](Value row) {
             Value rows = b.min(step, b.sub(args[M], row));
             b.dispatch(rows, tile.rows, [&](int64_t rows) {
+              if (lastPanel && joined.contains(rows))
+                return callKernel(joined[rows], row, panel);
               callKernel(single[rows], row, panel);
               if (lastPanel)
                 callKernel(single[rows], row, lastPanel);
@@ -396,7 +401,8 @@ void Emitter::emitBlock(LeftSide left) {
                 });
           });
           b.branch(isJoined, [&] {
-            multiplyRows(joinedRows(), joined, before, b.sub(args[Last], one));
+            multiplyRows(joinedRows(), joined[joinedRows()], before,
+                         b.sub(args[Last], one));
           });
         };
         b.branch(b.atMost(args[M], b.number(thinRows)), multiplyThin,
