@@ -16,6 +16,7 @@
 #include "passes/derive/EquationBuilder.h"
 #include "passes/derive/ReadMeans.h"
 #include "passes/derive/SumOverPlaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -556,7 +557,8 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
         return cast<ArrayType>(choice.getResult().getType()).getRank();
       };
       // A choice at each of several places, and that at its boundary.
-      llvm::StringMap<ChoiceOp> several, starts;
+      llvm::MapVector<StringRef, ChoiceOp> several;
+      llvm::StringMap<ChoiceOp> starts;
       for (ChoiceOp choice : latents)
         if ((kindOf(choice) == "enumerate" && rankOf(choice) > 0) ||
             kindOf(choice) == "marginal") {
@@ -571,10 +573,16 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       llvm::erase_if(latents, [&](ChoiceOp choice) {
         return several.count(choice.getTarget()) != 0;
       });
-      for (auto &[name, choice] : several) {
+      // A sum over a chain stands inside of that over what is chosen once.
+      SmallVector<ChoiceOp> summed;
+      for (bool isInside : {true, false})
+        for (auto &[name, choice] : several)
+          if ((rankOf(choice) > 0) == isInside)
+            summed.push_back(choice);
+      for (ChoiceOp choice : summed) {
         isChanged = true;
         bool isSummed = kindOf(choice) == "marginal";
-        ChoiceOp start = starts.lookup(name);
+        ChoiceOp start = starts.lookup(choice.getTarget());
         if (failed(isSummed ? generateFromSum(choice, start)
                             : enumeratePlaces(choice, start)))
           return signalPassFailure();
