@@ -127,6 +127,13 @@ static std::string elementOf(const Canvas &canvas, const std::string &title,
       canvas.body());
 }
 
+/// The heads of a layer stand beside each other, and the layers below each
+/// other.
+static bool beginsRow(const Panel &panel) {
+  const auto *matrix = std::get_if<Matrix>(&panel);
+  return matrix && matrix->beginsRow;
+}
+
 static std::string titleOf(const Panel &panel) {
   return std::visit([](const auto &one) { return one.title; }, panel);
 }
@@ -149,12 +156,16 @@ std::string fovea::pictures::drawSvg(const Page &page) {
     whole.width = 2 * margin + widthOf(page.title, 16);
     y += 26;
   }
+  auto beginRow = [&] {
+    if (x == margin)
+      return;
+    x = margin;
+    y += rowHeight + margin;
+    rowHeight = 0;
+  };
   auto place = [&](const Canvas &canvas) {
-    if (x > margin && x + canvas.width > pageWidth) {
-      x = margin;
-      y += rowHeight + margin;
-      rowHeight = 0;
-    }
+    if (x + canvas.width > pageWidth)
+      beginRow();
     body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n",
                         x, y, canvas.body());
     x += std::ceil(canvas.width) + margin;
@@ -163,13 +174,12 @@ std::string fovea::pictures::drawSvg(const Page &page) {
   };
   for (const Canvas &legend : drawLegends(page, scales))
     place(legend);
-  if (x > margin) {
-    x = margin;
-    y += rowHeight + margin;
-    rowHeight = 0;
-  }
-  for (const Panel &panel : page.panels)
+  beginRow();
+  for (const Panel &panel : page.panels) {
+    if (beginsRow(panel))
+      beginRow();
     place(drawPanel(panel, scales));
+  }
   whole.height = y + rowHeight + margin;
   Canvas paper;
   paper.rectangle(0, 0, std::ceil(whole.width), std::ceil(whole.height),
@@ -240,7 +250,7 @@ std::string fovea::pictures::drawFigures(const Page &page) {
     text += elementOf(legend, "scale", /*isAlone=*/false);
   text += "<div></div>\n";
   for (const Panel &panel : page.panels)
-    text += "<figure>" +
+    text += std::string(beginsRow(panel) ? "<div></div>\n" : "") + "<figure>" +
             elementOf(drawPanel(panel, scales), titleOf(panel),
                       /*isAlone=*/false) +
             "</figure>\n";

@@ -31,6 +31,7 @@ struct Matrix {
   Axis rows, columns;
   std::vector<double> values; // row by row
   std::string group;          // panels of one group have one scale
+  bool beginsRow = false;     // stands below what was drawn before
 };
 struct Bars {
   std::string title;
@@ -102,7 +103,8 @@ struct Page {
 Axis fittedAxis(const std::vector<Axis> &axes, size_t number, int64_t size);
 
 /// Adds an array to a page: one axis or none as bars, two as a matrix, more as
-/// a matrix of the last two for each place of those before. `values` are row by
+/// a matrix of the last two for each place of those before, with a row of them
+/// for each place but that of the innermost one. `values` are row by
 /// row; `axes` have the names and labels of its axes. Arrays of one name have
 /// one scale.
 void addPanels(Page &page, const std::string &title, const std::string &name,

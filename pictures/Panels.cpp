@@ -68,6 +68,7 @@ void fovea::pictures::addPanels(Page &page, const std::string &title,
     matrix.title = place.empty()
                        ? title
                        : fmt::format("{}[{}]", title, fmt::join(place, ","));
+    matrix.beginsRow = !place.empty() && place.back() == 0;
     matrix.rows = fittedAxis(axes, rank - 2, rows);
     matrix.columns = fittedAxis(axes, rank - 1, columns);
     auto first = values.begin() + number * size;

@@ -4,6 +4,7 @@
   watch.py serve FOLDER              starts `fovea serve`, and looks at what is finished
   watch.py sample FOLDER             says why there are no samples
   watch.py browser FOLDER            the same in a headless Chromium: what its script has drawn
+  watch.py grid FOLDER NAME          where the pictures of NAME stand, by layer and head
   watch.py events FOLDER             reads the files of TensorBoard
 """
 
@@ -122,6 +123,40 @@ def browser(folder):
         process.wait()
 
 
+def grid(folder, name):
+    import os
+    import tempfile
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web", "Inputs"))
+    from chromium import Chromium
+    process, address = start("fovea", "serve", folder, stream="stdout")
+    try:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Chromium(profile) as page:
+            page.call("Page.navigate", url=address)
+            page.wait(f"[...document.querySelectorAll('#show option')].some((one) => one.value === '{name}')")
+            page.evaluate(f"find('show').value = '{name}'; find('show').dispatchEvent(new Event('change'))")
+            image = "document.querySelector('#picture img')"
+            page.wait(f"{image} && {image}.alt.startsWith('{name} ') && {image}.naturalWidth > 0")
+            samples = page.evaluate("document.querySelectorAll('#samples dl').length")
+            panels = page.evaluate(
+                "[...new DOMParser().parseFromString(decodeURIComponent(" + image + ".src.replace(/^[^,]*,/, '')), "
+                "'image/svg+xml').querySelectorAll('svg > g[transform]')].map((one) => [one.querySelector('text')"
+                ".textContent, ...one.getAttribute('transform').match(/[0-9.]+/g).map(Number)])")
+        print(f"drawn: {page.logged == []} of {samples} samples")
+        titles = [re.search(rf"({name}\.\d+).*\[(\d+)\]", title) for title, _, _ in panels]
+        first = {(title[1], title[2]): (x, y) for title, (_, x, y) in reversed([*zip(titles, panels)]) if title}
+        above = None
+        for layer in sorted({layer for layer, _ in first}):
+            row = {first[layer, head][1] for one, head in first if one == layer}
+            heads = sum(one == layer for one, _ in first)
+            print(f"{layer}: {heads} {'beside each other' if len(row) == 1 else 'anywhere'}"
+                  + (", below" if above is not None and min(row) > above else ""))
+            above = max(row)
+        print("columns:", len({x for x, _ in first.values()}))
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def checksum(data):
     total = 0xFFFFFFFF
     for byte in data:
@@ -189,4 +224,4 @@ def events(folder):
 if sys.argv[1] == "events":
     events(sys.argv[2])
 else:
-    {"train": train, "serve": serve, "sample": sample, "browser": browser}[sys.argv[1]](*sys.argv[2:])
+    {"train": train, "serve": serve, "sample": sample, "browser": browser, "grid": grid}[sys.argv[1]](*sys.argv[2:])
