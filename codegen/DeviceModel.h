@@ -21,8 +21,9 @@ struct DeviceFigures {
   int64_t processors;
   /// What blocks of threads divide among them on a processor.
   int64_t sharedBytes, registers = 65536, threads = 2048, blocks = 32;
-  /// A second: of memory, and of the cache that all processors share.
-  double memoryBytes, cacheBytes;
+  /// A second: of memory, of the cache that all processors share, and between
+  /// that and one processor.
+  double memoryBytes, cacheBytes, processorBytes;
   /// Operations a second: of f32, of f64, and of products of factors in bf16 by
   /// the instruction that kernels have.
   double singleFlops, doubleFlops, roundedFlops;

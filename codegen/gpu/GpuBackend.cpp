@@ -34,13 +34,15 @@ static constexpr Architecture architectures[] = {
 };
 
 static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
-#define FIGURES(name, model, count, kb, memory, cache, single, twice, rounded) \
+#define FIGURES(name, model, count, kb, memory, cache, own, single, twice,     \
+                rounded)                                                       \
   {#name,                                                                      \
    {.device = model,                                                           \
     .processors = count,                                                       \
     .sharedBytes = (kb) * 1024,                                                \
     .memoryBytes = (memory) * 1e12,                                            \
     .cacheBytes = (cache) * 1e12,                                              \
+    .processorBytes = (own) * 1e9,                                             \
     .singleFlops = (single) * 1e12,                                            \
     .doubleFlops = (twice) * 1e12,                                             \
     .roundedFlops = (rounded) * 1e12}},

@@ -21,6 +21,9 @@ using runtime::Status;
 /// that has nothing to do: no figure of a data sheet.
 static constexpr double secondsOfLaunch = 2e-6;
 
+/// The share of the time whose kernels are listed where not all are.
+static constexpr double mostOfTime = 0.9;
+
 namespace {
 /// What a launch waits for.
 enum Reason { OfLaunches, OfMemory, OfCache, OfArithmetic, OfFewBlocks };
@@ -80,15 +83,19 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
   double peak = row.isRounded ? figures.roundedFlops
                 : isDouble    ? figures.doubleFlops
                               : figures.singleFlops;
-  double most = row.flops / peak;
-  // A processor without a block computes nothing.
-  double share = double(row.blocks) / count / double(figures.processors);
-  bool areFew = share < 1;
+  // A processor without a block does nothing.
+  auto processors = static_cast<double>(figures.processors);
+  double busy = std::min(processors, double(row.blocks) / count);
+  double arithmetic = row.flops / peak;
+  double ofFew =
+      std::max(arithmetic * processors / busy,
+               (row.bytes + row.cacheBytes) / (figures.processorBytes * busy));
   std::pair<double, Reason> bounds[] = {
       {secondsOfLaunch * count, OfLaunches},
       {row.bytes / figures.memoryBytes, OfMemory},
       {row.cacheBytes / figures.cacheBytes, OfCache},
-      {areFew ? most / share : most, areFew ? OfFewBlocks : OfArithmetic}};
+      {arithmetic, OfArithmetic},
+      {busy < processors ? ofFew : 0, OfFewBlocks}};
   std::tie(row.seconds, row.reason) = *std::max_element(
       std::begin(bounds), std::end(bounds),
       [](const auto &a, const auto &b) { return a.first < b.first; });
@@ -192,7 +199,8 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
 
 Status KernelModel::print(const std::string &title,
                           const std::vector<ProfiledProgram> &programs,
-                          bool isDouble, nlohmann::json &report) const {
+                          bool isDouble, bool listsAll,
+                          nlohmann::json &report) const {
   codegen::NeedsOfKernels needs;
   codegen::Target own = llvm::cantFail(codegen::targetNamed(target));
   const codegen::Backend *backend = llvm::cantFail(codegen::backendFor(target));
@@ -220,6 +228,8 @@ Status KernelModel::print(const std::string &title,
              "least us", "for", "launches", "blocks", "threads", "regs",
              "shared", "at once", "MFLOP", "MB", "kernel");
   nlohmann::json kernels = nlohmann::json::array();
+  double said = 0;
+  size_t left = rows.size();
   for (const Row &row : rows) {
     int64_t atOnce = blocksOnProcessor(row.needs, row.threads);
     std::string registers =
@@ -228,11 +238,17 @@ Status KernelModel::print(const std::string &title,
     if (row.hasWork)
       work =
           fmt::format("{:11.3f} {:9.3f}", row.flops * 1e-6, row.bytes * 1e-6);
-    fmt::print("{:10.1f} {:10} {:8} {:8} {:7} {:>4} {:7} {:7} {}  {}{}\n",
-               row.seconds * 1e6, reasonNames[row.reason], row.launches,
-               (row.blocks + row.launches - 1) / row.launches, row.threads,
-               registers, row.needs.sharedBytes, atOnce, work, row.name,
-               row.kernels > 1 ? fmt::format(", {} of them", row.kernels) : "");
+    // The others are as good as nothing.
+    if (listsAll || said < mostOfTime * total) {
+      fmt::print("{:10.1f} {:10} {:8} {:8} {:7} {:>4} {:7} {:7} {}  {}{}\n",
+                 row.seconds * 1e6, reasonNames[row.reason], row.launches,
+                 (row.blocks + row.launches - 1) / row.launches, row.threads,
+                 registers, row.needs.sharedBytes, atOnce, work, row.name,
+                 row.kernels > 1 ? fmt::format(", {} of them", row.kernels)
+                                 : "");
+      said += row.seconds;
+      --left;
+    }
     kernels.push_back({{"kernel", row.name},
                        {"kernels", row.kernels},
                        {"least_us", row.seconds * 1e6},
@@ -247,6 +263,9 @@ Status KernelModel::print(const std::string &title,
     if (row.needs.registers)
       kernels.back()["registers"] = *row.needs.registers;
   }
+  if (left > 0)
+    fmt::print("{:10.1f} {:10} {} others, which '--explain' lists\n",
+               (total - said) * 1e6, "", left);
   std::string parts;
   for (size_t reason = 0; reason < std::size(reasonNames); ++reason)
     if (byReason[reason] > 0)

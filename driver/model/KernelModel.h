@@ -34,12 +34,14 @@ public:
   /// Counts what is launched from here on.
   void begin() { device.clear(); }
 
-  /// Prints the kernels by time: launches, blocks, threads, registers, shared
-  /// memory, blocks on a processor, operations, bytes, the least time of all
-  /// launches and why. `title` says of what; `report` gets the same.
+  /// Prints the kernels by time, all or those that take most of it: launches,
+  /// blocks, threads, registers, shared memory, blocks on a processor,
+  /// operations, bytes, the least time of all launches and why. `title` says of
+  /// what; `report` gets the same.
   runtime::Status print(const std::string &title,
                         const std::vector<ProfiledProgram> &programs,
-                        bool isDouble, nlohmann::json &report) const;
+                        bool isDouble, bool listsAll,
+                        nlohmann::json &report) const;
 
 private:
   struct Row;

@@ -250,7 +250,7 @@ bool Bench::reportPaper(const Model &model, const std::string &entry,
       paper->print(fmt::format("{} {}, batch {}, {}", model.name, entry,
                                arguments.batch.value_or(1),
                                own["precision"].get<std::string>()),
-                   programs, arguments.dtype == "f64", own);
+                   programs, arguments.dtype == "f64", arguments.explain, own);
   reports.push_back(own);
   return status.succeeded() || failWith(status);
 }
