@@ -38,8 +38,8 @@ struct KernelNote {
   mlir::Operation *op;
   /// Equations that are computed with it.
   std::vector<mlir::Operation *> others = {};
-  /// Of a product in tiles: the rows of a tile, which are its columns, and
-  /// whether its factors are rounded; 0: it is none.
+  /// Of products in tiles: the rows of a tile, which are its columns, and
+  /// whether factors are rounded; 0: there are none.
   int64_t tileSide = 0;
   bool isRounded = false;
 };

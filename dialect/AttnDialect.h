@@ -32,6 +32,13 @@ namespace fovea::attn {
 struct Band {
   std::optional<int64_t> from, to;
   bool isWhole() const { return !from && !to; }
+  /// The same of the difference the other way round.
+  Band turned() const {
+    auto negated = [](std::optional<int64_t> bound) {
+      return bound ? std::optional(-*bound) : std::nullopt;
+    };
+    return {negated(to), negated(from)};
+  }
   bool operator==(const Band &) const = default;
 };
 

@@ -22,8 +22,10 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
     back end; a test writes one by hand. `lanes` are the real numbers of a
     vector; `tile` the rows, and the vectors side by side, of a product that
     registers hold. So many rows are a strip, and so many are multiplied at
-    once ahead of equations in columns; 64 and 96 where it is not said. What has
-    no machine is for `x86-64-v3`.
+    once ahead of equations in columns; 64 and 96 where it is not said.
+    `shared_bytes` are those that the threads of one work unit share on the
+    chip, where strips lie while they fit; 0: there are none, and a strip is in
+    a cache. What has no machine is for `x86-64-v3`.
 
     `#attn.machine<"x86-64-v4", lanes = 16, tile_rows = 8, tile_vectors = 3>`
   }];
@@ -31,13 +33,14 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
     "::mlir::StringAttr":$name,
     "int64_t":$lanes, "int64_t":$tile_rows, "int64_t":$tile_vectors,
     DefaultValuedParameter<"int64_t", "64">:$strip_rows,
-    DefaultValuedParameter<"int64_t", "96">:$column_rows
+    DefaultValuedParameter<"int64_t", "96">:$column_rows,
+    DefaultValuedParameter<"int64_t", "0">:$shared_bytes
   );
-  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows) `>`";
+  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows, $shared_bytes) `>`";
   let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "int64_t":$lanes,
                                    "int64_t":$tile_rows, "int64_t":$tile_vectors), [{
     return $_get($_ctxt, name, lanes, tile_rows, tile_vectors,
-                 /*strip_rows=*/64, /*column_rows=*/96);
+                 /*strip_rows=*/64, /*column_rows=*/96, /*shared_bytes=*/0);
   }]>];
   let extraClassDeclaration = [{
     /// The machine of `op`, or of the program or module around it.
@@ -99,7 +102,9 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
       `over` an extent, once for each place of the extents `outer`; the
       attribute `attn.shared` of a member says which of its indices these are,
       the row last. Where that is an index of its sum, the member adds up over
-      the rows.
+      the rows. With `keys`, there are so many columns of every array of pairs
+      at a time, from the first on, and a softmax and what is read with it are
+      put together from these.
     * `columns`: some columns of the products that stand first, then the same
       columns of the equations that read them at their own place.
     * `loop`: sums over the same indices, at each place all of them. It may
@@ -109,7 +114,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
     * (C1) the body yields the types of the results.
     * (C2) in `strips` there is an extent of the rows, and each equation has
       as many shared indices as there are outer extents, and one more; the
-      extents of these indices are those. No other schedule has such extents.
+      extents of these indices are those. No other schedule has such extents,
+      or keys.
     * (C3) the body holds equations and their views; in `strips` also kernels
       that are a loop, and in a loop only sums of real numbers.
     * (C4) in a `loop` all equations have the same indices, and read none of
@@ -136,11 +142,12 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
     ```
   }];
   let arguments = (ins Attn_Schedule:$schedule, OptionalAttr<Attn_Extent>:$over,
-                       OptionalAttr<Attn_Extents>:$outer);
+                       OptionalAttr<Attn_Extents>:$outer,
+                       OptionalAttr<I64Attr>:$keys);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<Attn_Array>:$results);
   let assemblyFormat = [{
-    $schedule (`over` $over^)? (`outer` $outer^)? $body attr-dict (`:` qualified(type($results))^)?
+    $schedule (`over` $over^)? (`outer` $outer^)? (`keys` $keys^)? $body attr-dict (`:` qualified(type($results))^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

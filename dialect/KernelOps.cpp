@@ -108,6 +108,9 @@ LogicalResult KernelOp::verify() {
         return failure();
   // (C2)
   if (getSchedule() != Schedule::strips) {
+    if (getKeys())
+      return emitOpError() << "takes some keys at a time but the schedule '"
+                           << stringifySchedule(getSchedule()) << "'";
     if (getOver() || getOuter())
       return emitOpError() << "has extents of rows but the schedule '"
                            << stringifySchedule(getSchedule()) << "'";

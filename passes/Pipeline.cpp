@@ -117,6 +117,8 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createFormStrips());
   // Behind strips, which keep more out of memory.
   programs.addPass(createFormEpilogues());
+  // Of strips whose products are rounded.
+  programs.addPass(createTileKeys());
   // In strips, too.
   programs.addPass(createShareLoops());
   // Of what is left in loops.

@@ -107,6 +107,10 @@ struct Program {
     /// of the batch. Their number stands at `partSlot`.
     std::vector<Term> part;
     int partSlot = 0;
+    /// So many parts instead of one for each thread, where it is not 0; and no
+    /// memory at all where one has `onChip` bytes or fewer: a device has it in
+    /// memory of its own.
+    int64_t parts = 0, onChip = 0;
   };
 
   std::vector<Length> lengths;

@@ -68,8 +68,8 @@ static OwningOpRef<ModuleOp> moduleOfDevice(ModuleOp kernels) {
 }
 
 /// Entries get their numbers by value.
-static void makeEntry(llvm::Function &function, int64_t slots,
-                      int64_t threads) {
+static void makeEntry(llvm::Function &function, int64_t slots, int64_t threads,
+                      int64_t registers) {
   llvm::LLVMContext &context = function.getContext();
   function.setCallingConv(llvm::CallingConv::PTX_Kernel);
   llvm::AttrBuilder attributes(context);
@@ -78,6 +78,8 @@ static void makeEntry(llvm::Function &function, int64_t slots,
   attributes.addAlignmentAttr(8);
   function.addParamAttrs(0, attributes);
   function.addFnAttr("nvvm.maxntid", std::to_string(threads));
+  if (registers != 0)
+    function.addFnAttr("nvvm.maxnreg", std::to_string(registers));
 }
 
 llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
@@ -86,7 +88,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   OwningOpRef<ModuleOp> device = moduleOfDevice(kernels);
   struct Entry {
     std::string name;
-    int64_t slots, threads;
+    int64_t slots, threads, registers;
   };
   std::vector<Entry> entries;
   for (auto function : device->getOps<func::FuncOp>()) {
@@ -96,14 +98,17 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
       function.setPrivate();
       continue;
     }
+    auto registers = function->getAttrOfType<IntegerAttr>(registersName);
     entries.push_back(
         {entryName(function.getSymName()), slotsOf(function),
-         function->getAttrOfType<IntegerAttr>(threadsName).getInt()});
+         function->getAttrOfType<IntegerAttr>(threadsName).getInt(),
+         registers ? registers.getInt() : 0});
     function.setSymName(entries.back().name);
     function.setPublic();
     function->removeAttr(threadsName);
     function->removeAttr(unitsAtOnceName);
     function->removeAttr(slotsName);
+    function->removeAttr(registersName);
   }
   auto machine = target.createMachine();
   if (!machine)
@@ -115,7 +120,8 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   if (!code)
     return llvm::createStringError("the kernels cannot be compiled");
   for (const Entry &entry : entries)
-    makeEntry(*code->getFunction(entry.name), entry.slots, entry.threads);
+    makeEntry(*code->getFunction(entry.name), entry.slots, entry.threads,
+              entry.registers);
   optimise(*code, **machine);
   std::string result;
   llvm::raw_string_ostream stream(result);
@@ -171,7 +177,8 @@ static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
                                    LLVM::LLVMPointerType::get(context), name);
 }
 
-/// launch(image, name, list, slots, units, threads, units at once)
+/// launch(image, name, list, slots, units, threads, units at once, shared
+/// bytes)
 static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
   auto cast = call.getOperand(1).getDefiningOp<UnrealizedConversionCastOp>();
   auto address = cast.getInputs()[0].getDefiningOp<func::ConstantOp>();
@@ -196,7 +203,8 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
                        ValueRange{code, number(image.size()), symbol,
                                   call.getOperand(2), number(slotsOf(kernel)),
                                   call.getOperand(3), attribute(threadsName),
-                                  attribute(unitsAtOnceName)});
+                                  attribute(unitsAtOnceName),
+                                  call.getOperand(4)});
   call.erase();
   if (cast->use_empty())
     cast->erase();
@@ -216,9 +224,9 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
        number = builder.getI64Type();
   func::FuncOp::create(
       builder, kernels.getLoc(), launchName,
-      builder.getFunctionType(
-          {pointer, number, pointer, pointer, number, number, number, number},
-          {}))
+      builder.getFunctionType({pointer, number, pointer, pointer, number,
+                               number, number, number, number},
+                              {}))
       .setPrivate();
   for (StringRef name : {sendName, waitName})
     func::FuncOp::create(builder, kernels.getLoc(), name,

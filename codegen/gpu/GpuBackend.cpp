@@ -16,6 +16,7 @@ namespace {
 struct Architecture {
   llvm::StringLiteral target, name, features;
   int major, minor;
+  int64_t kilobytes;
   bool isExact;
   /// Whether the device takes LLVM IR and not PTX.
   bool takesBitcode = false;
@@ -24,13 +25,13 @@ struct Architecture {
 
 /// `cuda` alone is the first. The last is the emulator's (docs/GPU.md).
 static constexpr Architecture architectures[] = {
-    {"cuda", "sm_80", "+ptx80", 8, 0, false},
-#define ARCHITECTURE(name, features, major, minor)                             \
-  {"cuda:" #name, #name, features, major, minor, false},
-#define EXACT_ARCHITECTURE(name, features, major, minor)                       \
-  {"cuda:" #name, #name, features, major, minor, true},
+    {"cuda", "sm_80", "+ptx80", 8, 0, 99, false},
+#define ARCHITECTURE(name, features, major, minor, kilobytes)                  \
+  {"cuda:" #name, #name, features, major, minor, kilobytes, false},
+#define EXACT_ARCHITECTURE(name, features, major, minor, kilobytes)            \
+  {"cuda:" #name, #name, features, major, minor, kilobytes, true},
 #include "codegen/gpu/Architectures.def"
-    {"cuda:emulator", "sm_80", "+ptx80", 0, 0, true, true},
+    {"cuda:emulator", "sm_80", "+ptx80", 0, 0, 99, true, true},
 };
 
 static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
@@ -97,14 +98,19 @@ public:
   bool roundsFactors() const override { return true; }
   StringRef assembly() const override { return "ptx"; }
 
-  /// One thread computes one element, products are not packed, and nothing is
-  /// computed in strips or in columns.
+  /// One thread computes one element, products are not packed, strips are as
+  /// high as a tile, and nothing is computed in columns.
   attn::MachineAttr machineOf(const Target &target, Type real) const override {
     MLIRContext *context = real.getContext();
-    return attn::MachineAttr::get(context, StringAttr::get(context, target.cpu),
-                                  /*lanes=*/1, /*tile_rows=*/0,
-                                  /*tile_vectors=*/0, /*strip_rows=*/0,
-                                  /*column_rows=*/0);
+    int64_t kilobytes = 0;
+    for (const Architecture &each : architectures)
+      if (each.name == target.cpu)
+        kilobytes = each.kilobytes;
+    return attn::MachineAttr::get(
+        context, StringAttr::get(context, target.cpu),
+        /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
+        /*strip_rows=*/TileShape().side, /*column_rows=*/0,
+        /*shared_bytes=*/(kilobytes << 10) - mostTileBytes);
   }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,

@@ -30,7 +30,7 @@ LogicalResult GpuEmitter::emit() {
 }
 
 void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
-                            int64_t unitsAtOnce) {
+                            int64_t unitsAtOnce, Value sharedBytes) {
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
   Value address = main.create<func::ConstantOp>(function.getFunctionType(),
@@ -40,7 +40,8 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
   Value pool = main.pointerSlot(frame, Program::poolSlot);
   main.create<func::CallOp>(
       parallelName, TypeRange(),
-      ValueRange{pool, address, frame, units, main.number(1)});
+      ValueRange{pool, address, frame, units,
+                 sharedBytes ? sharedBytes : main.number(0)});
 }
 
 /// for (unit = that of the group or block; unit < units; unit += all of them)
@@ -87,9 +88,6 @@ void GpuEmitter::launchTiles(
   callKernel(function, units, shape.threads, 1);
 }
 
-void GpuEmitter::emitStrips(KernelOp) {
-  llvm_unreachable("a GPU has no kernels in strips");
-}
 void GpuEmitter::emitColumns(KernelOp) {
   llvm_unreachable("a GPU has no kernels in columns");
 }

@@ -20,6 +20,8 @@ constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
 /// How many slots the list of a kernel has that reads it by numbers it
 /// computes.
 constexpr llvm::StringLiteral slotsName = "fovea.slots";
+/// The registers that a thread may have, where that is not left to CUDA.
+constexpr llvm::StringLiteral registersName = "fovea.registers";
 
 class GpuEmitter final : public LaunchEmitter {
 public:
@@ -44,8 +46,10 @@ private:
                    llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
                                            mlir::Value unit)>
                        body);
+  /// `sharedBytes`: of the memory of a block that has no size of its own.
   void callKernel(mlir::func::FuncOp function, mlir::Value units,
-                  int64_t threads, int64_t unitsAtOnce);
+                  int64_t threads, int64_t unitsAtOnce,
+                  mlir::Value sharedBytes = nullptr);
   /// Of the kernel at hand.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);

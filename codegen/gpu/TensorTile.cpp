@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/TensorOps.h"
 #include "codegen/gpu/Threads.h"
 #include "codegen/gpu/Tile.h"
 
@@ -19,9 +20,7 @@ using namespace fovea::codegen;
 
 /// Terms of a piece, and what a row of it has more than it needs.
 static constexpr int64_t pieceTerms = 32, spare = 8;
-/// What an instruction multiplies.
-static constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
-static constexpr int64_t warpThreads = 32, warpsAlongRows = 2;
+static constexpr int64_t warpsAlongRows = 2;
 /// Neighbours that a thread brings at a time.
 static constexpr int64_t quad = 4;
 
@@ -78,18 +77,6 @@ struct TensorTileEmitter {
   int64_t quadsOfThread() {
     return t.shape.side * pieceTerms / quad / t.shape.threads;
   }
-  Value intrinsic(StringRef name, Type result, ValueRange operands) {
-    auto call = b.create<LLVM::CallIntrinsicOp>(result, b.getStringAttr(name),
-                                                operands);
-    return call->getResult(0);
-  }
-  Values parts(Value all, int64_t count) {
-    Values result;
-    for (int64_t i = 0; i < count; ++i)
-      result.push_back(
-          b.create<LLVM::ExtractValueOp>(all, ArrayRef<int64_t>{i}));
-    return result;
-  }
   /// A word of a piece that holds an element.
   Value place(const Piece &piece, Value turn, Value row, Value element) {
     Value word =
@@ -110,6 +97,7 @@ struct TensorTileEmitter {
   Values fragment(const Piece &piece, Value turn, Value along, int64_t term,
                   bool isLeft);
   Values multiply(Value turn, ValueRange sums);
+  void forSums(llvm::function_ref<void(Value at, Value column)> body);
   void emit();
 };
 } // namespace
@@ -144,17 +132,12 @@ void TensorTileEmitter::fetch(const Piece &piece, Value firstTerm, Value last,
 /// Rounds what was fetched, to the nearest and of two to the even one, and puts
 /// it where the block sees it.
 void TensorTileEmitter::put(const Piece &piece, Value turn, ValueRange values) {
-  auto pair = VectorType::get(2, b.getBF16Type());
   auto words = VectorType::get(2, b.getI32Type());
   for (int64_t number = 0; number < quadsOfThread(); ++number) {
     ValueRange own = values.slice(number * quad, quad);
-    auto word = [&](Value low, Value high) {
-      Value rounded =
-          intrinsic("llvm.nvvm.ff2bf16x2.rn", pair, ValueRange{high, low});
-      return b.create<LLVM::BitcastOp>(b.getI32Type(), rounded);
-    };
     Value both = b.create<vector::FromElementsOp>(
-        words, ValueRange{word(own[0], own[1]), word(own[2], own[3])});
+        words,
+        ValueRange{roundPair(b, own[0], own[1]), roundPair(b, own[2], own[3])});
     auto [row, element] = quadOf(piece, number);
     b.create<LLVM::StoreOp>(both, place(piece, turn, row, element),
                             /*alignment=*/8);
@@ -178,19 +161,13 @@ TensorTileEmitter::Values TensorTileEmitter::fragment(const Piece &piece,
   Value deep = b.add(num(term), ofTerms);
   Value address = piece.isDeep ? place(piece, turn, b.add(along, row), deep)
                                : place(piece, turn, b.add(deep, row), along);
-  auto four = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(4, b.getI32Type()));
-  std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4";
-  name += piece.isDeep ? ".b16" : ".trans.b16";
-  return parts(intrinsic(name, four, address), 4);
+  return loadMatrices(b, address, /*transposes=*/!piece.isDeep);
 }
 
 /// The sums with the terms of a piece.
 TensorTileEmitter::Values TensorTileEmitter::multiply(Value turn,
                                                       ValueRange before) {
   Values sums(before);
-  auto four = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(4, b.getF32Type()));
   for (int64_t term = 0; term < pieceTerms; term += mmaTerms) {
     SmallVector<Values> left, right;
     for (int64_t row = 0; row < warpRows; row += mmaRows)
@@ -204,16 +181,24 @@ TensorTileEmitter::Values TensorTileEmitter::multiply(Value turn,
     MutableArrayRef<Value> rest = sums;
     for (const Values &rows : left)
       for (const Values &columns : right) {
-        Values operands(rows);
-        llvm::append_range(operands, columns);
-        llvm::append_range(operands, rest.take_front(4));
-        Value next =
-            intrinsic("llvm.nvvm.mma.m16n8k16.row.col.bf16", four, operands);
-        llvm::copy(parts(next, 4), rest.begin());
+        Values next = multiplyMatrices(b, rows, columns, rest.take_front(4));
+        llvm::copy(next, rest.begin());
         rest = rest.drop_front(4);
       }
   }
   return sums;
+}
+
+/// The places of the sums of this thread, in order. Of what an instruction
+/// gives, it has two neighbours of a row, and two of the row 8 below.
+void TensorTileEmitter::forSums(llvm::function_ref<void(Value, Value)> body) {
+  Value row = b.add(b.add(t.row, warpRow), b.div(lane, num(4)));
+  Value column =
+      b.add(b.add(t.column, warpColumn), b.mul(b.rem(lane, num(4)), num(2)));
+  for (int64_t i = 0; i < warpRows; i += mmaRows)
+    for (int64_t j = 0; j < warpColumns; j += mmaColumns)
+      for (int64_t k = 0; k < 4; ++k)
+        body(b.add(row, num(i + k / 2 * 8)), b.add(column, num(j + k % 2)));
 }
 
 void TensorTileEmitter::emit() {
@@ -229,7 +214,10 @@ void TensorTileEmitter::emit() {
   int64_t numSums = warpRows * warpColumns / warpThreads;
   int64_t numFetched = quadsOfThread() * quad;
   Value zero = b.constant(t.element, 0);
-  Values carried(numSums, zero);
+  Values carried;
+  forSums([&](Value at, Value column) {
+    carried.push_back(t.begin(b, at, column));
+  });
   llvm::append_range(carried,
                      b.chooseAll(
                          b.less(first, last),
@@ -258,18 +246,11 @@ void TensorTileEmitter::emit() {
   // Nobody puts anything of another tile before all have read this one's.
   waitForBlock(b);
 
-  // A thread has two neighbours of a row, and two of the row 8 below.
-  Value row = b.add(b.add(t.row, warpRow), b.div(lane, num(4)));
-  Value column =
-      b.add(b.add(t.column, warpColumn), b.mul(b.rem(lane, num(4)), num(2)));
   ValueRange sums = ValueRange(carried).take_front(numSums);
-  for (int64_t i = 0; i < warpRows; i += mmaRows)
-    for (int64_t j = 0; j < warpColumns; j += mmaColumns) {
-      for (int64_t k = 0; k < 4; ++k)
-        t.store(b, sums[k], b.add(row, num(i + k / 2 * 8)),
-                b.add(column, num(j + k % 2)));
-      sums = sums.drop_front(4);
-    }
+  forSums([&](Value at, Value column) {
+    t.store(b, sums.front(), at, column);
+    sums = sums.drop_front();
+  });
 }
 
 void fovea::codegen::emitTensorTile(KernelBuilder &kernel, const Tile &tile) {

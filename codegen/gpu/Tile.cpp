@@ -12,6 +12,9 @@ using namespace fovea::codegen;
 static constexpr int64_t tileSide = TileShape().side,
                          tileThreads = TileShape().threads, tileTerms = 16;
 
+/// The address space of what the threads of a block share.
+static constexpr unsigned shared = 3;
+
 /// Elements of a thread along each side.
 static constexpr int64_t own = 4, threadsAlong = tileSide / own;
 static_assert(threadsAlong * threadsAlong == tileThreads);
@@ -24,7 +27,6 @@ Value fovea::codegen::sharedMemory(KernelBuilder &kernel, ModuleOp module,
                                    StringRef name, Type element,
                                    int64_t count) {
   std::string symbol = "fovea_tile_" + name.str();
-  constexpr unsigned shared = 3;
   if (!module.lookupSymbol(symbol)) {
     OpBuilder::InsertionGuard guard(kernel);
     kernel.setInsertionPointToStart(module.getBody());
@@ -35,6 +37,21 @@ Value fovea::codegen::sharedMemory(KernelBuilder &kernel, ModuleOp module,
   }
   auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), shared);
   return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
+}
+
+Value fovea::codegen::sizedMemory(KernelBuilder &kernel, ModuleOp module) {
+  constexpr llvm::StringLiteral symbol = "fovea_rooms";
+  if (!module.lookupSymbol(symbol)) {
+    OpBuilder::InsertionGuard guard(kernel);
+    kernel.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(kernel.getI8Type(), 0);
+    kernel.create<LLVM::GlobalOp>(type, /*isConstant=*/false,
+                                  LLVM::Linkage::External, symbol, Attribute(),
+                                  /*alignment=*/16, shared);
+  }
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), shared);
+  Value address = kernel.create<LLVM::AddressOfOp>(pointer, symbol);
+  return kernel.create<LLVM::AddrSpaceCastOp>(kernel.pointer(), address);
 }
 
 TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
@@ -83,6 +100,19 @@ std::pair<Value, Value> Tile::range(KernelBuilder &b) const {
   if (termsAfter)
     last = b.min(last, b.add(b.add(row, b.number(shape.side)), termsAfter));
   return {first, last};
+}
+
+Value Tile::begin(KernelBuilder &b, Value at, Value column) const {
+  Value zero = b.constant(element, 0);
+  if (!goesOn)
+    return zero;
+  return b.choose(
+      b.both(b.less(at, rows), b.less(column, columns)),
+      [&] {
+        return b.load(element,
+                      b.at(element, c, b.add(b.mul(at, cRow), column)));
+      },
+      [&] { return zero; });
 }
 
 void Tile::store(KernelBuilder &b, Value sum, Value at, Value column) const {
@@ -164,7 +194,11 @@ void TileEmitter::emit() {
   Value row = b.mul(b.div(thread, num(threadsAlong)), num(own));
   Value column = b.mul(b.rem(thread, num(threadsAlong)), num(own));
   Value firstRow = b.add(t.row, row), firstColumn = b.add(t.column, column);
-  Values sums(own * own, b.constant(t.element, 0));
+  Values sums;
+  for (int64_t i = 0; i < own; ++i)
+    for (int64_t j = 0; j < own; ++j)
+      sums.push_back(
+          t.begin(b, b.add(firstRow, num(i)), b.add(firstColumn, num(j))));
   auto [first, last] = t.range(b);
   sums = b.loop(first, last, num(tileTerms), sums,
                 [&](Value term, ValueRange sums) {

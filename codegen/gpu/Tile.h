@@ -61,19 +61,31 @@ struct Tile {
   /// Where A is not zero: row - termsBefore <= term <= row + termsAfter; and C
   /// likewise, of columns. Null: no bound.
   mlir::Value termsBefore, termsAfter, columnsBefore, columnsAfter;
+  /// Whether C holds sums already, of terms before these.
+  bool goesOn = false;
 
   /// The first of the terms that any row of the tile has, and the one behind
   /// the last.
   std::pair<mlir::Value, mlir::Value> range(KernelBuilder &kernel) const;
+  /// What the sum of an element of C begins with.
+  mlir::Value begin(KernelBuilder &kernel, mlir::Value at,
+                    mlir::Value column) const;
   /// Stores an element of C, if there is one.
   void store(KernelBuilder &kernel, mlir::Value sum, mlir::Value at,
              mlir::Value column) const;
 };
 
+/// The bytes of what the code of a kernel in strips says that a block has, at
+/// most: tiles of f64 beside rounded ones, or rounded keys and values.
+constexpr int64_t mostTileBytes = 36 << 10;
+
 /// All threads of the block come here.
 void emitTile(KernelBuilder &kernel, const Tile &tile);
 void emitTensorTile(KernelBuilder &kernel, const Tile &tile);
 
+/// Memory that the threads of a block share, as many bytes as the launch says:
+/// its address.
+mlir::Value sizedMemory(KernelBuilder &kernel, mlir::ModuleOp module);
 /// Memory that the threads of a block share: its address, among such memory.
 mlir::Value sharedMemory(KernelBuilder &kernel, mlir::ModuleOp module,
                          llvm::StringRef name, mlir::Type element,

@@ -337,6 +337,10 @@ void BodyEmitter::prefetchAhead(const Storage &array, ArrayRef<Index> indices) {
 }
 
 void BodyEmitter::emitRead(ReadOp op) {
+  if (Value element = place.elements.lookup(op.getArray())) {
+    values[op.getResult()] = element;
+    return;
+  }
   const Storage &array = storage.of(op.getArray());
   SmallVector<Index> indices;
   for (Value index : op.getIndices())

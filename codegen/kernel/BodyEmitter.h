@@ -33,6 +33,8 @@ struct Place {
     mlir::Value base, firstRow, stride;
   };
   llvm::SmallVector<Strip> strips;
+  /// Arrays of which the one element that is read is at hand.
+  llvm::SmallDenseMap<mlir::Value, mlir::Value> elements;
 };
 
 /// An index in every lane: base + step * lane. A base that is a vector holds

@@ -154,7 +154,8 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.threads = launches.threads;
     if (auto found = needs.find(name); found != needs.end()) {
       const KernelNeeds &more = found->second;
-      row.needs.sharedBytes = std::max(row.needs.sharedBytes, more.sharedBytes);
+      row.needs.sharedBytes = std::max(row.needs.sharedBytes,
+                                       more.sharedBytes + launches.sharedBytes);
       row.needs.spilledBytes += more.spilledBytes;
       if (more.registers)
         row.needs.registers =

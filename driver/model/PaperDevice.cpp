@@ -2,6 +2,7 @@
 
 #include "driver/model/PaperDevice.h"
 
+#include <algorithm>
 #include <sys/mman.h>
 
 using namespace fovea::cli;
@@ -33,6 +34,7 @@ void PaperDevice::note(const std::string &name,
   own.blocks += (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
   own.units += launch.units;
   own.threads = launch.threads;
+  own.sharedBytes = std::max(own.sharedBytes, launch.sharedBytes);
 }
 
 void PaperDevice::launch(const runtime::KernelLaunch &launch) {

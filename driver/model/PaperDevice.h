@@ -19,9 +19,9 @@ namespace fovea::cli {
 class PaperDevice final : public runtime::Device {
 public:
   /// Of one kernel: how often, and how many blocks and work units all of that
-  /// has.
+  /// has. `sharedBytes`: what a block has besides what the code says, at most.
   struct Launches {
-    int64_t count = 0, blocks = 0, units = 0, threads = 0;
+    int64_t count = 0, blocks = 0, units = 0, threads = 0, sharedBytes = 0;
   };
 
   explicit PaperDevice(std::string name) : ownName(std::move(name)) {}

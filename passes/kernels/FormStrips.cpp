@@ -15,11 +15,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -29,6 +31,10 @@ namespace fovea::attn {
 #define GEN_PASS_DEF_FORMSTRIPS
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
+
+/// Where strips lie on the chip, rows of more numbers are none: too few of them
+/// fit, and arrays of rows are small beside arrays of pairs.
+static constexpr int64_t mostColumnsOnChip = 128;
 
 namespace {
 struct Member {
@@ -59,7 +65,8 @@ using Axes = SmallVector<int>;
 class Gatherer {
 public:
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
-      : program(program), taken(taken) {}
+      : program(program), taken(taken),
+        isOnChip(MachineAttr::of(program).getSharedBytes() != 0) {}
 
   /// The group of `seed`; nothing where no array would become strips.
   std::optional<Group> gather(ComputeOp seed);
@@ -79,6 +86,8 @@ private:
 
   ProgramOp program;
   const llvm::DenseSet<Operation *> &taken;
+  /// Whether strips lie in memory on the chip.
+  bool isOnChip;
   Group group;
   size_t numShared = 0;
   /// Arrays that members give row by row.
@@ -92,10 +101,19 @@ private:
 };
 } // namespace
 
+/// The columns of an array; null for none.
+static Attribute columnsOf(Value array) {
+  auto type = cast<ArrayType>(array.getType());
+  return type.getRank() ? type.getExtent(type.getRank() - 1) : Attribute();
+}
+
 /// Whether an array has one more axis than the shared indices: its last.
 bool Gatherer::isPairs(Value array) const {
   const Axes &axes = rows.find(array)->second;
-  return axes.size() == numShared + 1 && axes.back() < 0;
+  if (axes.size() != numShared + 1 || axes.back() >= 0)
+    return false;
+  auto columns = dyn_cast<IntegerAttr>(columnsOf(array));
+  return !isOnChip || !columns || columns.getInt() <= mostColumnsOnChip;
 }
 
 /// A product C[.., row, .., n] of a left side with the row and a right side
@@ -264,6 +282,9 @@ std::optional<Member> Gatherer::asRows(ComputeOp op) {
   // Other products are computed row by row.
   member.isProduct = product && product->m == member.shared.back() &&
                      op.getNumParallel() == numShared + 1;
+  // Only products have factors that are rounded.
+  if (precisionOf(op) && !member.isProduct)
+    return std::nullopt;
   return member;
 }
 
@@ -368,7 +389,7 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
   std::optional<Member> first = asSeed(seed);
   if (!first)
     first = asScore(seed, program);
-  group.hasWeights = isWeights(seed, program);
+  group.hasWeights = !isOnChip && isWeights(seed, program);
   if (group.hasWeights)
     first = Member{.op = seed, .shared = {0}};
   if (!first)
@@ -388,7 +409,7 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
   };
   bool hasStrips = llvm::any_of(rows, [&](const auto &entry) {
     Value array = entry.first;
-    return isPairs(array) &&
+    return isPairs(array) && (!isOnChip || isa<StringAttr>(columnsOf(array))) &&
            cast<ArrayType>(array.getType()).getElementType().isF64() &&
            !array.use_empty() && llvm::all_of(array.getUsers(), isMember);
   });
@@ -396,6 +417,97 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
     return std::nullopt;
   move();
   return std::move(group);
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs that a later group reads
+//===----------------------------------------------------------------------===//
+
+/// The members that an array of pairs follows from, in order, where to compute
+/// it again costs no more than its products: empty if it does.
+static SmallVector<Operation *> chainOf(const Group &group, Value array) {
+  llvm::SetVector<Operation *> chain;
+  chain.insert(array.getDefiningOp());
+  for (size_t number = 0; number < chain.size(); ++number) {
+    auto op = cast<ComputeOp>(chain[number]);
+    if (!exampleProductOf(op) && op.getReducer() != Reducer::none &&
+        !op.isNormaliser())
+      return {};
+    forArrays(*op, [&](Operation *, Value read) {
+      Operation *source = read.getDefiningOp();
+      if (llvm::any_of(group.members, [&](const Member &member) {
+            return member.op == source;
+          }))
+        chain.insert(source);
+    });
+  }
+  SmallVector<Operation *> ops = chain.takeVector();
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+/// Where a later group begins that reads `array`, an array of pairs, as the
+/// adjoints of attention read its weights: at the first of its readers, or of
+/// the products of pairs that these read. Null where anybody else reads it, or
+/// nobody does.
+static Operation *laterGroup(const Group &group, Value array) {
+  Operation *first = nullptr;
+  auto take = [&](Operation *op) {
+    if (!first || op->isBeforeInBlock(first))
+      first = op;
+  };
+  for (Operation *user : array.getUsers()) {
+    auto reader = user->getParentOfType<ComputeOp>();
+    if (!reader || reader->getBlock() != array.getParentBlock() ||
+        batchOf(reader) != BatchKind::each || !plainRead(user, array))
+      return nullptr;
+    if (llvm::any_of(group.members,
+                     [&](const Member &member) { return member.op == reader; }))
+      continue;
+    take(reader);
+    forArrays(*reader, [&](Operation *, Value other) {
+      auto source = other.getDefiningOp<ComputeOp>();
+      if (source && source->getBlock() == reader->getBlock() &&
+          asSeed(source) && group.members.back().op->isBeforeInBlock(source))
+        take(source);
+    });
+  }
+  return first;
+}
+
+/// Has a later group compute again what it reads of the pairs of this one, so
+/// that they are in memory for none of both. Returns what is new, and ahead of
+/// which op.
+static std::pair<SmallVector<Operation *>, Operation *>
+repeatPairs(const Group &group, const llvm::DenseSet<Operation *> &taken) {
+  for (const Member &member : llvm::reverse(group.members)) {
+    Value array = ComputeOp(member.op).getResult();
+    auto type = cast<ArrayType>(array.getType());
+    // Of as many columns as a length has places: others are no larger than
+    // what they are computed of.
+    if (member.sumsRows || type.getRank() <= int64_t(member.shared.size()) ||
+        !type.getElementType().isF64() || !isa<StringAttr>(columnsOf(array)))
+      continue;
+    SmallVector<Operation *> chain = chainOf(group, array);
+    Operation *later = laterGroup(group, array);
+    if (chain.empty() || !later || taken.contains(later))
+      continue;
+    OpBuilder builder(later);
+    IRMapping mapping;
+    SmallVector<Operation *> copies;
+    for (Operation *op : chain)
+      copies.push_back(builder.clone(*op, mapping));
+    array.replaceUsesWithIf(mapping.lookup(array), [&](OpOperand &use) {
+      auto reader = use.getOwner()->getParentOfType<ComputeOp>();
+      return !llvm::is_contained(copies, reader.getOperation()) &&
+             llvm::none_of(group.members, [&](const Member &each) {
+               return each.op == reader;
+             });
+    });
+    return {copies, later};
+  }
+  return {};
 }
 
 namespace {
@@ -408,7 +520,12 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
       return;
     llvm::DenseSet<Operation *> taken;
     std::vector<Group> groups;
-    for (ComputeOp op : llvm::to_vector(program.getOps<ComputeOp>())) {
+    bool isOnChip = MachineAttr::of(program).getSharedBytes() != 0;
+    std::vector<Operation *> seeds;
+    for (ComputeOp op : program.getOps<ComputeOp>())
+      seeds.push_back(op);
+    for (size_t number = 0; number < seeds.size(); ++number) {
+      auto op = cast<ComputeOp>(seeds[number]);
       if (taken.contains(op))
         continue;
       std::optional<Group> group = Gatherer(program, taken).gather(op);
@@ -416,6 +533,12 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
         continue;
       for (const Member &member : group->members)
         taken.insert(member.op);
+      if (isOnChip) {
+        auto [again, later] = repeatPairs(*group, taken);
+        seeds.insert(std::max(llvm::find(seeds, later),
+                              seeds.begin() + int64_t(number) + 1),
+                     again.begin(), again.end());
+      }
       groups.push_back(std::move(*group));
     }
     for (const Group &group : groups)

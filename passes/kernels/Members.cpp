@@ -46,8 +46,9 @@ KernelOp fovea::attn::makeKernel(Schedule schedule, ArrayRef<Operation *> ops) {
   }
   OpBuilder builder(ops.back());
   builder.setInsertionPointAfter(ops.back());
-  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), types,
-                                 schedule, Attribute(), ArrayAttr());
+  auto kernel =
+      KernelOp::create(builder, ops.front()->getLoc(), types, schedule,
+                       Attribute(), ArrayAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   for (auto [result, value] : llvm::zip_equal(kernel.getResults(), given))
     value.replaceUsesWithIf(

@@ -44,11 +44,17 @@ def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
       equations behind a product that gives an array of pairs (rows and keys),
       or behind a score with a softmax, or behind a product with weights, as
       far as they read its rows at their own place.
+      Where a machine has memory on its chip, an array of pairs that a later
+      kernel reads, as the adjoints of attention read its weights, is computed
+      again there, if products and a softmax are all that this takes.
     * After: `attn-name-products`, and `attn-order-sums`, which names the terms of
       sums: they are rows like others.
     * Not: groups in which no array of pairs is read by members alone, as all
       would be in memory anyway; rows over a length that varies inside of an
-      example; equations in loops.
+      example; equations in loops; and, of a machine that has strips in memory
+      on its chip (`shared_bytes`), products with weights and rows of more than
+      128 numbers, which are too long for that, and groups in which no array of
+      pairs has a column for each place of a length.
 
     Example: attention, of which only `%c` is in memory.
 
@@ -124,6 +130,37 @@ def ShareLoops : Pass<"attn-share-loops", "ProgramOp"> {
       %other = attn.compute ..
       attn.yield %own, %other
     }
+    ```
+  }];
+}
+
+def TileKeys : Pass<"attn-tile-keys", "ProgramOp"> {
+  let summary = "attention whose factors are rounded takes some keys at a time";
+  let description = [{
+    * In: a batched program whose kernels in strips are formed.
+    * Out: the same program, in which kernels that are an attention (a product
+      of queries and keys, what is computed of each score by itself, a softmax,
+      and a product of its weights with values) have `keys`: so many columns of
+      the pairs are there at a time, and the softmax is put together from these.
+    * After: `attn-form-strips` and `attn-choose-precision`.
+    * Not: machines without memory on the chip; products whose factors are as
+      they are, as a sum has the order of the equation then; weights that
+      anybody else reads; other normalisers; adjoints; heads of more than 128
+      numbers.
+
+    Example: a head of attention.
+
+    ```mlir
+    %c = attn.kernel strips over "T" {
+      %e = attn.compute .. {attn.precision = bf16, attn.product = ..}
+      %w = attn.compute (%t: "T") softmax (%u: "S") { %e[%t, %u] }
+      %own = attn.compute .. {attn.precision = bf16, attn.product = ..}
+      attn.yield %own
+    }
+
+    // becomes
+
+    %c = attn.kernel strips over "T" keys 64 { .. }
     ```
   }];
 }

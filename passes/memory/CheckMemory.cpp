@@ -183,7 +183,7 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
     return begin(list, termListType(op), op);
   }
   if (!product) {
-    if (kernel && productOf(op) &&
+    if (kernel && productOf(op) && packsProducts(op) &&
         (!packed || packed.getKind() != LocationKind::room))
       return refuse("right side has no room");
     return success();

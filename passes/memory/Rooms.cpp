@@ -9,6 +9,7 @@
 #include "passes/memory/Rooms.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/Members.h"
+#include "passes/kernels/TileKeys.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -48,7 +49,10 @@ class Strips {
 public:
   Strips(KernelOp kernel)
       : kernel(kernel), machine(MachineAttr::of(kernel)),
-        members(llvm::to_vector(kernel.getMembers())) {}
+        members(llvm::to_vector(kernel.getMembers())) {
+    if (kernel.getKeys())
+      attention = attentionIn(kernel);
+  }
 
   void place();
 
@@ -59,12 +63,15 @@ private:
   };
   size_t lastReadOf(Value array, size_t from) const;
   size_t roomFor(ComputeOp member, size_t number);
+  bool isInRegisters(ComputeOp member) const;
+  size_t roomOfNothing();
   void placePacked();
   void placeStrips();
 
   KernelOp kernel;
   MachineAttr machine;
   SmallVector<ComputeOp> members;
+  std::optional<Attention> attention;
   SmallVector<Room> rooms;
   size_t firstStrip = 0;
   SmallVector<size_t> freeFrom; // by room of a strip: the first free member
@@ -108,7 +115,7 @@ size_t Strips::lastReadOf(Value array, size_t from) const {
 void Strips::placePacked() {
   for (ComputeOp member : members) {
     std::optional<ExampleProduct> product = exampleProductOf(member);
-    if (!product)
+    if (!product || !packsProducts(member))
       continue;
     ArrayAttr extents = member.getExtents();
     Room room = {1, {{extents[product->n], machine.getTileColumns()}}};
@@ -122,11 +129,26 @@ void Strips::placePacked() {
   firstStrip = rooms.size();
 }
 
+/// Whether a member gives pairs of which some keys are there at a time.
+bool Strips::isInRegisters(ComputeOp member) const {
+  if (!attention)
+    return false;
+  return member == attention->score || member == attention->weights ||
+         llvm::is_contained(attention->between, member);
+}
+
+size_t Strips::roomOfNothing() {
+  freeFrom.push_back(members.size() + 1);
+  rooms.push_back({0, {}});
+  return rooms.size() - 1;
+}
+
 /// The room of a strip that nobody reads any more, or a new one.
 size_t Strips::roomFor(ComputeOp member, size_t number) {
   Attribute width = member.getResult().getType().getShape().getValue().back();
   auto isFree = [&](size_t at) {
-    if (rooms[firstStrip + at].extents[0].extent != width)
+    if (rooms[firstStrip + at].extents.empty() ||
+        rooms[firstStrip + at].extents[0].extent != width)
       return false;
     if (freeFrom[at] <= number)
       return true;
@@ -153,7 +175,8 @@ void Strips::placeStrips() {
   for (auto [number, member] : llvm::enumerate(members)) {
     if (!isStrip(kernel, member))
       continue;
-    size_t room = roomFor(member, number);
+    size_t room =
+        isInRegisters(member) ? roomOfNothing() : roomFor(member, number);
     placed.push_back({member, room});
     setLocation(member, locationName, room);
   }
@@ -219,6 +242,11 @@ static void placeColumns(KernelOp kernel) {
 }
 
 LogicalResult fovea::attn::placeInRooms(KernelOp kernel) {
+  if (std::optional<int64_t> keys = kernel.getKeys();
+      keys && (*keys != keysOfTile || !attentionIn(kernel)))
+    return kernel.emitOpError()
+           << "takes " << *keys << " keys at a time but is no attention of "
+           << keysOfTile << " at a time";
   if (kernel.getSchedule() == Schedule::strips) {
     Strips(kernel).place();
     return success();

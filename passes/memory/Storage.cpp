@@ -166,6 +166,10 @@ void StorageMap::addRooms(KernelOp kernel, int position) {
   Program::Array &array = program.arrays.back();
   array.count = 0;
   array.partSlot = newSlot();
+  if (machine.getSharedBytes() != 0) {
+    array.onChip = machine.getSharedBytes();
+    array.parts = blocksWithRooms;
+  }
   threadMemory[kernel] = {memory.slot, array.partSlot};
   auto add = [&](Term::Kind kind, int64_t value = 0) {
     array.part.push_back({kind, value});

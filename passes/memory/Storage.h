@@ -52,7 +52,11 @@ struct Storage {
   int64_t parts = 0;
 };
 
-/// What a thread has for the rooms of a kernel.
+/// Where a machine has memory on the chip, so many blocks of threads have rooms
+/// in memory when they are too large for that.
+constexpr int64_t blocksWithRooms = 128;
+
+/// What a thread, or a block of threads, has for the rooms of a kernel.
 struct ThreadMemory {
   int slot = 0, partSlot = 0;
 };

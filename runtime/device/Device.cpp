@@ -48,7 +48,11 @@ private:
   void *context = nullptr;
   std::mutex mutex; // of the following
   std::map<const void *, void *> modules;
-  std::map<const char *, void *> functions;
+  struct Function {
+    void *handle = nullptr;
+    int64_t sharedBytes = 0; // that it may have
+  };
+  std::map<const char *, Function> functions;
   std::map<std::string, void *> ownFunctions;
 };
 
@@ -161,16 +165,25 @@ void CudaDevice::free(void *memory) {
 
 void *CudaDevice::function(const KernelLaunch &launch) {
   std::lock_guard lock(mutex);
-  void *&function = functions[launch.name];
-  if (function)
-    return function;
-  check(driver.cuCtxSetCurrent(context), "be used by this thread");
-  void *&module = modules[launch.image];
-  if (!module)
-    check(driver.cuModuleLoadData(&module, launch.image), "load the kernels");
-  check(driver.cuModuleGetFunction(&function, module, launch.name),
-        "find a kernel");
-  return function;
+  Function &function = functions[launch.name];
+  if (!function.handle) {
+    check(driver.cuCtxSetCurrent(context), "be used by this thread");
+    void *&module = modules[launch.image];
+    if (!module)
+      check(driver.cuModuleLoadData(&module, launch.image), "load the kernels");
+    check(driver.cuModuleGetFunction(&function.handle, module, launch.name),
+          "find a kernel");
+  }
+  // Above what every device has it has to be asked for.
+  constexpr int mostSharedBytes = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_..
+  if (launch.sharedBytes > function.sharedBytes) {
+    check(driver.cuCtxSetCurrent(context), "be used by this thread");
+    check(driver.cuFuncSetAttribute(function.handle, mostSharedBytes,
+                                    static_cast<int>(launch.sharedBytes)),
+          "give a kernel its memory");
+    function.sharedBytes = launch.sharedBytes;
+  }
+  return function.handle;
 }
 
 bool CudaDevice::launchOwn(const std::string &name, KernelLaunch given) {
@@ -209,7 +222,7 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
   LaunchList &list = unsent();
   list.add(function, static_cast<unsigned>(blocks),
            static_cast<unsigned>(launch.threads), launch.list, launch.slots,
-           launch.units);
+           launch.units, static_cast<unsigned>(launch.sharedBytes));
   if (!observer) {
     if (list.size() == mostLaunches)
       send();
@@ -260,14 +273,16 @@ void Device::use(std::unique_ptr<Device> device) { opened = device.release(); }
 
 extern "C" void fovea_launch(const void *image, int64_t, const char *name,
                              const int64_t *list, int64_t slots, int64_t units,
-                             int64_t threads, int64_t unitsAtOnce) {
+                             int64_t threads, int64_t unitsAtOnce,
+                             int64_t sharedBytes) {
   Device::current()->launch({.image = image,
                              .name = name,
                              .list = list,
                              .slots = slots,
                              .units = units,
                              .threads = threads,
-                             .unitsAtOnce = unitsAtOnce});
+                             .unitsAtOnce = unitsAtOnce,
+                             .sharedBytes = sharedBytes});
 }
 
 extern "C" void fovea_launch_send(void) { Device::current()->send(); }

@@ -29,6 +29,8 @@ struct KernelLaunch {
   int64_t slots = 0, units = 0;
   /// The threads of a block, and the units that one does at a time.
   int64_t threads = 1, unitsAtOnce = 1;
+  /// What its threads share on the chip, besides what the code says.
+  int64_t sharedBytes = 0;
 };
 
 class Device {

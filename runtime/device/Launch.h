@@ -9,10 +9,11 @@ extern "C" {
 
 /// Has the device that was opened (runtime/device/Device.h) run the kernel
 /// `name` of `image`, which has `size` bytes, for `units` work units, after
-/// what was launched before. `list`, of `slots` numbers, is copied.
+/// what was launched before. `list`, of `slots` numbers, is copied. A block
+/// has `sharedBytes` of memory on the chip besides what its code says.
 void fovea_launch(const void *image, int64_t size, const char *name,
                   const int64_t *list, int64_t slots, int64_t units,
-                  int64_t threads, int64_t unitsAtOnce);
+                  int64_t threads, int64_t unitsAtOnce, int64_t sharedBytes);
 
 /// What was launched since the last time is what may come again together: a
 /// loop, or what stands between two.

@@ -15,8 +15,9 @@ static constexpr size_t mostNodes = size_t(1) << 15;
 static constexpr size_t mostLists = 4096;
 
 void LaunchList::add(void *function, unsigned blocks, unsigned threads,
-                     const int64_t *list, int64_t slots, int64_t units) {
-  launches.push_back({function, blocks, threads, numbers.size(),
+                     const int64_t *list, int64_t slots, int64_t units,
+                     unsigned sharedBytes) {
+  launches.push_back({function, blocks, threads, sharedBytes, numbers.size(),
                       static_cast<size_t>(slots) + 1});
   numbers.insert(numbers.end(), list, list + slots);
   numbers.push_back(units);
@@ -42,6 +43,7 @@ static KernelNode nodeOf(const LaunchList::Launch &launch,
   node.function = launch.function;
   node.blocksX = launch.blocks;
   node.threadsX = launch.threads;
+  node.sharedBytes = launch.sharedBytes;
   node.parameters = parameters;
   return node;
 }
@@ -70,7 +72,7 @@ int LaunchGraphs::sendEach(const LaunchList &list) const {
     findParameters(list, launch, parameters);
     if (int error = driver.cuLaunchKernel(
             launch.function, launch.blocks, 1, 1, launch.threads, 1, 1,
-            /*sharedBytes=*/0, /*stream=*/nullptr, parameters, nullptr))
+            launch.sharedBytes, /*stream=*/nullptr, parameters, nullptr))
       return error;
   }
   return 0;
@@ -106,6 +108,7 @@ int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
     const int64_t *numbers = list.numbers.data() + launch.first;
     int64_t *old = graph.told.numbers.data() + told.first;
     if (launch.blocks == told.blocks &&
+        launch.sharedBytes == told.sharedBytes &&
         std::equal(numbers, numbers + launch.count, old))
       continue;
     void *parameters[2];
@@ -115,6 +118,7 @@ int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
             graph.executable, graph.nodes[number], &node))
       return error;
     told.blocks = launch.blocks;
+    told.sharedBytes = launch.sharedBytes;
     std::copy(numbers, numbers + launch.count, old);
   }
   return 0;

@@ -25,13 +25,14 @@ class LaunchList {
 public:
   struct Launch {
     void *function = nullptr;
-    unsigned blocks = 1, threads = 1;
+    unsigned blocks = 1, threads = 1, sharedBytes = 0;
     /// Its numbers: the list that it gets by value, and its work units.
     size_t first = 0, count = 0;
   };
 
   void add(void *function, unsigned blocks, unsigned threads,
-           const int64_t *list, int64_t slots, int64_t units);
+           const int64_t *list, int64_t slots, int64_t units,
+           unsigned sharedBytes);
   void clear();
   size_t size() const { return launches.size(); }
 

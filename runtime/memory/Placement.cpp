@@ -67,6 +67,18 @@ int64_t fovea::runtime::bytesAt(const Program::Array &array, int64_t places) {
   return fits ? bytes : -2;
 }
 
+/// Of parts with so many elements each; -2: that is no number.
+static int64_t bytesOfAllParts(const Program::Array &array, int64_t elements,
+                               int64_t threads) {
+  int64_t parts = array.parts ? array.parts : threads;
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements, sizeOf(array.element), &bytes))
+    return -2;
+  if (bytes <= array.onChip)
+    return 0;
+  return __builtin_mul_overflow(bytes, parts, &bytes) ? -2 : bytes;
+}
+
 int64_t fovea::runtime::bytesOf(const Program &program,
                                 const Program::Array &array,
                                 const BatchSize &size,
@@ -76,12 +88,8 @@ int64_t fovea::runtime::bytesOf(const Program &program,
   auto times = [&](int64_t factor) {
     fits &= !__builtin_mul_overflow(places, factor, &places);
   };
-  if (!array.part.empty()) {
-    times(size.threads);
-    times(evaluate(array.part, lengths));
-    times(sizeOf(array.element));
-    return fits ? places : -2;
-  }
+  if (!array.part.empty())
+    return bytesOfAllParts(array, evaluate(array.part, lengths), size.threads);
   if (array.layout >= 0) {
     times(size.batch);
     for (int length : program.layouts[array.layout].lengths)
@@ -102,12 +110,8 @@ int64_t fovea::runtime::bytesOfParts(const Program::Array &array,
                                      const std::vector<int64_t> &slots) {
   const auto *pool =
       reinterpret_cast<const FoveaPool *>(slots[Program::poolSlot]);
-  int64_t bytes = 0;
-  if (__builtin_mul_overflow(slots[array.partSlot], sizeOf(array.element),
-                             &bytes) ||
-      __builtin_mul_overflow(bytes, fovea_pool_threads(pool), &bytes))
-    return -1;
-  return bytes;
+  return bytesOfAllParts(array, slots[array.partSlot],
+                         fovea_pool_threads(pool));
 }
 
 Status fovea::runtime::placeArrays(

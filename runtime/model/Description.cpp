@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 6;
+static constexpr int formatVersion = 7;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -47,7 +47,7 @@ template <typename A> static void fields(A &a, Program::Array &x) {
   a(x.name), a(x.role, Program::Role::Packed);
   a(x.element, Program::Element::Bit);
   a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
-  a(x.part), a(x.partSlot);
+  a(x.part), a(x.partSlot), a(x.parts), a(x.onChip);
 }
 
 template <typename A> static void fields(A &a, Program &x) {
@@ -320,7 +320,8 @@ static bool isWhole(const Program &program) {
            array.count <= largestExtent &&
            (array.layout < 0 || isIn(array.layout, program.layouts)) &&
            isFormula(array.part, program.lengths.size()) &&
-           (array.part.empty() || isSlot(array.partSlot));
+           (array.part.empty() || isSlot(array.partSlot)) && array.parts >= 0 &&
+           array.parts <= largestExtent && array.onChip >= 0;
     for (int64_t extent : array.shape)
       good = good && extent <= largestExtent &&
              (extent >= 0 || isIn(-1 - extent, program.lengths));

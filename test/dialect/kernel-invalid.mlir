@@ -145,3 +145,12 @@ attn.program @c4_reads {
     attn.yield
   }
 }
+
+// -----
+
+attn.program @c2_keys {
+  // expected-error @+1 {{takes some keys at a time but the schedule 'rows'}}
+  attn.kernel rows keys 64 {
+    attn.yield
+  }
+}

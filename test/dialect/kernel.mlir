@@ -32,6 +32,10 @@ module attributes {attn.machine = #attn.machine<"none", lanes = 4, tile_rows = 2
     attn.kernel columns {
       attn.yield
     }
+    // CHECK: attn.kernel strips over "T" outer [3] keys 64 {
+    attn.kernel strips over "T" outer [3] keys 64 {
+      attn.yield
+    }
     // Two sums in one loop, by themselves and in strips.
     // CHECK: attn.kernel loop {
     // CHECK:   attn.compute "a"

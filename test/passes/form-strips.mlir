@@ -226,3 +226,190 @@ attn.program @shown {
   } : !attn.array<["T", "S"], f64>
   attn.output "e" %e : !attn.array<["T", "S"], f64>
 }
+
+// -----
+
+// A machine with memory on its chip: what a later kernel reads of the weights
+// is computed again there, and they are in memory for neither of both. The
+// product of `y` stands between, whose rows are those of all examples.
+
+// CHECK-LABEL: attn.program @on_chip
+module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+attn.program @on_chip {
+  attn.length "T"
+  attn.length "S"
+  %q = attn.data "q" : !attn.array<["T", 8], f64>
+  %k = attn.data "k" : !attn.array<["S", 8], f64>
+  %o = attn.param "o" : !attn.array<[8, 8], f64>
+  // CHECK:      %[[C:.*]] = attn.kernel strips over "T" {
+  // CHECK:        attn.compute "e"
+  // CHECK:        %[[W:.*]] = attn.compute "w"
+  // CHECK:        %[[READ:.*]] = attn.compute "c"
+  // CHECK:          attn.read %[[W]]
+  // CHECK:        attn.yield %[[READ]] :
+  // CHECK:      %[[Y:.*]] = attn.compute "y"
+  // CHECK:        attn.read %[[C]]
+  // CHECK:      attn.kernel strips over "T" {
+  // CHECK:        %[[E:.*]] = attn.compute "e"
+  // CHECK:        %[[AGAIN:.*]] = attn.compute "w"
+  // CHECK:          attn.read %[[E]]
+  // CHECK:        attn.compute "d v"
+  // CHECK:          attn.read %[[AGAIN]]
+  // CHECK:        attn.yield
+  %e = attn.compute "e" (%t: "T", %u: "S") sum (%a: 8) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "S"], f64>
+  %w = attn.compute "w" (%t: "T") softmax (%u: "S") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "S"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 8) sum (%u: "S") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  %y = attn.compute "y" (%t: "T", %n: 8) sum (%a: 8) {
+    %0 = attn.read %c[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %o[%n, %a] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  %g = attn.compute "g" (%t: "T", %n: 8) {
+    %0 = attn.read %y[%t, %n] : !attn.array<["T", 8], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %dv = attn.compute "d v" (%u: "S", %a: 8) sum (%t: "T") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %g[%t, %a] : !attn.array<["T", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 8], f64>
+  attn.output "y" %y : !attn.array<["T", 8], f64>
+  attn.output "dv" %dv : !attn.array<["S", 8], f64>
+}
+}
+
+// -----
+
+// Not: weights that somebody asks for, who has them in memory anyway; scores
+// that are no product, which cost more than they take; and the scores of a
+// vocabulary, of which a row is too long for a chip.
+
+// CHECK-LABEL: attn.program @shown
+module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+attn.program @shown {
+  attn.length "T"
+  attn.length "S"
+  %q = attn.data "q" : !attn.array<["T", 8], f64>
+  %k = attn.data "k" : !attn.array<["S", 8], f64>
+  %o = attn.param "o" : !attn.array<[100, 8], f64>
+  // CHECK:      %[[KERNEL:.*]]:2 = attn.kernel strips over "T" {
+  // CHECK:        attn.compute "e"
+  // CHECK:        %[[W:.*]] = attn.compute "w"
+  // CHECK:        %[[READ:.*]] = attn.compute "c"
+  // CHECK:        attn.yield %[[W]], %[[READ]]
+  // CHECK-NOT:  attn.compute "e"
+  // CHECK-NOT:  attn.kernel
+  // CHECK:      attn.compute "logits"
+  // CHECK-NOT:  attn.kernel
+  // CHECK:      attn.compute "d v"
+  // CHECK:        attn.read %[[KERNEL]]#0
+  // CHECK:      attn.output "w" %[[KERNEL]]#0
+  %e = attn.compute "e" (%t: "T", %u: "S") sum (%a: 8) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "S"], f64>
+  %w = attn.compute "w" (%t: "T") softmax (%u: "S") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "S"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 8) sum (%u: "S") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  %y = attn.compute "logits" (%t: "T", %n: 100) sum (%a: 8) {
+    %0 = attn.read %c[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %o[%n, %a] : !attn.array<[100, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 100], f64>
+  %g = attn.compute "g" (%t: "T", %n: 8) {
+    %0 = attn.read %y[%t, %n] : !attn.array<["T", 100], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %dv = attn.compute "d v" (%u: "S", %a: 8) sum (%t: "T") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %g[%t, %a] : !attn.array<["T", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 8], f64>
+  attn.output "w" %w : !attn.array<["T", "S"], f64>
+  attn.output "dv" %dv : !attn.array<["S", 8], f64>
+}
+}
+
+// -----
+
+// CHECK-LABEL: attn.program @additive_on_chip
+module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+attn.program @additive_on_chip {
+  attn.length "T"
+  attn.length "S"
+  %q = attn.data "q" : !attn.array<["T", 8], f64>
+  %k = attn.data "k" : !attn.array<["S", 8], f64>
+  %o = attn.param "o" : !attn.array<[8, 8], f64>
+  // CHECK:      %[[KERNEL:.*]]:2 = attn.kernel strips over "T" {
+  // CHECK:        attn.compute "e"
+  // CHECK:        %[[W:.*]] = attn.compute "w"
+  // CHECK:        attn.yield %[[W]],
+  // CHECK-NOT:  attn.compute "e"
+  // CHECK:      attn.compute "d v"
+  // CHECK:        attn.read %[[KERNEL]]#0
+  %e = attn.compute "e" (%t: "T", %u: "S") sum (%a: 8) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.addf %0, %1 : f64
+    %3 = math.tanh %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["T", "S"], f64>
+  %w = attn.compute "w" (%t: "T") softmax (%u: "S") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "S"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 8) sum (%u: "S") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  %y = attn.compute "y" (%t: "T", %n: 8) sum (%a: 8) {
+    %0 = attn.read %c[%t, %a] : !attn.array<["T", 8], f64>
+    %1 = attn.read %o[%n, %a] : !attn.array<[8, 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  %g = attn.compute "g" (%t: "T", %n: 8) {
+    %0 = attn.read %y[%t, %n] : !attn.array<["T", 8], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %dv = attn.compute "d v" (%u: "S", %a: 8) sum (%t: "T") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %g[%t, %a] : !attn.array<["T", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 8], f64>
+  attn.output "y" %y : !attn.array<["T", 8], f64>
+  attn.output "dv" %dv : !attn.array<["S", 8], f64>
+}
+}

@@ -135,6 +135,8 @@ TEST(Description, IndicesAreChecked) {
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].slot = 0; }));
   using Term = P::Term;
   EXPECT_TRUE(refused([](P &p) { p.arrays[0].part = {{Term::Number, 1}}; }));
+  EXPECT_TRUE(refused([](P &p) { p.arrays[0].parts = -1; }));
+  EXPECT_TRUE(refused([](P &p) { p.arrays[0].onChip = -1; }));
   EXPECT_TRUE(refused([](P &p) {
     p.arrays[0].part = {{Term::Length, 9}};
     p.arrays[0].partSlot = p.arrays[0].slot;

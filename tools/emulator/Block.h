@@ -25,7 +25,7 @@ enum class Fault { None, Barriers, Blocks, Memory, Updates };
 enum class Schedule { Ascending, Descending, Shuffled };
 
 struct Grid {
-  uint32_t blocks = 1, threads = 1;
+  uint32_t blocks = 1, threads = 1, sharedBytes = 0;
 };
 
 /// What a thread gives the others of its warp at an instruction that is all of

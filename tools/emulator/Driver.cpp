@@ -195,6 +195,15 @@ void fovea::emulator::log(const std::string &line) {
   (void)std::fflush(file);
 }
 
+EXPORT cuFuncSetAttribute(void *function, int attribute, int value) {
+  constexpr int mostSharedBytes = 8;
+  if (attribute != mostSharedBytes || value < 0 ||
+      value > DeviceModule::mostSharedBytes)
+    return answer(badValue, "a block has no memory of this size");
+  static_cast<Kernel *>(function)->mostSharedBytes = value;
+  return 0;
+}
+
 int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
                             void *const *parameters) {
   std::lock_guard lock(driverMutex());
@@ -216,6 +225,12 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
   const auto *given = static_cast<const int64_t *>(parameters[0]);
   std::copy(given, given + kernel.slots, list.begin());
   int64_t units = *static_cast<int64_t *>(parameters[1]);
+  if (grid.sharedBytes > kernel.mostSharedBytes)
+    return answer(badValue, fmt::format("a block of kernel '{}' may have {} "
+                                        "bytes, not {}",
+                                        kernel.name, kernel.mostSharedBytes,
+                                        grid.sharedBytes));
+  DeviceModule::setSharedBytes(grid.sharedBytes);
   log(fmt::format("{} blocks {} threads {} units {}", kernel.name, grid.blocks,
                   grid.threads, units));
   std::string wrong = machine().run(grid, kernel.waits,
@@ -228,10 +243,11 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
   return 0;
 }
 EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
-                      unsigned threads, unsigned, unsigned, unsigned, void *,
-                      void **parameters, void **) {
-  return launch(*static_cast<Kernel *>(function), {blocks, threads},
-                parameters);
+                      unsigned threads, unsigned, unsigned,
+                      unsigned sharedBytes, void *, void **parameters,
+                      void **) {
+  return launch(*static_cast<Kernel *>(function),
+                {blocks, threads, sharedBytes}, parameters);
 }
 EXPORT cuStreamSynchronize(void *) { return hasFailed ? launchFailed : 0; }
 EXPORT cuGetErrorString(int, const char **text) {

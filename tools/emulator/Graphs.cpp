@@ -27,7 +27,7 @@ struct Node {
   /// By value, as the driver takes it.
   void take(const KernelNode &told) {
     kernel = static_cast<const Kernel *>(told.function);
-    grid = {told.blocksX, told.threadsX};
+    grid = {told.blocksX, told.threadsX, told.sharedBytes};
     const auto *numbers = static_cast<const int64_t *>(told.parameters[0]);
     list.assign(numbers, numbers + kernel->slots);
     units = *static_cast<const int64_t *>(told.parameters[1]);

@@ -32,6 +32,11 @@ public:
   /// shares is another block's afterwards.
   void add(void *memory, size_t bytes, const std::string &name,
            bool isOfBlock = false);
+  /// Memory that was added has so many bytes from here on.
+  void resize(void *memory, size_t bytes) {
+    regions.at(static_cast<char *>(memory)).bytes = bytes;
+    recent = regions.end();
+  }
   /// What the next block shares is nothing that it knows.
   void beginBlock();
   /// What a thread has for itself from here on.

@@ -169,6 +169,24 @@ static Constant *addressOf(LLVMContext &context, void *memory) {
       PointerType::get(context, 0));
 }
 
+/// The memory of a block that a launch gives its size, once a kernel has it.
+static char *sizedMemory = nullptr;
+
+static char *addSizedMemory(const std::string &name) {
+  if (!sizedMemory) {
+    sizedMemory = static_cast<char *>(
+        std::aligned_alloc(1024, DeviceModule::mostSharedBytes));
+    machine().memory.add(sizedMemory, DeviceModule::mostSharedBytes,
+                         "'" + name + "'", /*isOfBlock=*/true);
+  }
+  return sizedMemory;
+}
+
+void DeviceModule::setSharedBytes(int64_t bytes) {
+  if (sizedMemory)
+    machine().memory.resize(sizedMemory, bytes);
+}
+
 static void replaceCall(CallInst &call, const Replacement &by) {
   LLVMContext &context = call.getContext();
   Type *pointer = PointerType::get(context, 0), *result = call.getType();
@@ -294,6 +312,14 @@ static Error retarget(Module &module, const orc::LLJIT &jit,
                       std::map<std::string, Kernel> &kernels) {
   module.setTargetTriple(jit.getTargetTriple());
   module.setDataLayout(jit.getDataLayout());
+  for (GlobalVariable &global : make_early_inc_range(module.globals()))
+    if (global.isDeclaration()) {
+      global.replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(
+          addressOf(module.getContext(),
+                    addSizedMemory(global.getName().str())),
+          global.getType()));
+      global.eraseFromParent();
+    }
   DenseSet<Function *> waiting;
   for (Function &function : make_early_inc_range(module))
     if (function.getName().starts_with("llvm.nvvm."))

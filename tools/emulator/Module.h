@@ -20,6 +20,8 @@ struct Kernel {
   void (*run)(const int64_t *list, int64_t units) = nullptr;
   int64_t slots = 0;
   bool waits = false;
+  /// Of the memory of a block that a launch gives its size.
+  int64_t mostSharedBytes = 48 << 10;
 };
 
 class DeviceModule {
@@ -27,6 +29,11 @@ public:
   /// `image`: bitcode with a wrapper, which says how long it is.
   static llvm::Expected<std::unique_ptr<DeviceModule>> load(const void *image);
   Kernel *find(const std::string &name);
+
+  /// What the threads of a block share besides what the code says, at most,
+  /// and in the next launch.
+  static constexpr int64_t mostSharedBytes = 227 << 10;
+  static void setSharedBytes(int64_t bytes);
 
 private:
   std::unique_ptr<llvm::orc::LLJIT> jit;

@@ -175,8 +175,12 @@ static void printPlan(const runtime::Program &program,
     if (array.part.empty())
       stream << " x " << array.count;
     else
-      stream << " thread " << formulaText(program, array.part);
+      stream << (array.parts ? " block " : " thread ")
+             << formulaText(program, array.part);
     stream << ' ' << textOf(array.element);
+    if (array.parts)
+      stream << ", on the chip up to " << array.onChip << " bytes, else "
+             << array.parts << " of them";
     if (array.role == Role::Temporary)
       stream << ", from step " << array.firstUse;
     if (array.role == Role::Temporary &&

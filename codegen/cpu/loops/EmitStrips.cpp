@@ -29,32 +29,21 @@ static constexpr int64_t rowsAtOnce = 48;
 namespace {
 
 /// One kernel of a group.
-class StripEmitter {
+class StripEmitter : StripFrame {
 public:
   StripEmitter(KernelBuilder &b, const StorageMap &storage,
                const StripGroup &group, Type real, GemmTile tile,
                unsigned lanes)
-      : b(b), storage(storage), group(group), real(real), tile(tile),
-        lanes(lanes), stripRows(MachineAttr::of(group.kernel).getStripRows()) {}
+      : StripFrame(b, storage, group, real), tile(tile), lanes(lanes) {}
 
-  /// All rows from `first` to before `last` of the example at `place`, at
-  /// `outer` of the indices outside.
-  void emit(const Place &place, ArrayRef<Value> outer, Value first, Value last);
+  /// Work unit `unit`, of which each place outside has `parts`.
+  void emit(const Place &at, Value unit, Value parts);
   /// The same behind a product with weights, of the rows of all examples.
   void emitBatch(const Place &place, Value first, Value last);
 
 private:
-  /// What a member multiplies.
-  struct Operands {
-    BodyEmitter::View a, b, c;
-    Value m, n, k;
-  };
-
-  Value roomSize(RoomAttr room);
+  void emitRows(Value first, Value last);
   void findRooms();
-  void setStrips(Value first);
-  SmallVector<Index> indicesOf(const StripMember &member, Value row);
-  Operands operandsOf(const StripMember &member, Value row);
   void pack(const StripMember &member);
   void clear(const StripMember &member);
   void emitMembers(ArrayRef<StripMember> members, Value first, Value count);
@@ -62,25 +51,13 @@ private:
   void multiplyWeights(Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
-  std::pair<Value, Value> inBand(const Band &band, Value size, Value first,
-                                 Value last);
-  bool isGuarded(const StripMember &member);
   void clearOutside(const StripMember &member, Value first, Value count);
   int64_t depthOf(const StripMember &member) const {
     return member.product->terms.isWhole() ? deepest : deepestInBand;
   }
-  Value address(Value base, Value index) { return b.at(real, base, index); }
 
-  KernelBuilder &b;
-  const StorageMap &storage;
-  const StripGroup &group;
-  Type real;
   GemmTile tile;
   unsigned lanes;
-  int64_t stripRows;
-  Place place;
-  SmallVector<Value> outer;
-  SmallVector<Value> rooms; // addresses
 };
 
 } // namespace
@@ -88,33 +65,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-/// The largest extent of the batch.
-static Value largest(KernelBuilder &b, const StorageMap &storage, Value frame,
-                     Attribute extent) {
-  if (auto number = dyn_cast<IntegerAttr>(extent))
-    return b.number(number.getInt());
-  StringRef name = cast<StringAttr>(extent).getValue();
-  return b.slot(frame, storage.length(name).maximumSlot);
-}
-
-/// What a room makes of an extent.
-static Value padded(KernelBuilder &b, const RoomExtent &room, Value extent) {
-  Value multiple = b.number(room.multiple);
-  return b.add(b.mul(b.divUp(extent, multiple), multiple),
-               b.number(room.extra));
-}
-
-/// The elements that a room has for the largest lengths of the batch, as
-/// StorageMap::addRooms writes them down.
-Value StripEmitter::roomSize(RoomAttr room) {
-  Value size = b.number(room.getFixedCount());
-  for (const RoomExtent &each : room.getExtents())
-    if (isa<StringAttr>(each.extent))
-      size = b.mul(
-          size, padded(b, each, largest(b, storage, place.frame, each.extent)));
-  return size;
-}
 
 Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
                                    Value frame, ThreadMemory memory) {
@@ -127,60 +77,14 @@ Value fovea::codegen::threadMemory(KernelBuilder &kernel, Type real,
                    kernel.mul(thread, size));
 }
 
-/// The rooms of this thread.
 void StripEmitter::findRooms() {
-  Value at = threadMemory(b, real, place.frame, storage.memoryOf(group.kernel));
-  for (RoomAttr room : group.rooms) {
-    rooms.push_back(at);
-    at = address(at, roomSize(room));
-  }
-}
-
-/// The strips that begin with row `first`.
-void StripEmitter::setStrips(Value first) {
-  place.strips.clear();
-  BodyEmitter values(b, storage, place, 0);
-  for (const StripGroup::Strip &strip : group.strips) {
-    auto type = cast<ArrayType>(strip.array.getType());
-    const RoomExtent &row = group.rooms[strip.room].getExtents().back();
-    Value width = values.extent(type.getExtent(type.getRank() - 1));
-    place.strips.push_back({rooms[strip.room], first, padded(b, row, width)});
-  }
+  StripFrame::findRooms(
+      threadMemory(b, real, place.frame, storage.memoryOf(group.kernel)));
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-/// The indices of a member at a row; those that are run over are 0.
-SmallVector<Index> StripEmitter::indicesOf(const StripMember &member,
-                                           Value row) {
-  ComputeOp op = member.op;
-  SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});
-  for (auto [index, at] : llvm::zip(member.shared, outer))
-    indices[index] = {at};
-  indices[member.shared.back()] = {row};
-  return indices;
-}
-
-StripEmitter::Operands StripEmitter::operandsOf(const StripMember &member,
-                                                Value row) {
-  BodyEmitter values(b, storage, place, 0);
-  ComputeOp op = member.op;
-  ExampleProduct product = *member.product;
-  SmallVector<Index> indices = indicesOf(member, row);
-  auto extent = [&](unsigned index) {
-    return values.extent(op.getExtents()[index]);
-  };
-  return {values.view(storage.of(product.left.getArray()), product.leftAxes,
-                      indices),
-          values.view(storage.of(product.right.getArray()), product.rightAxes,
-                      indices),
-          values.view(storage.of(op.getResult()), product.resultAxes, indices),
-          extent(product.m),
-          extent(product.n),
-          extent(product.k)};
-}
 
 /// The right side in pieces of terms, each as @fovea_pack gives it.
 void StripEmitter::pack(const StripMember &member) {
@@ -197,46 +101,6 @@ void StripEmitter::pack(const StripMember &member) {
                     b.mul(term, b.mul(panels, b.number(tile.columns())))),
             zero, panels});
   });
-}
-
-/// Whether everyone who reads the product stays inside of its band.
-bool StripEmitter::isGuarded(const StripMember &member) {
-  ComputeOp op = member.op;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    ReadOp read = plainRead(user, op.getResult());
-    auto reader = user->getParentOfType<ComputeOp>();
-    if (!read || !reader)
-      return false;
-    auto other = llvm::find_if(
-        group.members, [&](const auto &each) { return each.op == reader; });
-    if (other == group.members.end() || other->product)
-      return false;
-    SmallVector<Guard> guards = guardsOf(reader);
-    return llvm::all_of(guardsOf(op), [&](const Guard &own) {
-      auto indexOf = [&](unsigned index) {
-        AccessIndex at = classify(read.getIndices()[index], reader);
-        return at.kind == AccessIndex::Iterator && at.offset == 0 ? at.iterator
-                                                                  : ~0U;
-      };
-      unsigned lhs = indexOf(own.lhs), rhs = indexOf(own.rhs);
-      return llvm::any_of(guards, [&](const Guard &guard) {
-        return guard.lhs == lhs && guard.rhs == rhs &&
-               guard.offset <= own.offset;
-      });
-    });
-  });
-}
-
-/// Where an index of `size` places is that a band has beside the rows `first`
-/// .. `last`: from, and to before.
-std::pair<Value, Value> StripEmitter::inBand(const Band &band, Value size,
-                                             Value first, Value last) {
-  Value from = b.number(0), to = size;
-  if (band.from)
-    from = b.max(from, b.min(size, b.add(first, b.number(*band.from))));
-  if (band.to)
-    to = b.max(from, b.min(size, b.add(last, b.number(*band.to + 1))));
-  return {from, to};
 }
 
 /// Zeros where C is outside of its band.
@@ -287,14 +151,6 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   clearOutside(member, first, count);
 }
 
-/// a - b, where `band` has b - a.
-static Band turned(const Band &band) {
-  auto negated = [](std::optional<int64_t> bound) {
-    return bound ? std::optional(-*bound) : std::nullopt;
-  };
-  return {negated(band.to), negated(band.from)};
-}
-
 /// C[m, n] += A[m, rows] * B[rows, n]
 void StripEmitter::sumRows(const StripMember &member, Value first,
                            Value count) {
@@ -308,7 +164,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
           all.n, room, zero, panels});
   // Rows of C that these terms touch.
   Value last = b.sub(b.add(first, count), one);
-  auto [from, to] = inBand(turned(product.terms), all.m, first, last);
+  auto [from, to] = inBand(product.terms.turned(), all.m, first, last);
   b.call(gemmName(real),
          {address(all.a.base, b.mul(from, all.a.along[product.m])),
           all.a.along[product.m], all.a.along[product.k], room,
@@ -346,22 +202,25 @@ void StripEmitter::emitMember(const StripMember &member, Value first,
     return sumRows(member, first, count);
   if (member.product)
     return multiplyRows(member, first, count);
-  ComputeOp op = member.op;
   ComputeEmitter emitter(b, storage, member.loop, lanes, member.shared);
-  SmallVector<Value> given(op.getNumParallel());
-  for (auto [index, at] : llvm::zip(member.shared, outer))
-    given[index] = at;
-  b.loop(first, b.add(first, count), b.number(1), [&](Value row) {
-    given[member.shared.back()] = row;
-    emitter.emit(place, given);
-  });
+  b.loop(first, b.add(first, count), b.number(1),
+         [&](Value row) { emitter.emit(place, placesOf(member, row)); });
 }
 
-void StripEmitter::emit(const Place &at, ArrayRef<Value> outside, Value first,
-                        Value last) {
-  place = at;
-  outer.assign(outside.begin(), outside.end());
-  rooms.clear();
+void StripEmitter::emit(const Place &at, Value unit, Value parts) {
+  Value part = enter(at, unit, parts);
+  BodyEmitter values(b, storage, place, 0);
+  Value rows = values.extent(group.rows);
+  if (!group.isDivisible())
+    return emitRows(b.number(0), rows);
+  Value ofUnit = b.number(unitStrips * stripRows);
+  Value begin = b.mul(part, ofUnit);
+  Value end = b.min(rows, b.add(begin, ofUnit));
+  b.branch(b.less(begin, end), [&] { emitRows(begin, end); });
+}
+
+/// All rows from `first` to before `last`.
+void StripEmitter::emitRows(Value first, Value last) {
   findRooms();
   setStrips(first);
   for (const StripMember &member : group.members) {
@@ -398,7 +257,7 @@ void StripEmitter::multiplyWeights(Value first, Value count) {
   if (result.strip >= 0) {
     unsigned room = group.strips[result.strip].room;
     to = rooms[room];
-    width = padded(b, group.rooms[room].getExtents().back(), width);
+    width = strideIn(room, width);
   } else {
     to = address(b.pointerSlot(place.frame, result.slot), b.mul(first, width));
   }
@@ -414,7 +273,6 @@ void StripEmitter::multiplyWeights(Value first, Value count) {
 
 void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
   place = at;
-  rooms.clear();
   findRooms();
   Value zero = b.number(0), one = b.number(1);
   Value batch = b.slot(place.frame, Program::batchSlot);
@@ -474,45 +332,23 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
 void ProgramEmitter::emitExampleStrips(const StripGroup &group,
                                        StringRef name) {
   int64_t unitRows = unitStrips * MachineAttr::of(group.kernel).getStripRows();
-  int64_t places = 1;
-  for (Attribute extent : group.outer)
-    places *= cast<IntegerAttr>(extent).getInt();
   auto partsOf = [&](KernelBuilder &builder, Value frame) {
     if (!group.isDivisible())
       return builder.number(1);
-    Value rows = largest(builder, storage, frame, group.rows);
+    Value rows = largestExtent(builder, storage, frame, group.rows);
     return builder.divUp(builder.max(rows, builder.number(1)),
                          builder.number(unitRows));
   };
-  Value units = main.mul(main.slot(frame, Program::batchSlot),
-                         main.mul(main.number(places), partsOf(main, frame)));
+  Value units =
+      main.mul(main.slot(frame, Program::batchSlot),
+               main.mul(main.number(group.numPlaces()), partsOf(main, frame)));
   ComputeOp op = group.members.front().op;
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            StripEmitter strips(kernel, storage, group, real, tile, lanes);
            Value parts = partsOf(kernel, frame);
-           Value each = kernel.mul(kernel.number(places), parts);
            kernel.loop(first, last, kernel.number(1), [&](Value unit) {
-             Place place = placeOf(kernel, op, frame);
-             place.example = place.rank = kernel.div(unit, each);
-             Value rest = kernel.rem(unit, each);
-             Value part = kernel.rem(rest, parts);
-             rest = kernel.div(rest, parts);
-             SmallVector<Value> outer;
-             for (Attribute extent : llvm::reverse(group.outer)) {
-               Value size = kernel.number(cast<IntegerAttr>(extent).getInt());
-               outer.insert(outer.begin(), kernel.rem(rest, size));
-               rest = kernel.div(rest, size);
-             }
-             BodyEmitter values(kernel, storage, place, 0);
-             Value rows = values.extent(group.rows);
-             if (!group.isDivisible())
-               return strips.emit(place, outer, kernel.number(0), rows);
-             Value begin = kernel.mul(part, kernel.number(unitRows));
-             Value end =
-                 kernel.min(rows, kernel.add(begin, kernel.number(unitRows)));
-             kernel.branch(kernel.less(begin, end),
-                           [&] { strips.emit(place, outer, begin, end); });
+             strips.emit(placeOf(kernel, op, frame), unit, parts);
            });
          });
 }

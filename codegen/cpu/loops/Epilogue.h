@@ -9,7 +9,8 @@
 #ifndef FOVEA_CODEGEN_CPU_LOOPS_EPILOGUE_H
 #define FOVEA_CODEGEN_CPU_LOOPS_EPILOGUE_H
 
-#include "codegen/cpu/loops/Strips.h"
+#include "codegen/cpu/products/Gemm.h"
+#include "codegen/program/Strips.h"
 
 namespace fovea::codegen {
 

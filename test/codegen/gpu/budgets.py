@@ -13,7 +13,11 @@ import sys
 # A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
 # them, which is enough for products, whose threads have much to do. Of tiles in
 # bf16 two or more small ones, of 128 threads, run at a time, or a large one.
-MOST = {"kernels": 64, "products": 128, "small tiles in bf16": 192, "large tiles in bf16": 255}
+# Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
+# processor; in bf16 they are as products are, and some keys at a time are 128
+# threads.
+MOST = {"kernels": 64, "products": 128, "small tiles in bf16": 192, "large tiles in bf16": 255, "strips": 128,
+        "strips in bf16": 255}
 # A division of 64 bits is a call, across which a number or two are kept.
 SPILT = 16
 
@@ -28,13 +32,16 @@ def main(ptxas, work, architecture, ptx):
         r"Compiling entry function '(\S+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?Used (\d+) registers"
         r"(?:[^\n]*?(\d+) bytes smem)?", said, re.DOTALL)
     assert kernels, said
+    with open(ptx) as text:
+        isRounded = "mma.sync" in text.read()
     largest, counts = dict.fromkeys(MOST, 0), dict.fromkeys(MOST, 0)
     spilt = 0
     for name, stores, loads, registers, shared in kernels:
-        family = "kernels" if "gemm" not in name else "products" if "bf16" not in name else \
+        family = "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
+            "kernels" if "gemm" not in name else "products" if "bf16" not in name else \
             "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
-        assert max(int(stores), int(loads)) <= (0 if "bf16" in name else SPILT), f"{name} spills {spilt} bytes"
+        assert max(int(stores), int(loads)) <= (0 if "gemm$bf16" in name else SPILT), f"{name} spills {spilt} bytes"
         assert int(registers) <= MOST[family], f"{name} has {registers} registers"
         counts[family] += 1
         largest[family] = max(largest[family], int(registers))
