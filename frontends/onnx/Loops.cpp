@@ -2,7 +2,9 @@
 //
 // A body whose steps are counted is a recurrence: each of its nodes is an
 // equation with the step as its first index, and a state is read at the step
-// before. What only a condition ends has no length, and is refused.
+// before. Where a condition may end it earlier all steps are computed, and
+// behind the end the states stay. What only a condition ends has no length, and
+// is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,6 +47,8 @@ private:
   void begin(const Size &steps);
   void addState(const Value &initial, const std::string &name);
   bool runBody(size_t firstState);
+  std::string whetherRuns();
+  void addEnd();
   bool giveStates();
   bool giveRows(size_t from, size_t to, int64_t axis, bool isBackward);
 
@@ -54,11 +58,20 @@ private:
   Importer::Scope outer;
   std::string index;
   Size count;
+  bool isLoop = false; // whose first output is a condition
   std::vector<State> states;
+  /// Of a loop that a condition may end: whether it goes on behind each step.
+  std::optional<Value> goesOn;
   Importer::Scope inner; // what the body has given
 };
 
 } // namespace
+
+/// Whether `value` is a condition that holds.
+static bool isTrue(const Value *value) {
+  return value && value->known && value->kind() != Kind::Real &&
+         value->known->whole.size() == 1 && value->known->whole[0].is(1);
+}
 
 const fovea::onnx::schema::GraphProto *Steps::findBody() {
   const schema::AttributeProto *found = node.attribute("body");
@@ -100,6 +113,26 @@ void Steps::addState(const Value &initial, const std::string &name) {
   states.push_back(state);
 }
 
+/// Whether the present step is one that runs.
+std::string Steps::whetherRuns() {
+  importer.loops.pop_back();
+  std::string text =
+      fmt::format("({} ?? 1.0) > 0.5", readAt(*goesOn, index + " - 1", {}));
+  importer.loops.push_back({index, count});
+  return text;
+}
+
+/// The condition that the body gives ends it.
+void Steps::addEnd() {
+  const Value condition = *output(0);
+  goesOn = importer.declare(node, "goes_on", floatType, {});
+  importer.define(*goesOn, [&](const Indices &) {
+    return fmt::format(
+        "if {} and {} then 1.0 else 0.0", whetherRuns(),
+        importer.readAs(condition, Indices(condition.rank(), "0"), Kind::Bit));
+  });
+}
+
 /// The nodes of the body, and what each state becomes: outputs from
 /// `firstState` on. What has names inside has none outside.
 bool Steps::runBody(size_t firstState) {
@@ -108,9 +141,20 @@ bool Steps::runBody(size_t firstState) {
     if (isGiven && !importer.find(output.name()))
       isGiven =
           refuse(fmt::format("nothing in 'body' gives '{}'", output.name()));
+  if (isGiven && isLoop && !isTrue(output(0))) {
+    if (body->output_size() > static_cast<int>(firstState + states.size()))
+      isGiven = refuse("gives a row for each step until a condition ends it, "
+                       "and how many these are is not known when the model is "
+                       "compiled");
+    else if (!productOf(output(0)->shape).is(1))
+      isGiven = refuse("ends by a condition of more than one element");
+    else
+      addEnd();
+  }
   for (size_t i = 0; isGiven && i < states.size(); ++i) {
     const Value next = *output(firstState + i);
     const Value &state = states[i].value;
+    const Value before = *importer.find(states[i].name);
     if (next.type != state.type || next.shape != state.shape)
       isGiven = refuse(fmt::format(
           "'{}' is {} {} at first and {} {} after a step, and a state has one "
@@ -118,8 +162,12 @@ bool Steps::runBody(size_t firstState) {
           states[i].name, typeName(state.type), shapeText(state.shape),
           typeName(next.type), shapeText(next.shape)));
     else
-      importer.define(
-          state, [&](const Indices &at) { return importer.read(next, at); });
+      importer.define(state, [&](const Indices &at) {
+        std::string text = importer.read(next, at);
+        return goesOn ? fmt::format("if {} then {} else {}", whetherRuns(),
+                                    text, importer.read(before, at))
+                      : text;
+      });
   }
   importer.loops.pop_back();
   inner = importer.values;
@@ -161,12 +209,6 @@ bool Steps::giveRows(size_t from, size_t to, int64_t axis, bool isBackward) {
 //===----------------------------------------------------------------------===//
 // The two operators
 //===----------------------------------------------------------------------===//
-
-/// Whether `value` is a condition that holds.
-static bool isTrue(const Value *value) {
-  return value && value->known && value->kind() != Kind::Real &&
-         value->known->whole.size() == 1 && value->known->whole[0].is(1);
-}
 
 bool Steps::runLoop() {
   if (!findBody())
@@ -211,9 +253,8 @@ bool Steps::runLoop() {
   importer.values[input(1)] = holds;
   for (size_t i = 0; i < carried; ++i)
     addState(initial[i], input(i + 2));
+  isLoop = true;
   bool isGiven = runBody(1);
-  if (isGiven && !isTrue(output(0)))
-    isGiven = refuse("ends by a condition, which is not supported");
   importer.values = outer;
   isGiven = isGiven && giveStates();
   for (size_t i = carried; isGiven && i < node.numOutputs(); ++i)
