@@ -17,12 +17,15 @@ TensorFile fovea::runtime::joinMembers(std::vector<TensorFile> members) {
 
 Status fovea::runtime::readWeightsInside(const FoveaImage &image,
                                          std::vector<TensorFile> &members) {
+  members.assign(1, {});
+  // What has no parameters has no weights.
+  if (!image.weights)
+    return Status::success();
   std::string_view bytes(image.weights, static_cast<size_t>(image.weightsSize));
   if (checksum(bytes) != image.weightsChecksum)
     return Status::error("the weights of the model are damaged");
   TensorFile file;
   Status status = parseSafeTensors(bytes, "the weights inside", file);
-  members.assign(1, {});
   for (auto &[path, tensor] : file.tensors) {
     size_t slash = path.find('/'), number = 0;
     if (slash != path.npos)

@@ -27,8 +27,8 @@ namespace fovea::runtime {
 /// one begin with `1/`, and so on. Metadata are those of the first.
 TensorFile joinMembers(std::vector<TensorFile> members);
 
-/// The weights of an image that has some: those of the model, or of each
-/// member of an ensemble.
+/// The weights of an image: those of the model, or of each member of an
+/// ensemble.
 Status readWeightsInside(const FoveaImage &image,
                          std::vector<TensorFile> &members);
 

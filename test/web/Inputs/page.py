@@ -108,7 +108,8 @@ def main():
     print(f"the same: {count} answers", f"(log p within {worst:.1e})" if os.environ.get("SHOW") else "")
 
 
-if sys.argv[1] == "refused":
-    refused(*sys.argv[2:])
-else:
-    main()
+if __name__ == "__main__":
+    if sys.argv[1] == "refused":
+        refused(*sys.argv[2:])
+    else:
+        main()
