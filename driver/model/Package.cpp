@@ -448,6 +448,11 @@ static std::optional<std::string> findRuntime(StringRef machine) {
   return std::nullopt;
 }
 
+/// Where what a module for WebAssembly is linked with comes from.
+static constexpr llvm::StringLiteral pagePackages =
+    "the packages 'wasi-libc', 'libc++-22-dev-wasm32' and "
+    "'libclang-rt-22-dev-wasm32'";
+
 /// Links the module in a folder of its own: what is left is the page.
 int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
                       codegen::LinkOptions options) {
@@ -460,13 +465,17 @@ int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
   llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
   std::string module = (folder + "/model.wasm").str();
   if (llvm::Error error = codegen::linkModule(buffers, module, options))
-    return fail(std::move(error));
+    return fail(llvm::createStringError(llvm::toString(std::move(error)) +
+                                        "\nnote: a page is linked with what " +
+                                        pagePackages + " have"));
   auto bytes = llvm::MemoryBuffer::getFile(module);
   if (!bytes)
     return fail(llvm::createStringError("cannot read '" + module +
                                         "': " + bytes.getError().message()));
-  if (std::error_code error =
-          llvm::sys::fs::create_directories(arguments.output))
+  // A web server may be somebody else.
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          arguments.output, /*IgnoreExisting=*/true,
+          llvm::sys::fs::perms(0755)))
     return fail(llvm::createStringError("cannot write '" + arguments.output +
                                         "': " + error.message()));
   llvm::SmallString<128> page(arguments.output);
@@ -484,9 +493,8 @@ llvm::Error Package::checkPackages() const {
   if (findRuntime(arguments.cpu))
     return llvm::Error::success();
   return llvm::createStringError(
-      "a page needs the runtime for WebAssembly, which is built where the "
-      "packages 'wasi-libc', 'libc++-22-dev-wasm32' and "
-      "'libclang-rt-22-dev-wasm32' are");
+      "a page needs the runtime for WebAssembly, which is built where " +
+      pagePackages + " are");
 }
 
 int Package::link() {
