@@ -54,13 +54,6 @@ static std::u32string replaceBetween(const std::u32string &line,
   return result;
 }
 
-static void replaceAll(std::u32string &line, std::u32string_view from,
-                       std::u32string_view to) {
-  for (size_t at = line.find(from); at != std::u32string::npos;
-       at = line.find(from, at + to.size()))
-    line.replace(at, from.size(), to);
-}
-
 /// Words that a full stop may follow within a sentence; before numbers only.
 static bool hasStop(const std::u32string &word, bool isBeforeNumber) {
   static const std::set<std::u32string> known = {

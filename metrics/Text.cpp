@@ -77,8 +77,8 @@ static Tokens splitWords(const std::u32string &text) {
 // mteval-v13a
 //===----------------------------------------------------------------------===//
 
-static void replaceAll(std::u32string &text, std::u32string_view from,
-                       std::u32string_view to) {
+void fovea::metrics::replaceAll(std::u32string &text, std::u32string_view from,
+                                std::u32string_view to) {
   for (size_t at = text.find(from); at != std::u32string::npos;
        at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);

@@ -23,6 +23,10 @@ std::string encode(std::u32string_view text);
 /// In small letters, each code point by itself.
 std::u32string lower(std::u32string_view text);
 
+/// Puts `to` for each `from`, which does not overlap what was put before it.
+void replaceAll(std::u32string &text, std::u32string_view from,
+                std::u32string_view to);
+
 /// How a line becomes tokens.
 enum class Tokeniser {
   None,           // what stands between spaces

@@ -133,21 +133,9 @@ void fovea::runtime::clamp(T *values, double limit, int64_t count) {
     values[i] = std::min(std::max(values[i], -most), most);
 }
 
-static const char *kernelOf(Rule rule) {
-  switch (rule) {
-  case Rule::Sgd:
-    return "sgd";
-  case Rule::Momentum:
-    return "momentum";
-  case Rule::RmsProp:
-    return "rmsprop";
-  case Rule::Adadelta:
-    return "adadelta";
-  case Rule::Adam:
-  case Rule::AdamW:
-    return "adam";
-  }
-  return "";
+/// AdamW is Adam whose decay lies elsewhere.
+static std::string kernelOf(Rule rule) {
+  return std::string(nameOf(rule == Rule::AdamW ? Rule::Adam : rule));
 }
 
 template <typename T>
@@ -167,7 +155,7 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
   const T kept =
       static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
   // In the order of StepList.
-  if (launchOwn(kernelOf(options.rule), weights,
+  if (launchOwn(kernelOf(options.rule).c_str(), weights,
                 {inList(weights), inList(gradients), inList(first),
                  inList(second), bitsOf(rate), bitsOf(eps), bitsOf(b1),
                  bitsOf(b2), bitsOf(rest1), bitsOf(rest2), bitsOf(decay),

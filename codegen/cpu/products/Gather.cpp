@@ -97,8 +97,8 @@ void Columns::multiply() {
                      return {b.select(isNowhere, soFar[0], begin),
                              b.select(isNowhere, soFar[1], b.add(each, one))};
                    });
-        Value begin = b.min(ends[0], ends[1]),
-              row = b.add(b.mul(index, run), from);
+        Value begin = b.min(ends[0], ends[1]);
+        Value row = b.add(b.mul(index, run), from);
         b.call(gemmBlockName(LeftSide::columns, element),
                {b.at(number, columns, begin), zero,
                 address(packed, begin, width), b.mul(terms, width),

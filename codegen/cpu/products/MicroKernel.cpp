@@ -212,8 +212,8 @@ Values Kernel::multiplyRuns(Values state) {
   auto continues = [&](ValueRange entries, ValueRange next) {
     Value all;
     for (auto [entry, other] : llvm::zip(entries, next)) {
-      Value one = b.equal(b.add(entry, run), other);
-      all = all ? b.both(all, one) : one;
+      Value isNext = b.equal(b.add(entry, run), other);
+      all = all ? b.both(all, isNext) : isNext;
     }
     return all;
   };
