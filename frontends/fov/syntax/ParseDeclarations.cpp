@@ -107,10 +107,8 @@ bool Parser::parseArray(Array &array) {
     return true;
   Token opening = advance();
   List<Axis> axes;
-  do {
-    if (!parseAxis(axes.emplace_back()))
-      return false;
-  } while (take(Token::Comma));
+  if (!parseList(axes, [&](Axis &axis) { return parseAxis(axis); }))
+    return false;
   array.axes = keep(axes);
   return close(Token::BracketClose, opening);
 }
@@ -273,17 +271,15 @@ bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
       continue;
     Token bracket = advance();
     List<Expr *> shape;
-    do {
-      Expr *extent = at(Token::Integer) ? parseNumber()
-                                        : parseName("a name or an integer");
-      if (!extent)
-        return false;
-      shape.push_back(extent);
-    } while (take(Token::Comma));
+    auto parseExtent = [&](Expr *&extent) {
+      extent = at(Token::Integer) ? parseNumber()
+                                  : parseName("a name or an integer");
+      return extent != nullptr;
+    };
+    if (!parseList(shape, parseExtent) || !close(Token::BracketClose, bracket))
+      return false;
     parameter.hasShape = true;
     parameter.shape = keep(shape);
-    if (!close(Token::BracketClose, bracket))
-      return false;
   } while (take(Token::Comma));
   return close(Token::ParenClose, opening);
 }
@@ -304,16 +300,15 @@ bool Parser::parseUse(Statements &out) {
     if (at(Token::ParenOpen)) {
       Token opening = advance();
       List<Item> bindings;
-      do {
-        Item &binding = bindings.emplace_back();
-        if (!name(binding.name, binding.loc, "the name of its data") ||
-            !expect(Token::Equal, "'=' after '" + binding.name + "'") ||
-            !(binding.value = parseName("a name")))
-          return false;
-      } while (take(Token::Comma));
-      statement->bindings = keep(bindings);
-      if (!close(Token::ParenClose, opening))
+      auto parseBinding = [&](Item &binding) {
+        return name(binding.name, binding.loc, "the name of its data") &&
+               expect(Token::Equal, "'=' after '" + binding.name + "'") &&
+               (binding.value = parseName("a name"));
+      };
+      if (!parseList(bindings, parseBinding) ||
+          !close(Token::ParenClose, opening))
         return false;
+      statement->bindings = keep(bindings);
     }
   }
   if (take(Token::keyword_from)) {

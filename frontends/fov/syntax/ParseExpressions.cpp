@@ -72,18 +72,23 @@ Expr *Parser::parseConjunction() {
                     {{Token::keyword_and, Op::And}});
 }
 
-/// neg = [ "not" ] compare
-Expr *Parser::parseNegation() {
-  if (!at(Token::keyword_not))
-    return parseComparison();
+template <typename Operand>
+Expr *Parser::parsePrefix(Op op, Operand parseOperand) {
   Token first = advance();
-  Expr *operand = parseComparison();
+  Expr *operand = parseOperand();
   if (!operand)
     return nullptr;
   Expr *expr =
       create(ExprKind::Unary, first.loc(), first.text.begin(), {operand});
-  expr->op = Op::Not;
+  expr->op = op;
   return finish(expr);
+}
+
+/// neg = [ "not" ] compare
+Expr *Parser::parseNegation() {
+  return at(Token::keyword_not)
+             ? parsePrefix(Op::Not, [&] { return parseComparison(); })
+             : parseComparison();
 }
 
 /// compare = joined { ("<" | "<=" | ">" | ">=" | "==" | "!=") joined }
@@ -144,16 +149,9 @@ Expr *Parser::parseTerm() {
 
 /// unary = [ "-" ] power
 Expr *Parser::parseUnary() {
-  if (!at(Token::Minus))
-    return parsePower();
-  Token first = advance();
-  Expr *operand = parsePower();
-  if (!operand)
-    return nullptr;
-  Expr *expr =
-      create(ExprKind::Unary, first.loc(), first.text.begin(), {operand});
-  expr->op = Op::Negate;
-  return finish(expr);
+  return at(Token::Minus)
+             ? parsePrefix(Op::Negate, [&] { return parsePower(); })
+             : parsePower();
 }
 
 /// power = post [ "^" unary ]
@@ -330,10 +328,8 @@ Expr *Parser::parseReduce(const Token &name) {
   Token opening = advance();
   List<Binder> binders;
   Expr *condition = nullptr;
-  do {
-    if (!parseBinder(binders.emplace_back()))
-      return nullptr;
-  } while (take(Token::Comma));
+  if (!parseList(binders, [&](Binder &binder) { return parseBinder(binder); }))
+    return nullptr;
   if (take(Token::keyword_where) && !(condition = parseExpr()))
     return nullptr;
   if (at(Token::Name) && !condition)
@@ -366,30 +362,23 @@ bool Parser::parseItems(ArrayRef<Item> &items) {
   Token opening = advance();
   List<Item> list;
   if (!at(Token::ParenClose)) {
-    do {
-      Item item = {StringRef(), token.loc(), nullptr};
+    auto parseItem = [&](Item &item) {
+      item = {StringRef(), token.loc(), nullptr};
       if (at(Token::Name) && following.is(Token::Equal)) {
         item.name = advance().text;
         advance();
       }
-      item.value = parseExpr();
-      if (!item.value)
-        return false;
-      list.push_back(item);
-    } while (take(Token::Comma));
+      return (item.value = parseExpr());
+    };
+    if (!parseList(list, parseItem))
+      return false;
   }
   items = keep(list);
   return close(Token::ParenClose, opening);
 }
 
 bool Parser::parseExprs(SmallVectorImpl<Expr *> &list) {
-  do {
-    Expr *expr = parseExpr();
-    if (!expr)
-      return false;
-    list.push_back(expr);
-  } while (take(Token::Comma));
-  return true;
+  return parseList(list, [&](Expr *&expr) { return (expr = parseExpr()); });
 }
 
 Expr *Parser::parseName(const Twine &what) {

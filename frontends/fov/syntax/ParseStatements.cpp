@@ -180,16 +180,16 @@ bool Parser::parseEquation(Statements &out, bool guide) {
 
 /// left = NAME [ "[" place { "," place } "]" ]
 bool Parser::parseLeft(Left &left) {
-  if (!newName(left.name, left.loc, "a name"))
-    return false;
+  return newName(left.name, left.loc, "a name") && parsePlaces(left);
+}
+
+bool Parser::parsePlaces(Left &left) {
   if (!at(Token::BracketOpen))
     return true;
   Token opening = advance();
   List<Place> places;
-  do {
-    if (!parsePlace(places.emplace_back()))
-      return false;
-  } while (take(Token::Comma));
+  if (!parseList(places, [&](Place &place) { return parsePlace(place); }))
+    return false;
   left.places = keep(places);
   return close(Token::BracketClose, opening);
 }
@@ -245,19 +245,8 @@ Entry *Parser::parseEntry() {
   entry->kind = take(Token::keyword_set) ? Entry::Set : Entry::Option;
   // A name of an option may be that of a reducer.
   Left &left = entry->left;
-  if (!name(left.name, left.loc, "a name"))
+  if (!name(left.name, left.loc, "a name") || !parsePlaces(left))
     return nullptr;
-  if (at(Token::BracketOpen)) {
-    Token opening = advance();
-    List<Place> places;
-    do {
-      if (!parsePlace(places.emplace_back()))
-        return nullptr;
-    } while (take(Token::Comma));
-    left.places = keep(places);
-    if (!close(Token::BracketClose, opening))
-      return nullptr;
-  }
   if (at(Token::Tilde) && entry->kind == Entry::Option) {
     advance();
     entry->kind = Entry::Treatment;

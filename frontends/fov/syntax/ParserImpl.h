@@ -120,6 +120,8 @@ private:
   bool parseType(ast::Type &type);
   bool parseParameters(llvm::SmallVectorImpl<ast::Parameter> &parameters);
   bool parseLeft(ast::Left &left);
+  /// [ "[" place { "," place } "]" ]
+  bool parsePlaces(ast::Left &left);
   bool parsePlace(ast::Place &place);
   ast::Entry *parseEntry();
   /// path { call_tail }
@@ -148,11 +150,23 @@ private:
   Expr *parseDefault(Expr *read);
   bool parseItems(llvm::ArrayRef<ast::Item> &items);
   bool parseBinder(ast::Binder &binder);
+  /// item { "," item }, each parsed by `parseItem` into an element of its own.
+  template <typename T, typename ParseItem>
+  bool parseList(llvm::SmallVectorImpl<T> &list, ParseItem parseItem) {
+    do {
+      if (!parseItem(list.emplace_back()))
+        return false;
+    } while (take(Token::Comma));
+    return true;
+  }
   /// expr { "," expr }
   bool parseExprs(llvm::SmallVectorImpl<Expr *> &list);
   Expr *parseName(const llvm::Twine &what);
   Expr *parseString();
 
+  /// operator operand, from the operator on.
+  template <typename Operand>
+  Expr *parsePrefix(ast::Op op, Operand parseOperand);
   /// operand { operator operand }, to the left.
   template <typename Operand>
   Expr *parseChain(Operand operand,
