@@ -20,11 +20,12 @@ the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 `wasm32` holds where the runtime for WebAssembly is built.
 `emulator` holds where the emulator of a GPU is built; %{emulator} runs a command
 with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
-in the toolkit %{toolkit}.
+in the toolkit %{toolkit}. `nvdisasm` holds where its disassembler is, %{nvdisasm}.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
 import ctypes
+import glob
 import os
 import shutil
 import stat
@@ -104,6 +105,13 @@ if assembler:
     config.available_features.add("ptxas")
     config.substitutions.append(("%{ptxas}", assembler))
     config.substitutions.append(("%{toolkit}", os.path.dirname(os.path.dirname(assembler))))
+
+# Of the toolkit, or of PyPI (scripts/setup).
+disassemblers = glob.glob(os.path.join(config.fovea_build, "python-packages/nvidia/*/bin"))
+disassembler = shutil.which("nvdisasm") or shutil.which("nvdisasm", path=os.pathsep.join(disassemblers))
+if disassembler:
+    config.available_features.add("nvdisasm")
+    config.substitutions.append(("%{nvdisasm}", disassembler))
 
 # Built where the compiler has libFuzzer.
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):

@@ -1,0 +1,57 @@
+"""Disassembles machine code of a GPU and counts the instructions of each kernel.
+
+    opcodes.py NVDISASM FILE.cubin
+
+Fails where a kernel has an instruction that would cost it its bits (atomic
+additions, approximate functions), or a product has not those of its kind.
+"""
+
+import collections
+import re
+import subprocess
+import sys
+
+# Where the order of additions would be a matter of luck.
+ATOMIC = ("ATOM", "ATOMS", "RED")
+# Of approximate instructions, division and root begin with these two and end
+# correctly rounded.
+FUNCTIONS = {"RCP", "RSQ", "RCP64H", "RSQ64H"}
+TENSOR = ("HMMA", "HGMMA")
+
+
+def count(nvdisasm, cubin):
+    """The instructions of each kernel, with their modifiers, by number."""
+    text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+    kernels = {}
+    for line in text.splitlines():
+        if begins := re.match(r"\.text\.(\S+):", line):
+            opcodes = kernels.setdefault(begins[1], collections.Counter())
+        elif instruction := re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line):
+            opcodes[instruction[1]] += 1
+    return kernels
+
+
+def total(opcodes, *names):
+    return sum(number for opcode, number in opcodes.items() if opcode.split(".")[0] in names)
+
+
+def main(nvdisasm, cubin):
+    kernels = count(nvdisasm, cubin)
+    assert kernels, cubin
+    products = collections.Counter()
+    for name, opcodes in kernels.items():
+        assert not total(opcodes, *ATOMIC), f"{name} has atomic operations: {opcodes}"
+        functions = {opcode.split(".")[1] for opcode in opcodes if opcode.startswith("MUFU.")}
+        assert functions <= FUNCTIONS, f"{name} has approximate functions: {functions}"
+        isRounded = name.endswith("$bf16")
+        assert isRounded or "gemm" not in name or not total(opcodes, *TENSOR), f"{name} rounds its factors"
+        if "gemm" in name:
+            kind = "bf16" if isRounded else "f32"
+            opcode = TENSOR if isRounded else ("FFMA",)
+            assert total(opcodes, *opcode) >= 8, f"{name} multiplies by other instructions: {opcodes}"
+            products[kind] += 1
+    print(f"{len(kernels)} kernels, of which products: {products['f32']} in f32, {products['bf16']} in bf16")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
