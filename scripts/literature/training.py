@@ -14,8 +14,15 @@ ADAM = {"train.optimiser": "adam", "train.rate": 0.002, "train.clip": 1}
 
 
 def run(*command):
-    done = subprocess.run([FOVEA, *map(str, command)], stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.splitlines()
+    process = subprocess.Popen([FOVEA, *map(str, command)], stdout=subprocess.PIPE, text=True)
+    try:
+        said, _ = process.communicate()
+    except BaseException:
+        process.wait()  # what ends this program ends that one too, which saves first
+        raise
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return said.splitlines()
 
 
 def seconds():
@@ -28,7 +35,7 @@ def files(data):
 
 
 class Training:
-    """A model that is trained, or was before."""
+    """A model that is trained, or was before. What was cut off goes on."""
 
     def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=()):
         self.out = folder / name
@@ -39,16 +46,23 @@ class Training:
         self.found = json.loads(result.read_text()) if result.exists() else {}
         if self.found.get("updates") == updates:
             return
-        shutil.rmtree(self.out, ignore_errors=True)
+        if self.found:
+            shutil.rmtree(self.out)
+        self.out.mkdir(exist_ok=True)
+        spent = self.out / "cpu"  # seconds
+        earlier = float(spent.read_text()) if spent.exists() else 0
         words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
         every = str(max(1, updates // 4))
         before = seconds()
-        run("train", spec_file, "--data", files(data), "--valid", files(valid), "--metric", metric,
-            "--steps", updates, "--valid-every", every, "--report-every", every, "--threads", 1,
-            "--out", self.out, *words, *more)
+        try:
+            run("train", spec_file, "--data", files(data), "--valid", files(valid), "--metric", metric,
+                "--steps", updates, "--valid-every", every, "--report-every", every, "--threads", 1,
+                "--out", self.out, "--resume", *words, *more)
+        finally:
+            spent.write_text(str(earlier + seconds() - before))
         log = [json.loads(line) for line in (self.out / "log.jsonl").read_text().splitlines()]
         best = [line for line in log if line.get("best")][-1]
-        self.found = {"updates": updates, "cpu": seconds() - before, **best}
+        self.found = {"updates": updates, "cpu": float(spent.read_text()), **best}
         result.write_text(json.dumps(self.found))
 
     def decode(self, data, *more):
