@@ -2,7 +2,8 @@
 //
 // The picture in grey, and what a word looks at in orange over it: the two
 // differ in lightness where the picture is light or dark, and a frame marks the
-// place with the largest weight, whose number stands in the caption.
+// place with the largest weight, where there is one, whose number stands in the
+// caption.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +127,10 @@ Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
     auto [x, y] = place(fmt::format("{} {:.2f}", tile.caption, most));
     canvas.image(x, y, width, height, uriOf(covered(under, photo, tile, most)));
     canvas.rectangle(x, y, width, height, "none", "#444444");
-    if (most > 0)
+    // A part of the picture whose places weigh alike, a glimpse, has none.
+    bool isAlone =
+        std::count(tile.values.begin(), tile.values.end(), most) == 1;
+    if (most > 0 && isAlone)
       mark(canvas, photo, best - tile.values.begin(), x, y, width, height);
     canvas.values(x, y, width, height, photo.rows, photo.columns, tile.values,
                   tile.caption);
