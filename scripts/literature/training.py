@@ -38,7 +38,7 @@ class Training:
     """A model that is trained, or was before. What was cut off goes on."""
 
     def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=()):
-        self.out = folder / name
+        self.out, self.sets = folder / name, sets
         shutil.copytree(ROOT / "models", folder / "specs", dirs_exist_ok=True)
         spec_file = folder / "specs" / f"{name}-own.fov"
         spec_file.write_text(spec, encoding="utf-8")
@@ -67,6 +67,13 @@ class Training:
 
     def decode(self, data, *more):
         return run("decode", self.out, "--data", files(data), "--threads", 1, *more)
+
+    def decode_by(self, spec, data, *more):
+        """With the weights of the training, by another spec."""
+        sets = [word for key, value in self.sets.items() if not key.startswith("train.")
+                for word in ("--set", f"{key}={value}")]
+        return run("decode", spec, "--weights", self.out / "model.safetensors", "--data", files(data), "--threads", 1,
+                   *sets, *more)
 
     def score(self, data):
         rows = run("score", self.out, "--data", files(data), "--threads", 1, "--json")
