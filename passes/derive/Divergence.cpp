@@ -52,18 +52,9 @@ Value Divergence::logProbabilities(ChoiceOp of) {
   all.push_back(event);
   return compute(
       "log_p." + choice.getTarget(), all, Reducer::none, {}, [&](Scalars &at) {
+        auto logOf = [&](Value p) { return at.log(p); };
         Value value = at.read(given);
-        if (!isBit)
-          return at.log(value);
-        Value isZero =
-            arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq,
-                                  at.indices.back(), at.place(0));
-        if (isLogit) {
-          Value against = at.select(isZero, value, at.negate(value));
-          return at.negate(at.softplus(against));
-        }
-        Value other = at.sub(at.constant(1), value);
-        return at.log(at.select(isZero, other, value));
+        return isBit ? at.logOfBit(value, isLogit, logOf) : logOf(value);
       });
 }
 

@@ -71,6 +71,18 @@ Value Scalars::isSet(Value bit) {
                                zero);
 }
 
+Value Scalars::logOfBit(Value given, bool isLogit,
+                        llvm::function_ref<Value(Value)> logOf) {
+  Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       indices.back(), place(0));
+  if (isLogit) {
+    Value against = select(isZero, given, negate(given));
+    return negate(softplus(against));
+  }
+  Value other = sub(constant(1), given);
+  return logOf(select(isZero, other, given));
+}
+
 Value Scalars::either(Value condition, llvm::function_ref<Value()> then,
                       llvm::function_ref<Value()> otherwise) {
   auto choice = scf::IfOp::create(builder, loc, builder.getF64Type(), condition,

@@ -62,6 +62,10 @@ public:
   Value less(Value a, Value b);
   Value atMost(Value a, Value b);
   Value both(Value a, Value b);
+  /// log p of a bit that is what the last index is, by its logit or by p, of
+  /// which `logOf` takes the log.
+  Value logOfBit(Value given, bool isLogit,
+                 llvm::function_ref<Value(Value)> logOf);
   Value within(Value low, Value value, Value high) {
     return both(atMost(low, value), atMost(value, high));
   }
@@ -79,8 +83,9 @@ inline constexpr char termName[] = "attn.term";
 /// is the sum over all.
 inline constexpr char enumeratedName[] = "attn.enumerated";
 
-/// On a number that another one is: the same over all values that are
-/// enumerated, of `nll` -log p of all, of `penalty` the mean.
+/// On a number, or one for each place, that another one is: the same over all
+/// values that are enumerated, of `nll` -log p of all, of `logp` log p, of
+/// `penalty` the mean.
 inline constexpr char totalName[] = "attn.total";
 
 /// The extent of the last axis.

@@ -84,26 +84,19 @@ Value PlaceSum::logTable(ChoiceOp op, ArrayRef<Attribute> over,
   if (op.getDistribution() == Distribution::categorical && isLogit)
     return compute(label, over, Reducer::log_softmax, values,
                    [&](Scalars &at) { return at.read(given); });
-  // The log of 0 is no number that anybody looks at.
-  auto logOf = [&](Scalars &at, Value p) {
-    return at.either(
-        at.less(at.constant(0), p), [&] { return at.log(p); },
-        [&] { return at.constant(-std::numeric_limits<double>::infinity()); });
-  };
   return compute(label, all, Reducer::none, {}, [&](Scalars &at) {
-    if (op.getDistribution() == Distribution::categorical)
-      return logOf(at, at.read(given));
-    Value value = ReadOp::create(at.builder, loc, given,
-                                 ArrayRef<Value>(at.indices).drop_back());
-    Value isNone =
-        arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq,
-                              at.indices.back(), at.place(0));
-    if (isLogit) {
-      Value against = at.select(isNone, value, at.negate(value));
-      return at.negate(at.softplus(against));
-    }
-    Value other = at.sub(at.constant(1), value);
-    return logOf(at, at.select(isNone, other, value));
+    // The log of 0 is no number that anybody looks at.
+    auto logOf = [&](Value p) {
+      return at.either(
+          at.less(at.constant(0), p), [&] { return at.log(p); },
+          [&] {
+            return at.constant(-std::numeric_limits<double>::infinity());
+          });
+    };
+    Value value = at.read(given);
+    return op.getDistribution() == Distribution::bernoulli
+               ? at.logOfBit(value, isLogit, logOf)
+               : logOf(value);
   });
 }
 
