@@ -102,7 +102,7 @@ LogicalResult ReadOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// ConcatOp, ReshapeOp, DropoutOp, AppendOp
+// ConcatOp, ReshapeOp, RandomOp, AppendOp
 //===----------------------------------------------------------------------===//
 
 void ConcatOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
@@ -174,29 +174,25 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-void DropoutOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setName(getResult(), getLabel().value_or(""));
-}
-
-LogicalResult DropoutOp::verify() {
-  // (C1) Written so that it also refuses NaN.
-  double rate = getRate().convertToDouble();
-  if (!(rate >= 0 && rate < 1))
-    return emitOpError() << "has the rate " << getRateAttr()
-                         << ", not at least 0 and below 1";
-  // (C2)
-  ArrayRef<int64_t> axes = getAxes().value_or(ArrayRef<int64_t>());
-  if (axes.size() != getAt().size())
-    return emitOpError() << "stands at " << getAt().size()
-                         << " indices but names " << axes.size() << " axes";
-  int64_t before = -1;
-  for (int64_t axis : axes) {
-    if (axis <= before)
-      return emitOpError() << "names axis " << axis << " behind axis "
-                           << before;
-    before = axis;
+Value RandomOp::placeOf(OpBuilder &builder, Location loc, ValueRange indices,
+                        ArrayRef<Attribute> extents) {
+  Value place;
+  for (auto [index, extent] : llvm::zip_equal(indices, extents)) {
+    if (!place) {
+      place = index;
+      continue;
+    }
+    Value size;
+    if (auto known = dyn_cast<IntegerAttr>(extent))
+      size = arith::ConstantIndexOp::create(builder, loc, known.getInt());
+    else
+      // A row of a nested length has the room of the longest.
+      size = ExtentOp::create(builder, loc, cast<StringAttr>(extent), Value(),
+                              builder.getUnitAttr());
+    place = arith::MulIOp::create(builder, loc, place, size);
+    place = arith::AddIOp::create(builder, loc, place, index);
   }
-  return success();
+  return place ? place : arith::ConstantIndexOp::create(builder, loc, 0);
 }
 
 LogicalResult RandomOp::verify() {

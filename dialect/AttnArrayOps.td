@@ -314,13 +314,16 @@ def Attn_RandomOp : Attn_Op<"random", [Pure]> {
     (update, example, `sample`, `place`): the same for every batch, schedule,
     thread and machine, and wherever the body is inlined. `sample` is the number
     of the draw where an example has several, 0 without one. The number is
-    (2 * floor(word / 2^9) + 1) / 2^24: exact in f32, and neither 0 nor 1.
+    (2 * floor(word / 2^9) + 1) / 2^24: exact in f32, and neither 0 nor 1. Of
+    the type i64 it is the word itself, below 2^32.
     `word` says which of the four: two of one place are independent. A `shared`
     number is counted without the example and the sample: a whole batch has it.
 
     Whatever else is drawn is an equation of such numbers: a category is the
     place up to which its probabilities add up to less than one. Evaluation
-    without a seed draws from a seed of its own. The derivative is 0.
+    without a seed draws from a seed of its own; words are 2^32 then, which no
+    seed gives: what is random only while training is drawn from words. The
+    derivative is 0.
 
     * (C1) `word` is below 4.
     * (C2) What is `shared` has no `sample`.
@@ -333,12 +336,45 @@ def Attn_RandomOp : Attn_Op<"random", [Pure]> {
       attn.yield %1 : i1
     } : !attn.array<["T"], i1>
     ```
+
+    Dropout of the rate r keeps an element by the word of its row-major place:
+    `word < 2^32 * r` gives 0, any other word below 2^32 gives x / (1 - r), and
+    2^32 gives x.
+
+    ```mlir
+    %x = attn.data "x" : !attn.array<["T"], f64>
+    %y = attn.compute "y" (%t: "T") {
+      %limit = arith.constant 2147483648 : i64
+      %none = arith.constant 4294967296 : i64
+      %one = arith.constant 1.0 : f64
+      %two = arith.constant 2.0 : f64
+      %zero = arith.constant 0.0 : f64
+      %word = attn.random [%t] ordinal 0 word 0 : i64
+      %isDropped = arith.cmpi slt, %word, %limit : i64
+      %isDrawn = arith.cmpi slt, %word, %none : i64
+      %kept = arith.select %isDrawn, %two, %one : f64
+      %factor = arith.select %isDropped, %zero, %kept : f64
+      %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+      %1 = arith.mulf %0, %factor : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    ```
   }];
   let arguments = (ins Index:$place, Optional<Index>:$sample, Attn_Count:$ordinal, Attn_Count:$word,
                        UnitAttr:$shared);
-  let results = (outs F64:$result);
-  let assemblyFormat = "`[` $place `]` (`sample` $sample^)? (`shared` $shared^)? `ordinal` $ordinal `word` $word attr-dict";
+  let results = (outs AnyTypeOf<[F64, I64]>:$result);
+  let assemblyFormat = "`[` $place `]` (`sample` $sample^)? (`shared` $shared^)? `ordinal` $ordinal `word` $word attr-dict `` custom<RandomType>(type($result))";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The word of an evaluation that has no seed.
+    static constexpr int64_t noWord = int64_t(1) << 32;
+    /// Whether it gives the word, and is random only where there is a seed.
+    bool givesWord() { return getType().isInteger(64); }
+    /// The row-major number of the place `indices` of an array.
+    static ::mlir::Value placeOf(::mlir::OpBuilder &builder, ::mlir::Location loc,
+                                 ::mlir::ValueRange indices,
+                                 ::llvm::ArrayRef<::mlir::Attribute> extents);
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -385,38 +421,6 @@ def Attn_ReshapeOp : Attn_Op<"reshape", [Pure, Attn_NamesResult, DeclareOpInterf
   let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand, Attn_Count:$keep);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = "($label^)? $operand `keep` $keep attr-dict `:` qualified(type($operand)) `->` qualified(type($result))";
-  let hasVerifier = 1;
-}
-
-def Attn_DropoutOp : Attn_Op<"dropout", [Pure, Attn_NamesResult, DeclareOpInterfaceMethods<Attn_AdjointInterface>]> {
-  let summary = "drops elements at random while training";
-  let description = [{
-        result[k] = if u[k] < rate then 0 else operand[k] / (1 - rate)
-
-    u is uniform in [0, 1), from Philox keyed by (seed, `ordinal`) and counted
-    by (update, example, row-major place of the element over the axes of the
-    array as the program has it before scheduling): the same for every batch
-    and every schedule. Evaluation without a seed is the identity. Its adjoint
-    is the same op with the same ordinal. In a scan the op reads one row of the
-    sequence: `at (%t) axes [0]` are the loop indices, and the axes in that
-    place that they stand for.
-
-    * (C1) the rate is at least 0 and below 1.
-    * (C2) `axes` names one axis per index of `at`, in increasing order.
-
-    ```mlir
-    %x = attn.data "x" : !attn.array<["T", 650], f64>
-    %y = attn.dropout %x rate 5.000000e-01 ordinal 0 : !attn.array<["T", 650], f64>
-    ```
-  }];
-  let arguments = (ins OptionalAttr<StrAttr>:$label, Attn_Array:$operand,
-                       Variadic<Index>:$at, F64Attr:$rate, Attn_Count:$ordinal,
-                       OptionalAttr<DenseI64ArrayAttr>:$axes);
-  let results = (outs Attn_Array:$result);
-  let assemblyFormat = [{
-    ($label^)? $operand (`at` `(` $at^ `)`)? (`axes` $axes^)? `rate` $rate `ordinal` $ordinal attr-dict
-    `:` qualified(type($operand)) `` custom<SameType>(ref(type($operand)), type($result))
-  }];
   let hasVerifier = 1;
 }
 

@@ -29,5 +29,17 @@ static ParseResult parseSameType(OpAsmParser &, Type operand, Type &result) {
 }
 static void printSameType(OpAsmPrinter &, Operation *, Type, Type) {}
 
+/// `custom<RandomType>`: a number, unless another type is written.
+static ParseResult parseRandomType(OpAsmParser &parser, Type &result) {
+  if (succeeded(parser.parseOptionalColon()))
+    return parser.parseType(result);
+  result = parser.getBuilder().getF64Type();
+  return success();
+}
+static void printRandomType(OpAsmPrinter &printer, Operation *, Type result) {
+  if (!result.isF64())
+    printer << " : " << result;
+}
+
 #define GET_OP_CLASSES
 #include "dialect/AttnOps.cpp.inc"

@@ -31,14 +31,25 @@ void BodyEmitter::emitRandom(RandomOp op) {
           ? builder.number(int64_t(0))
           : builder.entry(place.frame, Program::examplesSlot, place.example);
   example = philox.low(example);
-  Value word = philox.word(static_cast<unsigned>(op.getWord()),
-                           {philox.low(element), philox.high(element), example,
-                            builder.slot(place.frame, Program::updateSlot)},
-                           builder.slot(place.frame, Program::seedSlot),
-                           static_cast<uint32_t>(op.getOrdinal()));
   auto number = [&](int64_t value) {
     return builder.splat(builder.number(value), width);
   };
+  auto draw = [&] {
+    return philox.word(static_cast<unsigned>(op.getWord()),
+                       {philox.low(element), philox.high(element), example,
+                        builder.slot(place.frame, Program::updateSlot)},
+                       builder.slot(place.frame, Program::seedSlot),
+                       static_cast<uint32_t>(op.getOrdinal()));
+  };
+  if (op.givesWord()) {
+    Value hasSeed = builder.compare(
+        arith::CmpIPredicate::sge, builder.slot(place.frame, Program::seedSlot),
+        builder.number(0));
+    values[op.getResult()] =
+        builder.choose(hasSeed, draw, [&] { return number(op.noWord); });
+    return;
+  }
+  Value word = draw();
   // (2 * (word >> 9) + 1) / 2^24. What is left of the word has 32 bits, which
   // every processor converts in lanes.
   Value cut = builder.create<arith::ShRUIOp>(word, number(9));

@@ -107,10 +107,6 @@ LogicalResult LaunchEmitter::emitOp(Operation &op) {
     emitConcat(concat);
     return success();
   }
-  if (auto dropout = dyn_cast<DropoutOp>(op)) {
-    emitDropout(dropout);
-    return success();
-  }
   if (auto append = dyn_cast<AppendOp>(op)) {
     emitAppend(append);
     return success();

@@ -73,7 +73,6 @@ protected:
   void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);
-  void emitDropout(attn::DropoutOp op);
   mlir::LogicalResult emitScan(attn::ScanOp op);
   void emitStart(attn::ScanOp op);
   void emitCommit(attn::ScanOp op);

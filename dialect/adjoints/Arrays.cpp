@@ -1,4 +1,5 @@
-//===- Arrays.cpp - the adjoints of concat, reshape and dropout -----------===//
+//===- Arrays.cpp - the adjoints of concat and reshape
+//---------------------===//
 
 #include "dialect/adjoints/Names.h"
 
@@ -51,18 +52,5 @@ ReshapeOp::buildAdjoint(OpBuilder &builder, Value adjoint,
     add(getOperand(),
         ReshapeOp::create(builder, getLoc(), getOperand().getType(),
                           labelOf(getOperand()), adjoint, getKeepAttr()));
-  return success();
-}
-
-/// The same elements are dropped, the others scaled alike.
-LogicalResult
-DropoutOp::buildAdjoint(OpBuilder &builder, Value adjoint,
-                        llvm::function_ref<bool(Value)> active,
-                        llvm::function_ref<void(Value, Value)> add) {
-  if (active(getOperand()))
-    add(getOperand(),
-        DropoutOp::create(builder, getLoc(), getOperand().getType(),
-                          labelOf(getOperand()), adjoint, getAt(),
-                          getRateAttr(), getOrdinalAttr(), getAxesAttr()));
   return success();
 }

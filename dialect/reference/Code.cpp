@@ -603,6 +603,11 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       place.ordinal = static_cast<uint32_t>(op.getOrdinal());
       place.element = static_cast<uint64_t>(registers[now.a].whole);
       place.sample = static_cast<uint64_t>(registers[now.b].whole);
+      if (op.givesWord()) {
+        registers[now.dest].whole =
+            place.hasSeed ? wordsAt(place)[op.getWord()] : op.noWord;
+        break;
+      }
       double drawn = openUniformAt(place, static_cast<unsigned>(op.getWord()));
       registers[now.dest].real =
           context.rounding ? (*context.rounding)(drawn) : drawn;

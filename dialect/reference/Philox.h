@@ -18,6 +18,7 @@ struct RandomPlace {
   uint64_t update = 0, example = 0;
   uint64_t element = 0; // row-major
   uint64_t sample = 0;  // of several draws; below 2^16
+  bool hasSeed = true;  // or one of its own, where none is given
 };
 
 /// philox(counter = (element low, element high + sample * 2^16, example,

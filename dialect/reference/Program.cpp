@@ -60,19 +60,9 @@ int64_t Environment::loopIndex(StringRef extent) const {
   return result;
 }
 
-double reference::dropoutFactor(attn::DropoutOp op, const Inputs &inputs,
-                                int64_t place) {
-  if (!inputs.seed)
-    return 1;
-  double rate = op.getRate().convertToDouble();
-  double uniform =
-      uniformAt({*inputs.seed, static_cast<uint32_t>(op.getOrdinal()),
-                 inputs.update, inputs.example, static_cast<uint64_t>(place)});
-  return uniform < rate ? 0 : 1 / (1 - rate);
-}
-
 RandomPlace reference::randomOf(const Inputs &inputs) {
   RandomPlace place;
+  place.hasSeed = inputs.seed.has_value();
   place.seed = inputs.seed.value_or(noSeed - inputs.draws);
   place.update = inputs.update;
   place.example = inputs.example;
@@ -279,46 +269,6 @@ Array Machine::concat(attn::ConcatOp op, const Environment &environment,
   return result;
 }
 
-Status Machine::dropout(attn::DropoutOp op, Environment &environment,
-                        Array &result) {
-  ArrayPtr array = find(op.getOperand(), environment);
-  result = *array;
-  if (!inputs.seed)
-    return Status::success();
-  // The axes of the loops around, at their places among those of the row.
-  std::vector<int64_t> shape = array->shape;
-  SmallVector<std::pair<int64_t, int64_t>> loops; // axis, index
-  ArrayRef<int64_t> axes = op.getAxes().value_or(ArrayRef<int64_t>());
-  for (auto [axis, at] : llvm::zip_equal(axes, op.getAt())) {
-    int64_t index;
-    if (Status status = scalar(at, environment, index); status.failed())
-      return status;
-    auto loop = dyn_cast<BlockArgument>(at);
-    if (!loop)
-      return Status::error("'attn.dropout' stands at a place that is no loop "
-                           "index",
-                           placeOf(op));
-    Attribute extent = loop.getOwner()->getParentOp()->getAttr("extent");
-    loops.push_back({axis, index});
-    if (axis < 0 || axis > static_cast<int64_t>(shape.size()))
-      return Status::error(fmt::format("'attn.dropout' puts a loop at axis {} "
-                                       "of {}",
-                                       axis, shape.size() + 1),
-                           placeOf(op));
-    shape.insert(shape.begin() + axis, environment.lengths.sizeOf(extent));
-  }
-  for (size_t offset = 0; offset < result.values.size(); ++offset) {
-    SmallVector<int64_t> indices = indicesOf(offset, array->shape);
-    for (auto [axis, index] : loops)
-      indices.insert(indices.begin() + axis, index);
-    int64_t place = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis)
-      place = place * shape[axis] + indices[axis];
-    result.values[offset] *= dropoutFactor(op, inputs, place);
-  }
-  return Status::success();
-}
-
 Status Machine::append(attn::AppendOp op, Environment &environment,
                        Array &result) {
   ArrayPtr array = find(op.getArray(), environment);
@@ -490,8 +440,6 @@ Status Machine::execute(Operation *op, Environment &environment) {
     status = compute(computeOp, environment, result);
   } else if (auto concatOp = dyn_cast<attn::ConcatOp>(op)) {
     result = concat(concatOp, environment, std::move(result));
-  } else if (auto dropoutOp = dyn_cast<attn::DropoutOp>(op)) {
-    status = dropout(dropoutOp, environment, result);
   } else if (auto appendOp = dyn_cast<attn::AppendOp>(op)) {
     status = append(appendOp, environment, result);
   } else if (auto reshape = dyn_cast<attn::ReshapeOp>(op)) {

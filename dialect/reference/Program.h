@@ -26,10 +26,6 @@ struct Environment {
 Status takeInput(mlir::Operation *op, const Inputs &inputs,
                  const LengthTable &lengths, ArrayPtr &array);
 
-/// What attn.dropout multiplies an element with: `place` is its row-major
-/// place over the axes that the array has before scheduling.
-double dropoutFactor(attn::DropoutOp op, const Inputs &inputs, int64_t place);
-
 /// What the numbers of an evaluation have in common.
 RandomPlace randomOf(const Inputs &inputs);
 
@@ -75,7 +71,6 @@ private:
   Status compute(attn::ComputeOp op, Environment &environment, Array &result);
   Array concat(attn::ConcatOp op, const Environment &environment,
                Array result) const;
-  Status dropout(attn::DropoutOp op, Environment &environment, Array &result);
   Status append(attn::AppendOp op, Environment &environment, Array &result);
   Status scan(attn::ScanOp op, Environment &environment);
   void prepare(const Code &code, const Environment &environment,

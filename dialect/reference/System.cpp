@@ -69,8 +69,8 @@ Status SystemEvaluator::prepare(Node &node) {
   Operation *op = node.op;
   if (isa<attn::ParamOp, attn::DataOp>(op))
     return takeInput(op, inputs, lengths, node.given);
-  if (!isa<attn::ComputeOp, attn::ConcatOp, attn::ReshapeOp, attn::DropoutOp,
-           attn::ChoiceOp>(op))
+  if (!isa<attn::ComputeOp, attn::ConcatOp, attn::ReshapeOp, attn::ChoiceOp>(
+          op))
     return Status::error(fmt::format("the reference interpreter has no meaning "
                                      "for '{}' in a system",
                                      op->getName().getStringRef().str()),
@@ -180,14 +180,13 @@ Outcome SystemEvaluator::resumeCompute(Task &task, Node &node, Need &need,
 
 /// Takes an element from another array; false when it does not stand.
 bool SystemEvaluator::copyFrom(Node &node, Value source, int64_t sourceOffset,
-                               int64_t offset, double factor, Need &need) {
+                               int64_t offset, Need &need) {
   unsigned number = numbers.lookup(source);
   if (!nodes[number]->stands(sourceOffset)) {
     need = {number, sourceOffset};
     return false;
   }
-  node.own.values[offset] =
-      nodes[number]->array().values[sourceOffset] * factor;
+  node.own.values[offset] = nodes[number]->array().values[sourceOffset];
   return true;
 }
 
@@ -239,10 +238,7 @@ Outcome SystemEvaluator::resume(Task &task, Need &need, Status &error) {
     return resumeChoice(task, node, need, error);
   bool found;
   if (auto reshape = dyn_cast<attn::ReshapeOp>(node.op)) {
-    found = copyFrom(node, reshape.getOperand(), offset, offset, 1, need);
-  } else if (auto dropout = dyn_cast<attn::DropoutOp>(node.op)) {
-    found = copyFrom(node, dropout.getOperand(), offset, offset,
-                     dropoutFactor(dropout, inputs, offset), need);
+    found = copyFrom(node, reshape.getOperand(), offset, offset, need);
   } else {
     auto concat = cast<attn::ConcatOp>(node.op);
     int64_t width = node.own.shape.back();
@@ -250,7 +246,7 @@ Outcome SystemEvaluator::resume(Task &task, Need &need, Status &error) {
     for (Value part : concat.getParts()) {
       int64_t size = shapeOf(part).back();
       if (column < size) {
-        found = copyFrom(node, part, row * size + column, offset, 1, need);
+        found = copyFrom(node, part, row * size + column, offset, need);
         break;
       }
       column -= size;

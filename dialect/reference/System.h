@@ -76,7 +76,7 @@ private:
   Outcome resumeCompute(Task &task, Node &node, Need &need, Status &error);
   Outcome resumeChoice(Task &task, Node &node, Need &need, Status &error);
   bool copyFrom(Node &node, mlir::Value source, int64_t sourceOffset,
-                int64_t offset, double factor, Need &need);
+                int64_t offset, Need &need);
   Status cycle(unsigned node, int64_t offset) const;
   std::string elementText(const Node &node, int64_t offset) const;
 

@@ -58,8 +58,8 @@ struct Access {
 unsigned numIndices(mlir::Operation *op);
 
 /// Every array that `op` reads, alternatives of reads included. The axes of a
-/// concat, a reshape (the kept ones; the others are Computed), a dropout, an
-/// append and a choice are read one to one.
+/// concat, a reshape (the kept ones; the others are Computed), an append and a
+/// choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
 /// Every array that the op or anything inside it takes, and what takes it.

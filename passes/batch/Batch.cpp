@@ -97,10 +97,8 @@ static bool hasLength(ArrayAttr extents) {
 /// Whether an op of a program, but a loop, depends on the example. The arrays
 /// that it reads are marked.
 static bool dependsOnExample(Operation *op) {
-  if (isa<DataOp>(op))
-    return true;
-  // Every example drops elements of its own, and makes its own choices.
-  if (isa<DropoutOp, ChoiceOp>(op))
+  // Every example makes its own choices.
+  if (isa<DataOp, ChoiceOp>(op))
     return true;
   if (auto compute = dyn_cast<ComputeOp>(op);
       compute && hasLength(compute.getExtents()))

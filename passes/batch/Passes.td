@@ -51,7 +51,7 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
     * Not: loops of choices whose number is not fixed, or over 64: refused.
 
     log p of a choice by logits is computed here, so that the runtime looks at
-    it only once. Nothing is dropped in decoding: `attn.dropout` is gone.
+    it only once.
 
     Example:
 

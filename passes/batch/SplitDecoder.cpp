@@ -530,11 +530,6 @@ FailureOr<DictionaryAttr> Splitter::describe() {
 //===----------------------------------------------------------------------===//
 
 FailureOr<DictionaryAttr> Splitter::split() {
-  // Nothing is dropped in decoding.
-  program.walk([](DropoutOp op) {
-    op.getResult().replaceAllUsesWith(op.getOperand());
-    op.erase();
-  });
   if (failed(findSearch()))
     return failure();
   findBehind();

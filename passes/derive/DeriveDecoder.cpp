@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
 
 namespace fovea::attn {
@@ -37,8 +39,32 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
       else if (choice)
         addOutput(choice);
     }
+    keepAll(system);
     system.setSymName("decode");
     eraseDeadArrays(system);
+  }
+
+  /// Nothing is dropped in decoding: words are those without a seed, and what
+  /// dropped is what it dropped from.
+  void keepAll(SystemOp system) {
+    SmallVector<RandomOp> words;
+    system.walk([&](RandomOp op) {
+      if (op.givesWord())
+        words.push_back(op);
+    });
+    for (RandomOp op : words) {
+      auto equation = op->getParentOfType<ComputeOp>();
+      OpBuilder at(op);
+      Value none = arith::ConstantIntOp::create(at, op.getLoc(), op.noWord, 64);
+      op.replaceAllUsesWith(none);
+      op.erase();
+      (void)applyPatternsGreedily(equation.getBody(),
+                                  FrozenRewritePatternSet());
+      if (Value source = copiedBy(equation)) {
+        equation.replaceAllUsesWith(source);
+        equation.erase();
+      }
+    }
   }
 
   void addOutput(ChoiceOp choice) {

@@ -128,24 +128,7 @@ Value Draw::parameter(StringRef key) {
 
 Value Draw::random(Scalars &at, int64_t number, int64_t word) {
   OpBuilder &b = at.builder;
-  Value place;
-  for (auto [axis, extent] : llvm::enumerate(axes)) {
-    if (!place) {
-      place = at.indices[axis];
-      continue;
-    }
-    Value size;
-    if (auto known = dyn_cast<IntegerAttr>(extent))
-      size = at.place(known.getInt());
-    else
-      // A row of a nested length has the room of the longest.
-      size = ExtentOp::create(b, loc, cast<StringAttr>(extent), Value(),
-                              b.getUnitAttr());
-    place = arith::MulIOp::create(b, loc, place, size);
-    place = arith::AddIOp::create(b, loc, place, at.indices[axis]);
-  }
-  if (!place)
-    place = at.place(0);
+  Value place = RandomOp::placeOf(b, loc, at.indices, axes);
   return RandomOp::create(b, loc, b.getF64Type(), place, Value(), number, word);
 }
 
@@ -532,9 +515,9 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       if (!system)
         continue;
       int64_t ordinal = 0, samples = 1;
-      system.walk([&](Operation *op) {
-        if (auto dropout = dyn_cast<DropoutOp>(op))
-          ordinal = std::max<int64_t>(ordinal, dropout.getOrdinal() + 1);
+      // What is dropped has numbers of its own.
+      system.walk([&](RandomOp op) {
+        ordinal = std::max<int64_t>(ordinal, op.getOrdinal() + 1);
       });
       SmallVector<ChoiceOp> latents;
       llvm::StringMap<ChoiceOp> guides;

@@ -220,7 +220,7 @@ LogicalResult Enumeration::follow(Value array, Operation *user) {
   unsigned whole = 0;
   if (auto reshape = dyn_cast<ReshapeOp>(user))
     whole = reshape.getKeep();
-  else if (isa<ConcatOp, DropoutOp>(user))
+  else if (isa<ConcatOp>(user))
     whole = cast<ArrayType>(user->getResult(0).getType()).getRank() - 1;
   if (isa<PenaltyOp>(user))
     return rejectElsewhere(user);

@@ -103,7 +103,8 @@ def RepeatSamples : Pass<"attn-repeat-samples", "::mlir::ModuleOp"> {
       p is the log of the sum over them, a penalty the mean.
     * After: `attn-derive-objective`.
     * Not: dropout, which is no draw: what it drops is the same for all where it
-      stands before them.
+      stands before them. Behind them each sample has its own, and the values of
+      an enumerated choice have the same.
 
     Example: with three samples
 
@@ -129,7 +130,8 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
     * In: the system `@decoding`.
     * Out: the system `@decode` in its place: each generated name is an output,
       and so are the equations named in `show`. What they do not need is gone,
-      with the penalties and the log p of given data.
+      with the penalties and the log p of given data. Nothing is dropped: words
+      of `attn.random` are those of an evaluation without a seed.
     * After: the front end, which applied `decode { set .. }`.
     * Not: whether the generated names can be computed step by step; that is
       found by `attn-schedule`.

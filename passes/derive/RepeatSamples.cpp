@@ -97,7 +97,7 @@ void Repeat::findRepeated() {
     dependents.add(enumerated);
   else
     system.walk([&](RandomOp op) {
-      if (!op.getShared())
+      if (!op.getShared() && !op.givesWord())
         dependents.add(op);
     });
   dependents.close();
@@ -199,17 +199,21 @@ void Repeat::repeat(ComputeOp op) {
 Value Repeat::allOf(StringRef target, Value array) {
   bool isPenalty = target == "penalty";
   double sign = target.ends_with("nll") ? -1 : 1;
-  Value sum = compute(target, {}, isPenalty ? Reducer::sum : Reducer::logsumexp,
-                      extent, [&](Scalars &at) {
-                        Value log = at.read(prior, at.indices.back());
-                        Value value = at.read(array, at.indices.back());
-                        if (isPenalty)
-                          return at.mul(
-                              math::ExpOp::create(at.builder, loc, log), value);
-                        return at.add(log, at.mul(at.constant(sign), value));
-                      });
+  ArrayRef<Attribute> own =
+      cast<ArrayType>(array.getType()).getShape().getValue().drop_front();
+  Value sum = compute(
+      target, own, isPenalty ? Reducer::sum : Reducer::logsumexp, extent,
+      [&](Scalars &at) {
+        SmallVector<Value> place = {at.indices.back()};
+        llvm::append_range(place, ArrayRef<Value>(at.indices).drop_back());
+        Value log = at.read(prior, at.indices.back());
+        Value value = ReadOp::create(at.builder, loc, array, place);
+        if (isPenalty)
+          return at.mul(math::ExpOp::create(at.builder, loc, log), value);
+        return at.add(log, at.mul(at.constant(sign), value));
+      });
   return sign > 0 ? sum
-                  : compute(target, {}, Reducer::none, {}, [&](Scalars &at) {
+                  : compute(target, own, Reducer::none, {}, [&](Scalars &at) {
                       return at.negate(at.read(sum));
                     });
 }

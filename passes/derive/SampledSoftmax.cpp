@@ -94,11 +94,8 @@ bool fovea::attn::isSampled(ChoiceOp choice) {
 /// The first number of random numbers that is free.
 static int64_t freeOrdinal(SystemOp system) {
   int64_t ordinal = 0;
-  system.walk([&](Operation *op) {
-    if (auto dropout = dyn_cast<DropoutOp>(op))
-      ordinal = std::max<int64_t>(ordinal, dropout.getOrdinal() + 1);
-    if (auto random = dyn_cast<RandomOp>(op))
-      ordinal = std::max<int64_t>(ordinal, random.getOrdinal() + 1);
+  system.walk([&](RandomOp op) {
+    ordinal = std::max<int64_t>(ordinal, op.getOrdinal() + 1);
   });
   return ordinal;
 }

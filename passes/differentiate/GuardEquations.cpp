@@ -220,10 +220,10 @@ Value Demands::rows(Value bits) {
 /// The same where the elements are those of another array.
 Value Demands::throughView(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (!isa<ConcatOp, ReshapeOp, DropoutOp>(user))
+  if (!isa<ConcatOp, ReshapeOp>(user))
     return {};
   Value ofReader = known.lookup(user->getResult(0));
-  if (!ofReader || isa<DropoutOp>(user))
+  if (!ofReader)
     return ofReader;
   Location loc = user->getLoc();
   ArrayRef<Attribute> extents =

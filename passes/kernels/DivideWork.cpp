@@ -26,7 +26,7 @@ bool fovea::attn::hasUnits(Operation &op) {
     return kernel.getSchedule() == Schedule::loop ||
            kernel.getSchedule() == Schedule::rows;
   auto compute = dyn_cast<ComputeOp>(op);
-  return compute ? !productOf(compute) : isa<ConcatOp, AppendOp, DropoutOp>(op);
+  return compute ? !productOf(compute) : isa<ConcatOp, AppendOp>(op);
 }
 
 std::optional<Units> fovea::attn::unitsOf(Operation *op) {

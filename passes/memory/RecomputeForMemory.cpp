@@ -132,7 +132,7 @@ double Recomputer::workOf(Operation *op) const {
 
 /// Whether an op gives the same when it runs again later.
 static bool isRepeatable(Operation *op) {
-  return isa<ComputeOp, ConcatOp, ReshapeOp, DropoutOp>(op) &&
+  return isa<ComputeOp, ConcatOp, ReshapeOp>(op) &&
          (isa<ReshapeOp>(op) || batchOf(op) == BatchKind::each);
 }
 

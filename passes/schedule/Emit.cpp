@@ -143,17 +143,6 @@ Operation *Emitter::emitWhole(Operation *op) {
         axes.push_back(axis);
     type = typeOf(array, axes);
   }
-  if (auto dropout = dyn_cast<DropoutOp>(op)) {
-    // Which element of the whole array a row's element is decides its number.
-    SmallVector<Value> at;
-    for (const Scope &scope : llvm::drop_begin(scopes))
-      at.push_back(scope.index);
-    SmallVector<int64_t> axes(run.begin(), run.end());
-    return DropoutOp::create(
-        builder, op->getLoc(), type, dropout.getLabelAttr(),
-        mapping.lookup(dropout.getOperand()), at, dropout.getRateAttr(),
-        dropout.getOrdinalAttr(), builder.getDenseI64ArrayAttr(axes));
-  }
   Operation *clone = builder.clone(*op, mapping);
   if (type)
     clone->getResult(0).setType(type);

@@ -64,16 +64,32 @@ module @reshape {
 
 // -----
 
-// The same elements are dropped: the same ordinal and rate.
+// The same elements are dropped, by the same words, which are drawn again: no
+// array keeps them.
 
 // CHECK-LABEL: module @dropout
-// CHECK:       attn.dropout %{{.*}} rate 5.000000e-01 ordinal 3
-// CHECK:       attn.dropout "d x" %{{.*}} rate 5.000000e-01 ordinal 3
+// CHECK:       attn.compute "y" (%[[T:.*]]: "T")
+// CHECK:         attn.random[%[[T]]] ordinal 3 word 0 : i64
+// CHECK:       attn.compute "d x" (%[[T2:.*]]: "T")
+// CHECK-DAG:     %[[WORD:.*]] = attn.random[%[[T2]]] ordinal 3 word 0 : i64
+// CHECK-DAG:     %[[DROP:.*]] = arith.cmpi slt, %[[WORD]], %{{.*}} : i64
+// CHECK-DAG:     %[[FACTOR:.*]] = arith.select %[[DROP]]
+// CHECK-DAG:     arith.mulf {{.*}}%[[FACTOR]]
 module @dropout {
   attn.system @loss {
     attn.length "T"
     %x = attn.param "x" : !attn.array<["T"], f64>
-    %y = attn.dropout %x rate 5.000000e-01 ordinal 3 : !attn.array<["T"], f64>
+    %y = attn.compute "y" (%t: "T") {
+      %limit = arith.constant 2147483648 : i64
+      %zero = arith.constant 0.0 : f64
+      %two = arith.constant 2.0 : f64
+      %word = attn.random [%t] ordinal 3 word 0 : i64
+      %isDropped = arith.cmpi slt, %word, %limit : i64
+      %factor = arith.select %isDropped, %zero, %two : f64
+      %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+      %1 = arith.mulf %0, %factor : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
     %nll = attn.compute "nll" () sum (%t: "T") {
       %0 = attn.read %y[%t] : !attn.array<["T"], f64>
       %1 = math.sin %0 : f64

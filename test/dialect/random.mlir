@@ -10,6 +10,9 @@ attn.system @random {
     %5 = attn.random [%t] shared ordinal 4 word 0
     // CHECK: attn.random[%t] ordinal 2 word 0
     %1 = attn.random [%t] ordinal 2 word 0
+    // The word itself.
+    // CHECK: attn.random[%t] ordinal 5 word 2 : i64
+    %6 = attn.random [%t] ordinal 5 word 2 : i64
     %2 = arith.addf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<["T", 4], f64>

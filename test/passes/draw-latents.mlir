@@ -14,8 +14,11 @@ attn.system @training {
   attn.length "T"
   %p = attn.data "p" : !attn.array<["T", 9], f64>
   // What is drawn shares no numbers with what is dropped.
-  %q = attn.dropout %p rate 0.5 ordinal 2 : !attn.array<["T", 9], f64>
-  attn.output "q" %q : !attn.array<["T", 9], f64>
+  %q = attn.compute "q" (%t: "T") {
+    %0 = attn.random [%t] ordinal 2 word 0 : i64
+    attn.yield %0 : i64
+  } : !attn.array<["T"], i64>
+  attn.output "q" %q : !attn.array<["T"], i64>
   %place = attn.choice "place" categorical ["probs"] (%p : !attn.array<["T", 9], f64>) latent treated {kind = "reinforce"} -> !attn.array<["T"], i64>
   attn.equation "place" %place : !attn.array<["T"], i64>
 }

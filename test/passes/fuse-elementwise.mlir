@@ -24,6 +24,40 @@ attn.program @loss {
     attn.yield %1 : f64
   } : !attn.array<["T", 8], f64>
 
+  // So is dropout: its words are drawn in the loop of who reads it. What it
+  // drops is read by a product, which has to find it as an array.
+  // CHECK-NOT: "noisy"
+  // CHECK:      attn.compute "kept" (%[[T:.*]]: "T", %[[K:.*]]: 8)
+  // CHECK:        attn.random[%{{.*}}] ordinal 0 word 0 : i64
+  // CHECK-NOT:  attn.random
+  // CHECK:      attn.compute "dropped"
+  %noisy = attn.compute "noisy" (%t: "T", %k: 8) {
+    %limit = arith.constant 1000 : i64
+    %zero = arith.constant 0.0 : f64
+    %one = arith.constant 1.0 : f64
+    %c8 = arith.constant 8 : index
+    %row = arith.muli %t, %c8 : index
+    %place = arith.addi %row, %k : index
+    %word = attn.random [%place] ordinal 0 word 0 : i64
+    %isDropped = arith.cmpi slt, %word, %limit : i64
+    %factor = arith.select %isDropped, %zero, %one : f64
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = arith.mulf %0, %factor : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %kept = attn.compute "kept" (%t: "T", %k: 8) {
+    %0 = attn.read %noisy[%t, %k] : !attn.array<["T", 8], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 8], f64>
+  %dropped = attn.compute "dropped" (%t: "T", %j: 8) sum (%k: 8) {
+    %0 = attn.read %w[%j, %k] : !attn.array<[8, 8], f64>
+    %1 = attn.read %kept[%t, %k] : !attn.array<["T", 8], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 8], f64>
+  attn.output "dropped" %dropped : !attn.array<["T", 8], f64>
+
   // What is read twice is computed once.
   // CHECK: attn.compute "twice"
   // CHECK: attn.compute "first"

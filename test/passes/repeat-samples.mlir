@@ -119,3 +119,33 @@ attn.system @loss {
   attn.output "surrogate.nll" %all : !attn.array<[], f64>
   attn.output "second" %second : !attn.array<[], i64>
 }
+
+// -----
+
+// Dropout is no draw: what it drops is the same for all draws, unless it stands
+// behind them; then each has words of its own.
+// CHECK-LABEL: attn.system @loss
+// CHECK: attn.compute "before" (%[[T:.+]]: "T")
+// CHECK-NEXT: attn.random[%[[T]]] ordinal 0 word 0 : i64
+// CHECK: attn.compute "behind" (%[[S:.+]]: 3, %[[T2:.+]]: "T")
+// CHECK-NEXT: attn.random[%[[T2]]] sample %[[S]] ordinal 2 word 0 : i64
+attn.system @loss attributes {attn.samples = 3 : i64} {
+  attn.length "T"
+  %before = attn.compute "before" (%t: "T") {
+    %0 = attn.random [%t] ordinal 0 word 0 : i64
+    attn.yield %0 : i64
+  } : !attn.array<["T"], i64>
+  %u = attn.compute "u" (%t: "T") {
+    %0 = attn.random [%t] ordinal 1 word 0
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %behind = attn.compute "behind" (%t: "T") {
+    %0 = attn.random [%t] ordinal 2 word 0 : i64
+    %1 = arith.sitofp %0 : i64 to f64
+    %2 = attn.read %u[%t] : !attn.array<["T"], f64>
+    %3 = arith.mulf %1, %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "before" %before : !attn.array<["T"], i64>
+  attn.output "behind" %behind : !attn.array<["T"], f64>
+}

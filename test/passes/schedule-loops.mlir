@@ -341,8 +341,8 @@ attn.system @lower {
 
 // -----
 
-// Ops that are no equations of scalars, inside a loop: they lose the axis.
-// Dropout still knows which element of the sequence it stands at.
+// Ops that are no equations of scalars, inside a loop: they lose the axis. What
+// is random still knows at which element of the sequence it stands.
 
 // CHECK-LABEL: attn.program @whole
 // CHECK:       attn.scan "T" (%[[T:.*]]) carries (%[[BEFORE:.*]] =
@@ -351,7 +351,11 @@ attn.system @lower {
 // CHECK-NEXT:      attn.read %x[%[[T]], %{{.*}}]
 // CHECK:         %[[BOTH:.*]] = attn.concat "both" %[[S]], %[[X]] : {{.*}} -> !attn.array<[4], f64>
 // CHECK:         %[[FOLD:.*]] = attn.reshape %[[BOTH]] keep 0 : {{.*}} -> !attn.array<[2, 2], f64>
-// CHECK:         attn.dropout %[[FOLD]] at(%[[T]]) axes [0] rate
+// CHECK:         attn.compute (%[[K:.*]]: 2, %[[J:.*]]: 2) {
+// CHECK:           %[[ROW:.*]] = arith.muli %[[T]], %{{.*}} : index
+// CHECK:           %[[PLACE:.*]] = arith.addi %[[ROW]], %[[K]] : index
+// CHECK:           attn.random[%[[PLACE]]] ordinal 0 word 0
+// CHECK:           attn.read %[[FOLD]][%[[K]], %[[J]]]
 attn.system @whole {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 2], f64>
@@ -364,7 +368,15 @@ attn.system @whole {
   } : !attn.array<["T", 2], f64>
   %both = attn.concat "both" %s, %x : !attn.array<["T", 2], f64>, !attn.array<["T", 2], f64> -> !attn.array<["T", 4], f64>
   %fold = attn.reshape %both keep 1 : !attn.array<["T", 4], f64> -> !attn.array<["T", 2, 2], f64>
-  %d = attn.dropout %fold rate 5.0e-01 ordinal 0 : !attn.array<["T", 2, 2], f64>
+  %d = attn.compute (%t: "T", %k: 2, %j: 2) {
+    %c2 = arith.constant 2 : index
+    %row = arith.muli %t, %c2 : index
+    %place = arith.addi %row, %k : index
+    %0 = attn.random [%place] ordinal 0 word 0
+    %1 = attn.read %fold[%t, %k, %j] : !attn.array<["T", 2, 2], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 2, 2], f64>
   attn.output "d" %d : !attn.array<["T", 2, 2], f64>
 }
 

@@ -1,6 +1,6 @@
-// Dropout is the identity without a seed. With one it drops by a number of its
-// own for each element, counted before scheduling: the loop over rows drops
-// what the whole array drops.
+// Dropout is an equation of the words of attn.random, which are 2^32 without a
+// seed: it is the identity then. With one it drops by a word of its own for each
+// element: the loop over rows drops what the whole array drops.
 
 // RUN: fovea-eval %s --entry whole --input 'x=[[1, 1, 1], [1, 1, 1]]' | FileCheck %s --check-prefix=PLAIN
 // PLAIN: y [2, 3]: 1 1 1 1 1 1
@@ -22,7 +22,24 @@
 attn.system @whole {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 3], f64>
-  %y = attn.dropout %x rate 0.5 ordinal 3 : !attn.array<["S", 3], f64>
+  %y = attn.compute "y" (%i: "S", %k: 3) {
+      %limit = arith.constant 2147483648 : i64
+      %none = arith.constant 4294967296 : i64
+      %zero = arith.constant 0.0 : f64
+      %one = arith.constant 1.0 : f64
+      %two = arith.constant 2.0 : f64
+      %c3 = arith.constant 3 : index
+      %first = arith.muli %i, %c3 : index
+      %place = arith.addi %first, %k : index
+      %word = attn.random [%place] ordinal 3 word 0 : i64
+      %isDropped = arith.cmpi slt, %word, %limit : i64
+      %isDrawn = arith.cmpi slt, %word, %none : i64
+      %kept = arith.select %isDrawn, %two, %one : f64
+      %factor = arith.select %isDropped, %zero, %kept : f64
+      %0 = attn.read %x[%i, %k] : !attn.array<["S", 3], f64>
+      %1 = arith.mulf %0, %factor : f64
+      attn.yield %1 : f64
+    } : !attn.array<["S", 3], f64>
   attn.output "y" %y : !attn.array<["S", 3], f64>
 }
 
@@ -31,11 +48,24 @@ attn.program @rows {
   %x = attn.data "x" : !attn.array<["S", 3], f64>
   %y = attn.scan "S" (%i) axes [0] {
     %row = attn.compute (%k: 3) {
+      %limit = arith.constant 2147483648 : i64
+      %none = arith.constant 4294967296 : i64
+      %zero = arith.constant 0.0 : f64
+      %one = arith.constant 1.0 : f64
+      %two = arith.constant 2.0 : f64
+      %c3 = arith.constant 3 : index
+      %first = arith.muli %i, %c3 : index
+      %place = arith.addi %first, %k : index
+      %word = attn.random [%place] ordinal 3 word 0 : i64
+      %isDropped = arith.cmpi slt, %word, %limit : i64
+      %isDrawn = arith.cmpi slt, %word, %none : i64
+      %kept = arith.select %isDrawn, %two, %one : f64
+      %factor = arith.select %isDropped, %zero, %kept : f64
       %0 = attn.read %x[%i, %k] : !attn.array<["S", 3], f64>
-      attn.yield %0 : f64
+      %1 = arith.mulf %0, %factor : f64
+      attn.yield %1 : f64
     } : !attn.array<[3], f64>
-    %dropped = attn.dropout %row at (%i) axes [0] rate 0.5 ordinal 3 : !attn.array<[3], f64>
-    attn.yield %dropped : !attn.array<[3], f64>
+    attn.yield %row : !attn.array<[3], f64>
   } : !attn.array<["S", 3], f64>
   attn.output "y" %y : !attn.array<["S", 3], f64>
 }
@@ -45,11 +75,24 @@ attn.program @columns {
   %x = attn.data "x" : !attn.array<["S", 3], f64>
   %y = attn.scan 3 (%k) axes [1] {
     %column = attn.compute (%i: "S") {
+      %limit = arith.constant 2147483648 : i64
+      %none = arith.constant 4294967296 : i64
+      %zero = arith.constant 0.0 : f64
+      %one = arith.constant 1.0 : f64
+      %two = arith.constant 2.0 : f64
+      %c3 = arith.constant 3 : index
+      %first = arith.muli %i, %c3 : index
+      %place = arith.addi %first, %k : index
+      %word = attn.random [%place] ordinal 3 word 0 : i64
+      %isDropped = arith.cmpi slt, %word, %limit : i64
+      %isDrawn = arith.cmpi slt, %word, %none : i64
+      %kept = arith.select %isDrawn, %two, %one : f64
+      %factor = arith.select %isDropped, %zero, %kept : f64
       %0 = attn.read %x[%i, %k] : !attn.array<["S", 3], f64>
-      attn.yield %0 : f64
+      %1 = arith.mulf %0, %factor : f64
+      attn.yield %1 : f64
     } : !attn.array<["S"], f64>
-    %dropped = attn.dropout %column at (%k) axes [1] rate 0.5 ordinal 3 : !attn.array<["S"], f64>
-    attn.yield %dropped : !attn.array<["S"], f64>
+    attn.yield %column : !attn.array<["S"], f64>
   } : !attn.array<["S", 3], f64>
   attn.output "y" %y : !attn.array<["S", 3], f64>
 }

@@ -109,32 +109,6 @@ attn.program @append {
   attn.output "y" %y : !attn.array<[2], f64>
 }
 
-// RUN: not fovea-eval %s --entry dropped --seed 1 2>&1 | FileCheck %s --check-prefix=DROPPED
-// DROPPED: error: {{.*}}: 'attn.dropout' stands at a place that is no loop index
-attn.program @dropped {
-  %two = arith.constant 2 : index
-  %x = attn.compute (%i: 2) {
-    %0 = arith.constant 0.0 : f64
-    attn.yield %0 : f64
-  } : !attn.array<[2], f64>
-  %y = attn.dropout %x at (%two) axes [0] rate 0.5 ordinal 0 : !attn.array<[2], f64>
-  attn.output "y" %y : !attn.array<[2], f64>
-}
-
-// RUN: not fovea-eval %s --entry axis --seed 1 2>&1 | FileCheck %s --check-prefix=AXIS
-// AXIS: error: {{.*}}: 'attn.dropout' puts a loop at axis 2 of 2
-attn.program @axis {
-  %y = attn.scan 3 (%i) axes [1] {
-    %x = attn.compute (%k: 2) {
-      %0 = arith.constant 0.0 : f64
-      attn.yield %0 : f64
-    } : !attn.array<[2], f64>
-    %dropped = attn.dropout %x at (%i) axes [2] rate 0.5 ordinal 0 : !attn.array<[2], f64>
-    attn.yield %dropped : !attn.array<[2], f64>
-  } : !attn.array<[2, 3], f64>
-  attn.output "y" %y : !attn.array<[2, 3], f64>
-}
-
 // What the tool itself is given.
 // RUN: not fovea-eval %s --entry nowhere 2>&1 | FileCheck %s --check-prefix=ENTRY
 // ENTRY: program-invalid.mlir' has no system or program 'nowhere'

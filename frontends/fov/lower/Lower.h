@@ -83,6 +83,8 @@ private:
                     ArrayRef<Term *> conditions);
   void emitConditions(Body &body, attn::ComputeOp op,
                       ArrayRef<Term *> conditions);
+  mlir::Value emitDropout(const Term &term, ArrayRef<IndexVar *> indices,
+                          mlir::Value operand, llvm::StringRef label);
   Node emitReduce(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                   llvm::StringRef label);
   Node emitNormaliser(Term *term, const Path &path,

@@ -11,6 +11,7 @@
 #include "frontends/fov/lower/Lower.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -261,6 +262,41 @@ Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
   return op.getResult();
 }
 
+/// An element is dropped by the word of its place: see attn.random.
+Value Lowering::emitDropout(const Term &term, ArrayRef<IndexVar *> indices,
+                            Value operand, llvm::StringRef label) {
+  assert(term.args[1]->kind == TermKind::Number && "the rate was checked");
+  double rate = term.args[1]->number;
+  attn::ComputeOp op =
+      newCompute(term.loc, label, indices, *term.shape, {}, attn::Reducer::none,
+                 Kind::Real, /*withCondition=*/false);
+  Location loc = op.getLoc();
+  OpBuilder body = OpBuilder::atBlockBegin(&op.getBody().front());
+  ValueRange place = op.getBody().getArguments();
+  auto real = [&](double value) -> Value {
+    return arith::ConstantOp::create(body, loc, body.getF64FloatAttr(value));
+  };
+  Value number =
+      attn::RandomOp::placeOf(body, loc, place, op.getExtents().getValue());
+  Value word = attn::RandomOp::create(body, loc, body.getI64Type(), number,
+                                      Value(), term.ordinal, /*word=*/0);
+  auto isBelow = [&](int64_t limit) -> Value {
+    return arith::CmpIOp::create(
+        body, loc, arith::CmpIPredicate::slt, word,
+        arith::ConstantIntOp::create(body, loc, limit, 64));
+  };
+  Value factor =
+      arith::SelectOp::create(body, loc, isBelow(attn::RandomOp::noWord),
+                              real(1 / (1 - rate)), real(1));
+  // word / 2^32 < rate
+  auto limit = static_cast<int64_t>(std::ceil(rate * attn::RandomOp::noWord));
+  factor = arith::SelectOp::create(body, loc, isBelow(limit), real(0), factor);
+  Value element = attn::ReadOp::create(body, loc, operand, place);
+  attn::YieldOp::create(
+      body, loc, arith::MulFOp::create(body, loc, element, factor).getResult());
+  return op.getResult();
+}
+
 Lowering::Node Lowering::materialise(Term *term, const Path &outer,
                                      ArrayRef<IndexVar *> order,
                                      llvm::StringRef label) {
@@ -292,14 +328,7 @@ Lowering::Node Lowering::materialise(Term *term, const Path &outer,
   case TermKind::Dropout: {
     Value operand = materialiseOver(term->args[0], indices, Kind::Real, "",
                                     term->loc, path);
-    assert(term->args[1]->kind == TermKind::Number && "the rate was checked");
-    double rate = term->args[1]->number;
-    node = {attn::DropoutOp::create(
-                builder, location(term->loc), operand.getType(),
-                label.empty() ? StringAttr() : builder.getStringAttr(label),
-                operand, ValueRange(), builder.getF64FloatAttr(rate),
-                builder.getI64IntegerAttr(term->ordinal), DenseI64ArrayAttr()),
-            indices};
+    node = {emitDropout(*term, indices, operand, label), indices};
     break;
   }
   default: {
