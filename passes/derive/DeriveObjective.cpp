@@ -52,7 +52,7 @@ private:
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
   Value rewardLeft(ChoiceOp latent, Value reward);
   void addSurrogate(StringRef root, Value objective);
-  /// A number, over all values that are enumerated.
+  /// A number, or one for each place, over all values that are enumerated.
   Value overAll(StringRef kind, Value number);
 
   /// An argument of how the present choice is treated: a number, or what the
@@ -272,20 +272,43 @@ void Objective::finish(Location place) {
 Value Objective::overAll(StringRef kind, Value number) {
   if (enumerated.empty())
     return number;
-  Value copy = compute("", {}, Reducer::none, {},
+  ArrayRef<Attribute> own =
+      cast<ArrayType>(number.getType()).getShape().getValue();
+  Value copy = compute("", own, Reducer::none, {},
                        [&](Scalars &at) { return at.read(number); });
   copy.getDefiningOp()->setAttr(totalName, builder.getStringAttr(kind));
   return copy;
 }
 
+/// Whether how likely the values of `latent` are depends on what `other` is.
+static bool isDrawnFrom(ChoiceOp latent, ChoiceOp other) {
+  auto system = latent->getParentOfType<SystemOp>();
+  llvm::SetVector<Value> found;
+  found.insert(other.getObserved());
+  for (unsigned i = 0; i < found.size(); ++i)
+    for (Operation *user : found[i].getUsers()) {
+      while (user->getParentOp() != system)
+        user = user->getParentOp();
+      if (user->getNumResults() == 1)
+        found.insert(user->getResult(0));
+    }
+  return llvm::any_of(latent.getParameters(), [&](Value parameter) {
+    return found.contains(parameter);
+  });
+}
+
 /// Of a choice at each place: the reward without log p of the data that stand
 /// before the place, and do not depend on what is chosen there.
 Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
+  // What such a choice is, every place has a part in.
+  for (ChoiceOp choice : enumerated)
+    if (isDrawnFrom(choice, latent))
+      return reward;
   std::optional<unsigned> axis;
   SmallVector<Value> earlier;
   for (ChoiceOp data : observed) {
-    // What is summed over has no share of one place.
-    if (!enumerated.empty() || data->hasAttr(overName))
+    // What is summed over at each place has no share of one.
+    if (data->hasAttr(overName))
       continue;
     std::optional<Causal> causal = dependsOnEarlier(latent, data);
     if (!causal || (axis && *axis != causal->ofLatent))
@@ -306,6 +329,8 @@ Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
           sum = at.add(sum, at.read(one));
         return sum;
       });
+  // Of choices that are enumerated it is the sum over their values, too.
+  sums = overAll("logp", sums);
   return compute("left." + name, axes, Reducer::none, {}, [&](Scalars &at) {
     Value before = at.before(at.indices[*axis]);
     return at.sub(at.read(reward), at.readOr(sums, before, at.constant(0)));
@@ -323,7 +348,9 @@ Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
                               ArrayType::get({}, builder.getF64Type()), state);
     OutputOp::create(builder, loc, state, reward);
   }
-  if (choice.getTreatment()->getAs<FloatAttr>("later") && !choice.getReward())
+  // Of the penalties no share is known to stand before a place.
+  bool isLikelihood = suffix.empty() && !choice.getReward();
+  if (isLikelihood && choice.getTreatment()->getAs<FloatAttr>("later"))
     reward = rewardLeft(choice, reward);
   // As many axes as the one of them that has more.
   ArrayRef<Attribute> over(axes);

@@ -261,6 +261,29 @@ def chain(v):
     return total
 
 
+# A choice at each place beside one that is made once and summed over.
+LATER = """model later
+data y[T] : bit
+param v : vector(3)
+z ~ bernoulli(logit = v[2])
+b[t] ~ bernoulli(logit = v[0])
+y[t] ~ bernoulli(logit = (if z then v[1] else -v[1]) * (if b[t] then 2 else 0.5))
+decode {{ set T = 2 }}
+train {{ average = example, z ~ enumerate, b ~ {b} }}
+"""
+
+
+def later(v):
+    def p(logit, bit):
+        return 1 / (1 + math.exp(-logit if bit else logit))
+    total = 0.0
+    for b in itertools.product((0, 1), repeat=2):
+        like = sum(p(v[2], z) * math.prod(p((v[1] if z else -v[1]) * (2 if bit else 0.5), y) for bit, y in zip(b, Y))
+                   for z in (0, 1))
+        total -= math.prod(p(v[0], bit) for bit in b) * math.log(like)
+    return total
+
+
 class Model:
     def __init__(self, folder, text):
         self.folder = folder
@@ -294,6 +317,8 @@ BESIDE = {
     "beside a sum": (TWO.format(choices=CHOICES["b first"], a="enumerate", b="reinforce(baseline = -1)"), drawn_b),
     "average beside a sum": (TWO.format(choices=CHOICES["b first"], a="enumerate",
                                         b="reinforce(entropy = 0, samples = 2)"), drawn_b),
+    "places beside a sum": (LATER.format(b="reinforce"), later),
+    "later beside a sum": (LATER.format(b="reinforce(credit = later)"), later),
     "beside a chain": (CHAIN.format(b="reinforce(baseline = -1)"), chain)}
 
 
@@ -350,6 +375,8 @@ if __name__ == "__main__":
     if {"reinforce", "later"} <= set(total):
         assert total["later"] < total["reinforce"], total
         print(f"credit for what comes later leaves {100 * total['later'] / total['reinforce']:.0f} % of the variance")
+    if {"places beside a sum", "later beside a sum"} <= set(total):
+        assert total["later beside a sum"] < total["places beside a sum"], total
     if {"samples", "baseline"} <= set(total):
         # A quarter; so few runs tell a variance within a factor of two.
         assert total["samples"] < 0.7 * total["baseline"], total
