@@ -68,6 +68,7 @@ public:
     if (!llvm::any_of(candidates, [](auto &c) { return c.isStatic; }))
       return;
     findRanges();
+    findLabels();
     for (Candidate &candidate : candidates) {
       if (!candidate.isStatic)
         continue;
@@ -93,6 +94,7 @@ private:
   bool makeMembers();
   bool dependsOn(Family *from, const Statement &on);
   void findRanges();
+  void findLabels();
   void readStated(Candidate &candidate);
   void disagreements();
   bool isSelf(const Use &use);
@@ -414,6 +416,27 @@ void StaticAnalysis::findRanges() {
       ++strength;
   }
   disagreements();
+}
+
+/// An index over labels hands them to the axes that it stands at on the left:
+/// `w[p,t] = f(head[p](..))` with `head[p in {read, write}]`.
+void StaticAnalysis::findLabels() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::map<Candidate *, const std::vector<std::string> *> known;
+    for (const Use &use : uses)
+      if (auto it = use.family->labels.find(use.axis);
+          it != use.family->labels.end() && use.isAffine && use.shift == 0)
+        known.try_emplace(use.candidate, &it->second);
+    for (const Use &use : uses) {
+      auto it = known.find(use.candidate);
+      if (it != known.end() && use.isLeft && use.shift == 0 &&
+          use.candidate->isStatic && use.family->isEquation &&
+          use.family->extents[use.axis] ==
+              static_cast<int64_t>(it->second->size()))
+        changed |= use.family->labels.try_emplace(use.axis, *it->second).second;
+    }
+  }
 }
 
 /// GRAMMAR 8.2, for members: two declared families of different sizes.

@@ -25,11 +25,20 @@ Array *Elaborator::memberArray(Family &family, const StaticIndices &at,
   array->source = Array::Equation;
   array->name = family.name;
   array->text = family.name;
+  unsigned axis = 0;
+  std::string text;
   for (int64_t index : at) {
-    array->name += "." + std::to_string(index);
-    array->text += (array->text.ends_with("]") ? "" : "[");
-    array->text += std::to_string(index) + "]";
+    while (axis < family.isStatic.size() && !family.isStatic[axis])
+      ++axis;
+    auto labels = family.labels.find(axis++);
+    bool isNamed = labels != family.labels.end() && index >= 0 &&
+                   size_t(index) < labels->second.size();
+    std::string member =
+        isNamed ? labels->second[index] : std::to_string(index);
+    array->name += "." + member;
+    text += (text.empty() ? "[" : ",") + member;
   }
+  array->text += text.empty() ? "" : text + "]";
   array->loc = family.loc;
   array->numPlaces = llvm::count(family.isStatic, false);
   array->context = scope.context;

@@ -293,6 +293,8 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
                                  " members, but a family has at least 1 and at "
                                  "most 4096");
     family->isStatic.push_back(true);
+    if (!axis.labels.empty())
+      family->labels[family->extents.size()] = names;
     family->extents.push_back(names.size());
     std::vector<Path> longer;
     for (const Path &prefix : members)
