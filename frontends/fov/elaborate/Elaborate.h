@@ -101,6 +101,8 @@ struct Family {
   std::vector<const ast::Statement *> statements;
   std::vector<bool> isStatic;                  // per axis
   std::vector<std::optional<int64_t>> extents; // of static axes
+  /// What the members along an axis are called, where they have names.
+  std::map<unsigned, std::vector<std::string>> labels;
   SMLoc loc;
   std::map<StaticIndices, Member> members;
   bool isEquation = false; // against a parameter or data
@@ -353,6 +355,9 @@ private:
   void readArguments(const Treatment &treatment, Scope &scope,
                      LatentTreatment &result);
   void elaborateTreatments(Scope &scope);
+  Term *parameterByPlace(const Choice &of, ArrayRef<Choice> others,
+                         StringRef wanted, ArrayRef<IndexVar *> vars);
+  void joinPlaces();
   void refuse(const std::string &refusal);
 
   // Construction of terms.
@@ -407,6 +412,8 @@ private:
   std::set<std::pair<const Scope *, std::string>> freshSizes;
   std::map<StringRef, const ast::Entry *> pendingMarks;
   std::set<std::string> treated; // random names with an estimator
+  /// The choice whose treatment is being read.
+  const Choice *underTreatment = nullptr;
   std::vector<Treatment> treatments;
   // Keys of the equations of the present scope without static indices.
   std::set<std::string> constantPlaces;

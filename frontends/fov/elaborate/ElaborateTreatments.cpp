@@ -7,6 +7,7 @@
 
 #include "frontends/fov/Options.h"
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
 
@@ -272,6 +273,8 @@ void Elaborator::elaborateTreatments(Scope &scope) {
     result.kind = treatment.kind.str();
     bool isRead = false;
     for (Choice *choice : choicesOf(*treatment.symbol)) {
+      llvm::SaveAndRestore present(underTreatment,
+                                   static_cast<const Choice *>(choice));
       std::string name = treatment.name.str();
       if (!choice->latent && treatment.isTraining && !isOfObserved) {
         error(treatment.loc,
@@ -375,7 +378,113 @@ void Elaborator::checkGuide(const Choice &choice, const Choice &guide) {
           here);
 }
 
+/// The parameter of a latent that is `wanted` as an array: given by `of` for
+/// every place, and by others at theirs.
+Term *Elaborator::parameterByPlace(const Choice &of, ArrayRef<Choice> others,
+                                   StringRef wanted,
+                                   ArrayRef<IndexVar *> vars) {
+  Array *array = &model->storage.emplace_back();
+  array->source = Array::Equation;
+  array->text = of.target->text;
+  array->loc = of.loc;
+  array->context = of.target->context;
+  array->numPlaces = of.places.size();
+  auto add = [&](const Choice &choice) {
+    for (auto &[name, term] : choice.parameters)
+      if (name == wanted)
+        array->pieces.push_back({choice.places, term, choice.loc});
+  };
+  for (const Choice &other : others)
+    add(other);
+  add(of);
+  model->arrays.push_back(array);
+  Term *whole = make(TermKind::Read, of.loc);
+  whole->array = array;
+  Terms indices;
+  for (IndexVar *var : vars)
+    indices.push_back(boundIndex(var, of.loc));
+  return index(whole, indices, of.loc);
+}
+
+/// A latent that is drawn in its own way at some places inside of its range,
+/// `z[0] ~ ..` beside `z[i] ~ ..`, is drawn in one way everywhere, with
+/// parameters that are given by place.
+void Elaborator::joinPlaces() {
+  auto isEverywhere = [](const Choice &choice) {
+    return llvm::all_of(choice.places,
+                        [](const PiecePlace &place) { return place.var; });
+  };
+  auto isInside = [](const Choice &choice) {
+    return llvm::all_of(choice.places, [](const PiecePlace &place) {
+      return place.var || place.constant.value().value_or(-1) >= 0;
+    });
+  };
+  for (size_t number = 0; number < model->choices.size(); ++number) {
+    Choice of = model->choices[number];
+    if (!of.latent || !isEverywhere(of))
+      continue;
+    auto isOther = [&](const Choice &other) {
+      return other.target == of.target && other.guide == of.guide &&
+             !isEverywhere(other) && isInside(other);
+    };
+    std::vector<Choice> others;
+    llvm::copy_if(model->choices, std::back_inserter(others), isOther);
+    if (others.empty())
+      continue;
+    auto namesOf = [](const Choice &choice) {
+      std::string names;
+      for (auto &[name, term] : choice.parameters)
+        names += (names.empty() ? "" : ", ") + name;
+      return names;
+    };
+    const auto *differs = llvm::find_if(ArrayRef(others), [&](auto &other) {
+      return other.distribution != of.distribution ||
+             namesOf(other) != namesOf(of);
+    });
+    if (differs != ArrayRef(others).end()) {
+      bool isSame = differs->distribution == of.distribution;
+      auto said = [&](const Choice &choice) {
+        return isSame ? choice.distribution + " by " + namesOf(choice)
+                      : choice.distribution;
+      };
+      error(differs->loc,
+            "'" + of.target->name + "' is drawn from " + said(*differs) +
+                " here, but from " + said(of) +
+                " elsewhere; draw it from one distribution everywhere",
+            {{of.loc, "it is drawn here elsewhere"}});
+      continue;
+    }
+    SmallVector<IndexVar *, 2> vars;
+    SmallVector<PiecePlace, 2> places;
+    for (const PiecePlace &place : of.places) {
+      vars.push_back(newIndex(place.var->name, place.loc));
+      places.push_back({vars.back(), 0, Extent(), place.loc});
+    }
+    Choice joined = of;
+    joined.places = places;
+    for (auto &[name, term] : joined.parameters)
+      if (name != "size")
+        term = parameterByPlace(of, others, name, vars);
+    model->choices[number] = joined;
+    llvm::erase_if(model->choices, isOther);
+    number = llvm::find_if(model->choices,
+                           [&](const Choice &c) { return c.loc == of.loc; }) -
+             model->choices.begin();
+    if (of.guide)
+      continue;
+    llvm::erase_if(of.target->pieces, [&](const Piece &piece) {
+      return !piece.value && llvm::any_of(others, [&](const Choice &other) {
+        return other.loc == piece.loc;
+      });
+    });
+    for (Piece &piece : of.target->pieces)
+      if (!piece.value && piece.loc == of.loc)
+        piece.places = places;
+  }
+}
+
 void Elaborator::checkLatents() {
+  joinPlaces();
   for (const Treatment &treatment : treatments) {
     // In decoding, `set` may have taken the choice's place.
     if (model->decoding)
@@ -429,8 +538,9 @@ void Elaborator::checkLatents() {
         choice.places, [](const PiecePlace &p) { return p.shift != 0; });
     if (isShifted || !hasGeneral)
       refuse("'" + name +
-             "' is a latent choice at a place of its own, which cannot be "
-             "executed yet");
+             "' is a latent choice at a part of its places, which cannot be "
+             "executed yet; draw another name at every place, and give '" +
+             name + "' by equations that read it");
     else if (!isExecuted(choice.treatment->kind))
       refuse("'" + name + " ~ " + choice.treatment->kind + "' in " +
              (model->decoding ? "decode" : "train") +
