@@ -38,10 +38,14 @@ struct KernelNote {
   mlir::Operation *op;
   /// Equations that are computed with it.
   std::vector<mlir::Operation *> others = {};
-  /// Of products in tiles: the rows of a tile, which are its columns, and
-  /// whether factors are rounded; 0: there are none.
-  int64_t tileSide = 0;
+  /// Of products in tiles: the rows and columns of a tile, and whether factors
+  /// are rounded; 0: there are none.
+  int64_t tileRows = 0, tileColumns = 0;
   bool isRounded = false;
+  /// Whether factors are read as copies in bf16, and by groups of warps.
+  bool readsCopies = false, isByGroups = false;
+  /// Of a kernel that makes such copies: what a unit reads and writes.
+  int64_t bytesOfUnit = 0;
 };
 
 struct EmitOptions {

@@ -25,8 +25,8 @@ struct DeviceFigures {
   /// that and one processor.
   double memoryBytes, cacheBytes, processorBytes;
   /// Operations a second: of f32, of f64, and of products of factors in bf16 by
-  /// the instruction that kernels have.
-  double singleFlops, doubleFlops, roundedFlops;
+  /// the instruction of a warp, and that of a group of four.
+  double singleFlops, doubleFlops, roundedFlops, groupFlops;
 };
 
 /// What a block of a kernel takes of a processor.

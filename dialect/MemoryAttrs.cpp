@@ -149,7 +149,7 @@ static LogicalResult verifyKind(Operation *op, StringRef name,
   }
   if (location.getRanks() && !isInLoop(op))
     return refuse("by rank, but is in no loop");
-  if (name == "attn.packed")
+  if (name == "attn.packed" || name == "attn.packed_left")
     return kind == LocationKind::packed ? success()
                                         : refuse("which is not packed");
   if (name == "attn.list")
@@ -171,11 +171,13 @@ static LogicalResult verifyKind(Operation *op, StringRef name,
 LogicalResult fovea::attn::verifyLocation(Operation *op, NamedAttribute named) {
   StringRef name = named.getName();
   if (auto location = dyn_cast<ArrayLocationAttr>(named.getValue())) {
-    if (name != "attn.location" && name != "attn.packed" && name != "attn.list")
-      return op->emitOpError()
-             << "has no location '" << name
-             << "'; there are attn.location, attn.packed and attn.list";
-    if ((name == "attn.packed" || name == "attn.list") && !isa<ComputeOp>(op))
+    bool isOfProduct = name == "attn.packed" || name == "attn.packed_left" ||
+                       name == "attn.list";
+    if (name != "attn.location" && !isOfProduct)
+      return op->emitOpError() << "has no location '" << name
+                               << "'; there are attn.location, attn.packed, "
+                                  "attn.packed_left and attn.list";
+    if (isOfProduct && !isa<ComputeOp>(op))
       return op->emitOpError() << "is no product, so nothing of it is packed";
     if (name == "attn.location" && op->getNumResults() != 1)
       return op->emitOpError() << "gives " << op->getNumResults()

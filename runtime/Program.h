@@ -89,7 +89,8 @@ struct Program {
   enum class Element { F32, F64, I64, Bit };
 
   /// An array: its address stands at `slot`. `layout` < 0: one for the whole
-  /// batch, otherwise one per example; `count` elements for each place.
+  /// batch, otherwise one per example; `count` elements for each place, and
+  /// `extra` at the end.
   struct Array {
     std::string name;
     Role role = Role::Temporary;
@@ -111,6 +112,7 @@ struct Program {
     /// memory at all where one has `onChip` bytes or fewer: a device has it in
     /// memory of its own.
     int64_t parts = 0, onChip = 0;
+    int64_t extra = 0;
   };
 
   std::vector<Length> lengths;

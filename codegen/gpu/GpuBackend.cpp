@@ -1,6 +1,7 @@
 //===- GpuBackend.cpp - GPUs of NVIDIA as a back end ----------------------===//
 
 #include "codegen/Backend.h"
+#include "codegen/gpu/CopiedProduct.h"
 #include "codegen/gpu/DeviceCode.h"
 #include "codegen/gpu/GpuEmitter.h"
 #include "codegen/gpu/OwnKernels.h"
@@ -23,7 +24,7 @@ struct Architecture {
 };
 } // namespace
 
-/// `cuda` alone is the first. The last is the emulator's (docs/GPU.md).
+/// `cuda` alone is the first. The last two are the emulator's (docs/GPU.md).
 static constexpr Architecture architectures[] = {
     {"cuda", "sm_80", "+ptx80", 8, 0, 99, false},
 #define ARCHITECTURE(name, features, major, minor, kilobytes)                  \
@@ -32,11 +33,12 @@ static constexpr Architecture architectures[] = {
   {"cuda:" #name, #name, features, major, minor, kilobytes, true},
 #include "codegen/gpu/Architectures.def"
     {"cuda:emulator", "sm_80", "+ptx80", 0, 0, 99, true, true},
+    {"cuda:emulator-sm_90a", "sm_90a", "+ptx80", 0, 9, 227, true, true},
 };
 
 static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
 #define FIGURES(name, model, count, kb, memory, cache, own, single, twice,     \
-                rounded)                                                       \
+                rounded, grouped)                                              \
   {#name,                                                                      \
    {.device = model,                                                           \
     .processors = count,                                                       \
@@ -46,7 +48,8 @@ static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
     .processorBytes = (own) * 1e9,                                             \
     .singleFlops = (single) * 1e12,                                            \
     .doubleFlops = (twice) * 1e12,                                             \
-    .roundedFlops = (rounded) * 1e12}},
+    .roundedFlops = (rounded) * 1e12,                                          \
+    .groupFlops = (grouped) * 1e12}},
 #include "codegen/gpu/Architectures.def"
 };
 
@@ -110,7 +113,8 @@ public:
         context, StringAttr::get(context, target.cpu),
         /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
         /*strip_rows=*/TileShape().side, /*column_rows=*/0,
-        /*shared_bytes=*/(kilobytes << 10) - mostTileBytes);
+        /*shared_bytes=*/(kilobytes << 10) - mostTileBytes,
+        /*copy_rows=*/real.isF32() ? copyRows : 0);
   }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,

@@ -78,7 +78,7 @@ void GpuEmitter::launchTiles(
   func::FuncOp function =
       beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
   if (notes) {
-    notes->back().tileSide = shape.side;
+    notes->back().tileRows = notes->back().tileColumns = shape.side;
     notes->back().isRounded = shape.isRounded;
   }
   memory = tileMemory(kernel, module, real, shape);

@@ -50,6 +50,26 @@ private:
   void callKernel(mlir::func::FuncOp function, mlir::Value units,
                   int64_t threads, int64_t unitsAtOnce,
                   mlir::Value sharedBytes = nullptr);
+
+  /// A number, or where the frame has it.
+  struct Size {
+    std::optional<int64_t> number = std::nullopt;
+    int slot = 0;
+    mlir::Value of(KernelBuilder &builder, mlir::Value frame) const;
+  };
+  void
+  launchCopy(attn::ComputeOp op, const attn::Storage &copy,
+             llvm::StringRef name, Size rows, Size terms,
+             llvm::function_ref<TileSide(KernelBuilder &, mlir::Value)> sideOf);
+  /// `sideOf` gives the sides as they are, the left one and the other.
+  void emitCopiedProduct(
+      attn::ComputeOp op, const attn::RowsProduct &product,
+      const ProductSize &size,
+      llvm::function_ref<TileSide(KernelBuilder &, mlir::Value, bool isLeft)>
+          sideOf);
+
+  /// The slots of factors that are copied already.
+  llvm::DenseSet<int> copied;
   /// Of the kernel at hand.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);

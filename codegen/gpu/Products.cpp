@@ -1,9 +1,9 @@
 //===- Products.cpp - matrix products of a program on a GPU ---------------===//
 //
-// Nothing is packed: blocks read both sides where they lie. A unit is a tile of
-// the rows of a batch; within an example, the tiles of some rows at one place
-// of the shared indices; and of a sum over the examples, such tiles example
-// after example.
+// Blocks read both sides where they lie, but for large products in bf16
+// (CopiedProduct.h). A unit is a tile of the rows of a batch; within an
+// example, the tiles of some rows at one place of the shared indices; and of a
+// sum over the examples, such tiles example after example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,19 +29,51 @@ static TileShape shapeOf(ComputeOp op, int64_t columns) {
 void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   if (product.gathered)
     emitRunList(op, product);
-  const Storage &result = storage.of(op.getResult());
   bool isRows = product.isByRows();
   ProductSize size = beginProduct(op, product);
+  auto at = [&](KernelBuilder &b, Value frame, Value array, int64_t first) {
+    return b.at(real, b.pointerSlot(frame, storage.of(array).slot), first);
+  };
+  auto isInFours = [&](int64_t first, int64_t along, int64_t deep) {
+    return deep == 1 && first % 4 == 0 && along % 4 == 0 && isRows &&
+           product.count % 4 == 0;
+  };
+  auto sideOf = [&](KernelBuilder &b, Value frame, bool isLeft) {
+    TileSide side;
+    if (!isLeft) {
+      side.base = at(b, frame, product.right.getArray(), product.rightFirst);
+      side.along = b.number(product.columnStride);
+      side.deep = b.number(product.rowStride);
+      side.isInFours = isInFours(product.rightFirst, product.columnStride,
+                                 product.rowStride);
+      return side;
+    }
+    side.base = at(b, frame, product.left.getArray(), product.leftFirst);
+    side.along = b.number(isRows ? product.leftWidth : 1);
+    side.deep = b.number(isRows ? 1 : product.leftWidth);
+    side.isInFours =
+        isInFours(product.leftFirst, product.leftWidth, 1) && !size.rowList;
+    if (size.rowList) {
+      side.list = b.pointerSlot(frame, size.rowList->slot);
+      side.listsTerms = !isRows;
+      side.runs = product.gathered ? product.runs : 1;
+      side.run = b.number(product.runLength);
+      if (!product.gathered)
+        side.run = b.slot(frame, size.termsSlot);
+    }
+    return side;
+  };
+  if (storage.packedLeftOf(op)) {
+    emitCopiedProduct(op, product, size, sideOf);
+    if (product.hasRowCondition)
+      emitRowCondition(op);
+    return;
+  }
   TileShape shape = shapeOf(op, product.columns());
   int64_t across = llvm::divideCeil(product.columns(), shape.side);
   Value units = main.mul(main.divUp(size.rows, main.number(shape.side)),
                          main.number(across));
   launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
-    auto sideOf = [&](const Storage &array, int64_t first) {
-      return b.at(real, b.pointerSlot(frame, array.slot), first);
-    };
-    const Storage &left = storage.of(product.left.getArray());
-    const Storage &right = storage.of(product.right.getArray());
     Tile tile;
     tile.memory = memory;
     tile.shape = shape;
@@ -51,20 +83,10 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     tile.columns = b.number(product.columns());
     tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.side));
     tile.column = b.mul(b.rem(unit, b.number(across)), b.number(shape.side));
-    tile.a.base = sideOf(left, product.leftFirst);
-    tile.a.along = b.number(isRows ? product.leftWidth : 1);
-    tile.a.deep = b.number(isRows ? 1 : product.leftWidth);
-    tile.b.base = sideOf(right, product.rightFirst);
-    tile.b.along = b.number(product.columnStride);
-    tile.b.deep = b.number(product.rowStride);
-    if (size.rowList) {
-      tile.a.list = b.pointerSlot(frame, size.rowList->slot);
-      tile.a.listsTerms = !isRows;
-      tile.a.runs = product.gathered ? product.runs : 1;
-      tile.a.run = product.gathered ? b.number(product.runLength) : tile.terms;
-    }
+    tile.a = sideOf(b, frame, /*isLeft=*/true);
+    tile.b = sideOf(b, frame, /*isLeft=*/false);
     tile.cRow = b.number(product.width);
-    tile.c = sideOf(result, product.first);
+    tile.c = at(b, frame, op.getResult(), product.first);
     emitTile(b, tile);
   });
   if (product.hasRowCondition)

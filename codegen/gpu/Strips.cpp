@@ -254,7 +254,7 @@ void GpuEmitter::emitStrips(KernelOp op) {
   if (llvm::none_of(members, precisionOf))
     function->setAttr(registersName, main.getI64IntegerAttr(128));
   if (notes) {
-    notes->back().tileSide = TileShape().side;
+    notes->back().tileRows = notes->back().tileColumns = TileShape().side;
     notes->back().isRounded = llvm::any_of(members, precisionOf);
   }
   noteOthers(members);

@@ -12,6 +12,18 @@ static Value intrinsic(KernelBuilder &b, StringRef name, Type result,
   return call->getResult(0);
 }
 
+LLVM::InlineAsmOp fovea::codegen::sayPtx(KernelBuilder &b, StringRef text,
+                                         StringRef constraints,
+                                         ValueRange operands,
+                                         TypeRange results) {
+  std::string all = constraints.str();
+  all += all.empty() ? "~{memory}" : ",~{memory}";
+  return b.create<LLVM::InlineAsmOp>(
+      results, operands, text, all, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 static KernelBuilder::Values fourOf(KernelBuilder &b, StringRef name, Type each,
                                     ValueRange operands) {
   auto four = LLVM::LLVMStructType::getLiteral(b.getContext(),
@@ -34,6 +46,21 @@ fovea::codegen::loadMatrices(KernelBuilder &b, Value address, bool transposes) {
   std::string name = "ldmatrix.sync.aligned.m8n8.x4";
   name += transposes ? ".trans.b16" : ".b16";
   return fourOf(b, name, b.getI32Type(), address);
+}
+
+void fovea::codegen::beginCopy(KernelBuilder &b, Value to, Value from) {
+  constexpr unsigned global = 1;
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), global);
+  sayPtx(b, "cp.async.cg.shared.global [$0], [$1], 16;", "l,l",
+         {to, b.create<LLVM::AddrSpaceCastOp>(type, from)});
+}
+void fovea::codegen::endCopies(KernelBuilder &b) {
+  sayPtx(b, "cp.async.commit_group;", "", {});
+}
+void fovea::codegen::waitForCopies(KernelBuilder &b, int64_t allBut) {
+  Value number = b.create<arith::ConstantOp>(
+      b.getI32IntegerAttr(static_cast<int32_t>(allBut)));
+  sayPtx(b, "cp.async.wait_group $0;", "n", number);
 }
 
 KernelBuilder::Values fovea::codegen::multiplyMatrices(KernelBuilder &b,

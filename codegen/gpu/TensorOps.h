@@ -18,6 +18,13 @@ namespace fovea::codegen {
 constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
 constexpr int64_t warpThreads = 32;
 
+/// A text of PTX, after all that touches memory ahead of it and ahead of all
+/// after it. The emulator knows its instruction by its first word.
+mlir::LLVM::InlineAsmOp sayPtx(KernelBuilder &kernel, llvm::StringRef text,
+                               llvm::StringRef constraints,
+                               mlir::ValueRange operands,
+                               mlir::TypeRange results = {});
+
 /// Two numbers rounded to bf16, to the nearest and of two to the even one, as a
 /// word of 32 bits.
 mlir::Value roundPair(KernelBuilder &kernel, mlir::Value low, mlir::Value high);
@@ -26,6 +33,13 @@ mlir::Value roundPair(KernelBuilder &kernel, mlir::Value low, mlir::Value high);
 /// one of them, in memory that threads share.
 KernelBuilder::Values loadMatrices(KernelBuilder &kernel, mlir::Value address,
                                    bool transposes);
+
+/// Begins to copy 16 bytes to memory that threads share. Those between two ends
+/// are a group; `waitForCopies` waits for all groups of this thread but the
+/// last ones. Other threads see them after a barrier.
+void beginCopy(KernelBuilder &kernel, mlir::Value to, mlir::Value from);
+void endCopies(KernelBuilder &kernel);
+void waitForCopies(KernelBuilder &kernel, int64_t allBut);
 
 /// The sums, four of a thread, with the products of four words of the left side
 /// and two of the right one.

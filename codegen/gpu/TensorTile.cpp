@@ -111,20 +111,8 @@ void TensorTileEmitter::fetch(const Piece &piece, Value firstTerm, Value last,
       Value quick = b.add(element, num(i));
       Value at = b.add(piece.first, piece.isDeep ? row : quick);
       Value term = b.add(firstTerm, piece.isDeep ? quick : row);
-      Value isThere = b.both(b.less(at, piece.end), b.less(term, last));
-      auto zero = [&] { return b.constant(t.element, 0); };
-      if (piece.side.list) {
-        values.push_back(b.choose(
-            isThere, [&] { return piece.side.element(b, t.element, at, term); },
-            zero));
-        continue;
-      }
-      // Without a branch, so that all of them are on their way at a time: what
-      // is not there is read where the last one is.
-      at = b.min(at, b.sub(piece.end, num(1)));
-      term = b.min(term, b.sub(last, num(1)));
-      Value value = piece.side.element(b, t.element, at, term);
-      values.push_back(b.select(isThere, value, zero()));
+      values.push_back(
+          piece.side.elementOrZero(b, t.element, at, piece.end, term, last));
     }
   }
 }

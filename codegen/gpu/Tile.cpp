@@ -39,19 +39,26 @@ Value fovea::codegen::sharedMemory(KernelBuilder &kernel, ModuleOp module,
   return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
 }
 
-Value fovea::codegen::sizedMemory(KernelBuilder &kernel, ModuleOp module) {
-  constexpr llvm::StringLiteral symbol = "fovea_rooms";
+static Value sizedMemory(KernelBuilder &kernel, ModuleOp module,
+                         StringRef symbol, unsigned alignment) {
   if (!module.lookupSymbol(symbol)) {
     OpBuilder::InsertionGuard guard(kernel);
     kernel.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(kernel.getI8Type(), 0);
     kernel.create<LLVM::GlobalOp>(type, /*isConstant=*/false,
                                   LLVM::Linkage::External, symbol, Attribute(),
-                                  /*alignment=*/16, shared);
+                                  alignment, shared);
   }
   auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), shared);
-  Value address = kernel.create<LLVM::AddressOfOp>(pointer, symbol);
+  return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
+}
+
+Value fovea::codegen::sizedMemory(KernelBuilder &kernel, ModuleOp module) {
+  Value address = ::sizedMemory(kernel, module, "fovea_rooms", 16);
   return kernel.create<LLVM::AddrSpaceCastOp>(kernel.pointer(), address);
+}
+Value fovea::codegen::stageMemory(KernelBuilder &kernel, ModuleOp module) {
+  return ::sizedMemory(kernel, module, "fovea_stages", 1024);
 }
 
 TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
@@ -91,6 +98,43 @@ Value TileSide::element(KernelBuilder &b, Type type, Value at,
   return b.choose(
       b.equal(start, b.number(nowhere)), [&] { return b.constant(type, 0); },
       [&] { return b.load(type, b.at(type, base, b.add(start, inRow))); });
+}
+
+Value TileSide::elementOrZero(KernelBuilder &b, Type type, Value at, Value end,
+                              Value term, Value last) const {
+  Value isThere = b.both(b.less(at, end), b.less(term, last));
+  auto zero = [&] { return b.constant(type, 0); };
+  if (list)
+    return b.choose(isThere, [&] { return element(b, type, at, term); }, zero);
+  // Without a branch, so that all of them are on their way at a time: what is
+  // not there is read where the last one is.
+  at = b.min(at, b.sub(end, b.number(1)));
+  term = b.min(term, b.sub(last, b.number(1)));
+  return b.select(isThere, element(b, type, at, term), zero());
+}
+
+KernelBuilder::Values TileSide::fourOrZeros(KernelBuilder &b, Type type,
+                                            Value at, Value end, Value term,
+                                            Value last) const {
+  constexpr int64_t four = 4, bytes = 16;
+  KernelBuilder::Values values;
+  if (!isInFours) {
+    for (int64_t i = 0; i < four; ++i)
+      values.push_back(
+          elementOrZero(b, type, at, end, b.add(term, b.number(i)), last));
+    return values;
+  }
+  Value isThere = b.both(b.less(at, end), b.less(term, last));
+  at = b.min(at, b.sub(end, b.number(1)));
+  term = b.min(term, b.sub(last, b.number(four)));
+  Value all = b.create<LLVM::LoadOp>(
+      VectorType::get(four, type),
+      b.at(type, base, b.add(b.mul(at, along), term)), /*alignment=*/bytes);
+  for (int64_t i = 0; i < four; ++i)
+    values.push_back(b.select(
+        isThere, b.create<vector::ExtractOp>(all, ArrayRef<int64_t>{i}),
+        b.constant(type, 0)));
+  return values;
 }
 
 std::pair<Value, Value> Tile::range(KernelBuilder &b) const {

@@ -33,12 +33,23 @@ struct TileSide {
   bool listsTerms = false; // its rows are the terms
   int64_t runs = 1;
   mlir::Value run = nullptr; // the elements of one
+  /// Whether each four terms from a multiple of four on, of which there is none
+  /// or all, lie at an address that 16 divides.
+  bool isInFours = false;
 
   /// Whether neighbours among the terms, not among the rows, lie side by side.
   bool isDeep() const;
   /// The element, which is there.
   mlir::Value element(KernelBuilder &kernel, mlir::Type type, mlir::Value at,
                       mlir::Value term) const;
+  /// Zero from row `end` on and from term `last` on.
+  mlir::Value elementOrZero(KernelBuilder &kernel, mlir::Type type,
+                            mlir::Value at, mlir::Value end, mlir::Value term,
+                            mlir::Value last) const;
+  /// Four of those along the terms.
+  KernelBuilder::Values fourOrZeros(KernelBuilder &kernel, mlir::Type type,
+                                    mlir::Value at, mlir::Value end,
+                                    mlir::Value term, mlir::Value last) const;
 };
 
 /// Where the threads of a block share pieces of both sides.
@@ -86,6 +97,8 @@ void emitTensorTile(KernelBuilder &kernel, const Tile &tile);
 /// Memory that the threads of a block share, as many bytes as the launch says:
 /// its address.
 mlir::Value sizedMemory(KernelBuilder &kernel, mlir::ModuleOp module);
+/// The same, from an address that 1,024 divides, among such memory.
+mlir::Value stageMemory(KernelBuilder &kernel, mlir::ModuleOp module);
 /// Memory that the threads of a block share: its address, among such memory.
 mlir::Value sharedMemory(KernelBuilder &kernel, mlir::ModuleOp module,
                          llvm::StringRef name, mlir::Type element,

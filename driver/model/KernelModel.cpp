@@ -39,7 +39,7 @@ struct KernelModel::Row {
   /// Bytes: of memory, and of the cache where a product in tiles reads it again
   /// and again.
   double flops = 0, bytes = 0, cacheBytes = 0, seconds = 0;
-  bool hasWork = false, isRounded = false;
+  bool hasWork = false, isRounded = false, isByGroups = false;
   Reason reason = OfLaunches;
 };
 
@@ -80,9 +80,10 @@ int64_t KernelModel::blocksOnProcessor(const KernelNeeds &needs,
 /// Of all launches of a row, which are alike.
 void KernelModel::findTime(Row &row, bool isDouble) const {
   auto count = static_cast<double>(row.launches);
-  double peak = row.isRounded ? figures.roundedFlops
-                : isDouble    ? figures.doubleFlops
-                              : figures.singleFlops;
+  double peak = row.isByGroups  ? figures.groupFlops
+                : row.isRounded ? figures.roundedFlops
+                : isDouble      ? figures.doubleFlops
+                                : figures.singleFlops;
   // A processor without a block does nothing.
   auto processors = static_cast<double>(figures.processors);
   double busy = std::min(processors, double(row.blocks) / count);
@@ -133,7 +134,7 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
   llvm::DenseMap<mlir::Operation *, const KernelNote *> mainOf;
   for (const KernelNote &note : notes) {
     const KernelNote *&main = mainOf[note.op];
-    if (!main || main->tileSide == 0)
+    if (note.bytesOfUnit == 0 && (!main || main->tileRows == 0))
       main = &note;
   }
   std::map<std::string, Row> byName;
@@ -166,6 +167,10 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
           numbersOfUnit(name) * double(launches.units) * (isDouble ? 8 : 4);
       row.hasWork = row.bytes > 0;
     }
+    if (note && note->bytesOfUnit != 0) {
+      row.bytes += double(note->bytesOfUnit * launches.units);
+      row.hasWork = true;
+    }
     if (!note || mainOf.lookup(note->op) != note)
       continue;
     llvm::SmallVector<ComputeOp> equations;
@@ -180,12 +185,17 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     Work work = counter->second.of(equations);
     row.hasWork = true;
     row.isRounded |= note->isRounded;
+    row.isByGroups |= note->isByGroups;
     row.flops += work.flops;
     row.bytes += work.bytes;
-    // A term of a tile of n x n takes 2 n numbers for 2 n^2 operations.
-    if (note->tileSide != 0)
+    // A term of a tile of m x n takes m + n numbers for 2 m n operations.
+    if (note->tileRows != 0)
       row.cacheBytes +=
-          work.flops * (isDouble ? 8 : 4) / double(note->tileSide);
+          work.flops / 2 *
+          (note->readsCopies ? 2
+           : isDouble        ? 8
+                             : 4) *
+          (1.0 / double(note->tileRows) + 1.0 / double(note->tileColumns));
   }
   std::vector<Row> rows;
   for (auto &[name, row] : byName) {

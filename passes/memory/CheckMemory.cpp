@@ -3,6 +3,7 @@
 #include "passes/memory/CheckMemory.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -191,6 +192,10 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   if (product->packsAhead() && packsProducts(op) &&
       (!packed || packed.getKind() != LocationKind::packed))
     return refuse("right side has no memory");
+  ArrayLocationAttr copied = packedLeftLocationOf(op);
+  if (readsCopies(op) && (!packed || packed.getKind() != LocationKind::packed ||
+                          !copied || copied.getKind() != LocationKind::packed))
+    return refuse("copied factors have no memory");
   bool isColumns = kernel && kernel.getSchedule() == Schedule::columns;
   if (isColumns && locationOf(op.getResult()).getKind() != LocationKind::room)
     return refuse("sums have no room");

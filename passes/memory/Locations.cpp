@@ -34,6 +34,9 @@ ArrayLocationAttr fovea::attn::locationOf(Value array) {
 ArrayLocationAttr fovea::attn::packedLocationOf(ComputeOp op) {
   return op->getAttrOfType<ArrayLocationAttr>(packedName);
 }
+ArrayLocationAttr fovea::attn::packedLeftLocationOf(ComputeOp op) {
+  return op->getAttrOfType<ArrayLocationAttr>(packedLeftName);
+}
 
 bool fovea::attn::packsProducts(Operation *op) {
   return MachineAttr::of(op).getTileRows() != 0;

@@ -17,14 +17,16 @@ constexpr llvm::StringLiteral locationName = "attn.location",
                               carriesName = "attn.carries",
                               swapsName = "attn.swaps",
                               packedName = "attn.packed",
+                              packedLeftName = "attn.packed_left",
                               listName = "attn.list", roomsName = "attn.rooms";
 
 /// Where an array lies; null: nobody has said that.
 ArrayLocationAttr locationOf(mlir::Value array);
 
-/// Where the right side of a product is packed, and the list of the places of
-/// its left side's rows; null: there is none.
+/// Where the right side of a product is packed, its left side, and the list of
+/// the places of its left side's rows; null: there is none.
 ArrayLocationAttr packedLocationOf(ComputeOp op);
+ArrayLocationAttr packedLeftLocationOf(ComputeOp op);
 ArrayLocationAttr listLocationOf(ComputeOp op);
 
 /// Whether the machine of `op` multiplies by what is packed: not where no tile

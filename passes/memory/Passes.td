@@ -58,9 +58,13 @@ def PlaceArrays : Pass<"attn-place-arrays", "ProgramOp"> {
       reads it any more. Arrays of pairs that a kernel has to itself are a strip
       of rows in one of its rooms, products in columns some rows of sums.
       Products of the same weights share what is packed of them; in a program
-      with `attn.prepares` that is kept from run to run.
+      with `attn.prepares` that is kept from run to run. Where a machine has
+      `copy_rows`, both factors of a large product in bf16 have a copy, which
+      products that read an array in the same way share.
     * After: all that changes a program.
-    * Not: which memories share bytes; that depends on the batch.
+    * Not: which memories share bytes; that depends on the batch. Factors are not
+      copied in loops, of convolutions, and of fewer than 256
+      columns or rows, as far as these are numbers, or 64 terms.
 
     Example: the rows of a recurrence are kept, so its state needs no memory.
 

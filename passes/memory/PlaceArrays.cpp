@@ -3,7 +3,7 @@
 // Decides which arrays have memory of their own, and which lie in memory that
 // others have: rows where a loop keeps them, carries that are the row of the
 // step before or are written over, views, parts in the rooms of a kernel. What
-// is packed of products has memory, too.
+// is packed or copied of products has memory, too.
 //
 // How many bytes that is, and which memories share them, depends on the batch
 // and is for the runtime (runtime/memory/Placement.h).
@@ -13,6 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -46,6 +47,7 @@ private:
   void findCarriesInPlace(Operation *loop);
   ArrayLocationAttr carryOf(Operation *loop, unsigned number);
   void placeProduct(ComputeOp op);
+  ArrayLocationAttr copyOf(ComputeOp op, const CopiedSide &side);
   void setList(Operation *op, StringRef name, ArrayRef<Attribute> list) {
     op->setAttr(name, ArrayAttr::get(context, list));
   }
@@ -226,6 +228,25 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 // Products
 //===----------------------------------------------------------------------===//
 
+/// The copy of a side of a product. Products that read an array in the same way
+/// share it.
+ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
+  PackedKey key = {side.array.getAsOpaquePointer(),
+                   side.first,
+                   side.along,
+                   side.deep,
+                   side.rows.value_or(0),
+                   side.terms.value_or(0),
+                   1};
+  // Where a list says which rows they are, they are this product's own.
+  if (side.isListed)
+    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
+  ArrayLocationAttr &location = packed[key];
+  if (!location)
+    location = next(LocationKind::packed);
+  return location;
+}
+
 /// What is packed of a product of the rows of a batch. Products of the same
 /// weights share it.
 void Placer::placeProduct(ComputeOp op) {
@@ -247,6 +268,11 @@ void Placer::placeProduct(ComputeOp op) {
            kernel ? partsOf(op, kernel) : 1};
   if (!kernel && needsRowList(op))
     op->setAttr(listName, next(LocationKind::list));
+  if (readsCopies(op)) {
+    op->setAttr(packedLeftName, copyOf(op, copiedLeft(op, *product)));
+    op->setAttr(packedName, copyOf(op, copiedRight(*product)));
+    return;
+  }
   // What is read as it lies, where it is multiplied, is not packed.
   if (!product->packsAhead() || !packsProducts(op))
     return;
@@ -316,8 +342,9 @@ struct PlaceArrays : fovea::attn::impl::PlaceArraysBase<PlaceArrays> {
       return signalPassFailure();
     // What an earlier run has decided is decided again.
     program.walk([](Operation *op) {
-      for (StringRef name : {locationName, locationsName, carriesName,
-                             swapsName, packedName, listName, roomsName})
+      for (StringRef name :
+           {locationName, locationsName, carriesName, swapsName, packedName,
+            packedLeftName, listName, roomsName})
         op->removeAttr(name);
     });
     if (failed(Placer(program).placeBlock(program.getBody().front())))

@@ -60,6 +60,11 @@ const Storage *StorageMap::packedOf(ComputeOp op) const {
   return location && location.isMemory() ? &memory(location) : nullptr;
 }
 
+const Storage *StorageMap::packedLeftOf(ComputeOp op) const {
+  ArrayLocationAttr location = packedLeftLocationOf(op);
+  return location ? &memory(location) : nullptr;
+}
+
 const Storage *StorageMap::rowListOf(ComputeOp op) const {
   ArrayLocationAttr location = listLocationOf(op);
   return location && location.isMemory() ? &memory(location) : nullptr;
@@ -294,6 +299,31 @@ void StorageMap::addArray(Operation *op, int position) {
   use(result, position);
 }
 
+/// Whether a memory is there already; it is used until here.
+bool StorageMap::usesKnown(ArrayLocationAttr location, int position) {
+  auto known = memories.find(location.getNumber());
+  if (known == memories.end())
+    return false;
+  Program::Array &array =
+      program.arrays[arrayOfSlot.lookup(known->second.slot)];
+  array.lastUse = std::max(array.lastUse, position);
+  return true;
+}
+
+/// The copy of a side of a product: two numbers of bf16 for each real one.
+void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
+                         const CopiedSide &side, int position) {
+  if (usesKnown(location, position))
+    return;
+  CopySize size = sizeOfCopy(side, machine);
+  SmallVector<Attribute> extents = size.lengths;
+  extents.push_back(Builder(op.getContext()).getI64IntegerAttr(size.count));
+  memories[location.getNumber()] = allocate(
+      ArrayType::get(extents, op.getResult().getType().getElementType()),
+      size.isOfEach, op, position);
+  program.arrays.back().extra = size.extra;
+}
+
 /// What is packed of a product, and the list of its rows.
 void StorageMap::addProduct(ComputeOp op, int position) {
   std::optional<RowsProduct> product = rowsProductOf(op);
@@ -307,12 +337,13 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   assert((product->kind != ProductKind::weights ||
           of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&
          "the rows of both sides have one order");
-  if (auto known = memories.find(packed.getNumber()); known != memories.end()) {
-    Program::Array &array =
-        program.arrays[arrayOfSlot.lookup(known->second.slot)];
-    array.lastUse = std::max(array.lastUse, position);
+  if (ArrayLocationAttr left = packedLeftLocationOf(op)) {
+    addCopy(op, left, copiedLeft(op, *product), position);
+    addCopy(op, packed, copiedRight(*product), position);
     return;
   }
+  if (usesKnown(packed, position))
+    return;
   // Panels of packed columns; the terms of a sum over examples are the places
   // of the right side.
   Builder builder(op.getContext());

@@ -11,6 +11,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "passes/analysis/Product.h"
+#include "passes/memory/Copies.h"
 #include "runtime/Program.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -71,6 +72,8 @@ public:
   /// none, or lies in a room of its kernel. Products of the same weights share
   /// it.
   const Storage *packedOf(ComputeOp op) const;
+  /// The copy of the left side; null where the product reads no copies.
+  const Storage *packedLeftOf(ComputeOp op) const;
   /// The memory of a kernel's rooms, for each thread.
   ThreadMemory memoryOf(KernelOp kernel) const {
     return threadMemory.lookup(kernel);
@@ -119,6 +122,9 @@ private:
   void addOutput(OutputOp op);
   void addArray(mlir::Operation *op, int position);
   void addProduct(ComputeOp op, int position);
+  void addCopy(ComputeOp op, ArrayLocationAttr location, const CopiedSide &side,
+               int position);
+  bool usesKnown(ArrayLocationAttr location, int position);
   Storage placed(ArrayType type, bool perExample, mlir::Operation *where,
                  LayoutKind kind = LayoutKind::Packed);
   Storage rowAt(ArrayType type, bool perExample, mlir::Operation *where,

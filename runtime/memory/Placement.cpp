@@ -63,7 +63,9 @@ std::vector<int64_t> fovea::runtime::lengthsOf(const Program &program,
 int64_t fovea::runtime::bytesAt(const Program::Array &array, int64_t places) {
   int64_t bytes = sizeOf(array.element);
   bool fits = !__builtin_mul_overflow(bytes, array.count, &bytes) &&
-              !__builtin_mul_overflow(bytes, places, &bytes);
+              !__builtin_mul_overflow(bytes, places, &bytes) &&
+              !__builtin_add_overflow(
+                  bytes, array.extra * sizeOf(array.element), &bytes);
   return fits ? bytes : -2;
 }
 

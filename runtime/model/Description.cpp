@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 7;
+static constexpr int formatVersion = 8;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -47,7 +47,7 @@ template <typename A> static void fields(A &a, Program::Array &x) {
   a(x.name), a(x.role, Program::Role::Packed);
   a(x.element, Program::Element::Bit);
   a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
-  a(x.part), a(x.partSlot), a(x.parts), a(x.onChip);
+  a(x.part), a(x.partSlot), a(x.parts), a(x.onChip), a(x.extra);
 }
 
 template <typename A> static void fields(A &a, Program &x) {
@@ -321,7 +321,8 @@ static bool isWhole(const Program &program) {
            (array.layout < 0 || isIn(array.layout, program.layouts)) &&
            isFormula(array.part, program.lengths.size()) &&
            (array.part.empty() || isSlot(array.partSlot)) && array.parts >= 0 &&
-           array.parts <= largestExtent && array.onChip >= 0;
+           array.parts <= largestExtent && array.onChip >= 0 &&
+           array.extra >= 0 && array.extra <= largestExtent;
     for (int64_t extent : array.shape)
       good = good && extent <= largestExtent &&
              (extent >= 0 || isIn(-1 - extent, program.lengths));

@@ -130,6 +130,26 @@ attn.program @not_packed {
 
 // -----
 
+// A machine that reads copies in bf16 has room for both.
+
+module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @not_copied {
+  attn.length "S"
+  %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>
+  %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[256, 64], f64>
+  // expected-error @+1 {{is a product whose copied factors have no memory after the phase 'memory'}}
+  %y = attn.compute (%i: "S", %n: 256) sum (%k: 64) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 64], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[256, 64], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.batch = "each", attn.location = #attn.location<own 2>, attn.packed = #attn.location<packed 3>, attn.precision = bf16,
+     attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>} : !attn.array<["S", 256], f64>
+}
+}
+
+// -----
+
 attn.program @no_list {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
   %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[8, 8], f64>

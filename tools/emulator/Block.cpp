@@ -3,6 +3,7 @@
 #include "tools/emulator/Block.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -49,6 +50,7 @@ void Machine::runBlock(uint32_t number, bool waits) {
   block = number;
   registers.ctaid = fault == Fault::Blocks ? 0 : number;
   memory.beginBlock();
+  async = Async();
   if (waits)
     return runFibers();
   // Nobody waits: one after the other, on this stack.
@@ -69,7 +71,12 @@ void Machine::runBlock(uint32_t number, bool waits) {
 void Machine::enter() {
   Machine &own = machine();
   (*own.kernel)();
-  own.fibers[own.current].state = State::Done;
+  Fiber &fiber = own.fibers[own.current];
+  if (fiber.product.isOnItsWay())
+    own.blame("ends while products are on their way");
+  if (fiber.copies.areOnTheirWay())
+    own.blame("ends while copies are on their way");
+  fiber.state = State::Done;
   // The context that it goes on in is home.
 }
 
@@ -89,6 +96,8 @@ void Machine::runFibers() {
     fiber.state = State::Ready;
     fiber.access = {.block = block, .thread = thread};
     fiber.numExchanges = 0;
+    fiber.product = GroupProduct();
+    fiber.copies = CopiesOfThread();
   }
   bool isDone = false;
   while (!isDone && failure.empty()) {
@@ -108,7 +117,9 @@ void Machine::runFibers() {
       if (!failure.empty())
         return;
     }
-    if (!isDone && !hasRun)
+    bool hasCome = (!hasRun || schedule == Schedule::Shuffled) && !isDone &&
+                   finishSomeCopy();
+    if (!isDone && !hasRun && !hasCome)
       blame("waits for threads that never come");
   }
 }
@@ -133,6 +144,12 @@ bool Machine::release(uint32_t number) {
         return false;
     for (uint32_t other = first; other < first + 32; ++other)
       fibers[other].state = State::Ready;
+    return true;
+  }
+  if (fiber.state == State::AtPhase) {
+    if (!barrierAt(fiber.barrier).hasEnded(fiber.parity))
+      return false;
+    fiber.state = State::Ready;
     return true;
   }
   if (fiber.state != State::AtGroup)
@@ -214,4 +231,147 @@ void Machine::fail(const std::string &what) {
     stopAt(State::Done);
   else
     std::longjmp(end, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// What is on its way
+//===----------------------------------------------------------------------===//
+
+/// Whether what may happen now or later happens now.
+bool Machine::isEager() {
+  return schedule == Schedule::Ascending ||
+         (schedule == Schedule::Shuffled && random() % 2 == 0);
+}
+
+Barrier &Machine::barrierAt(const char *address) {
+  auto found = async.barriers.find(address);
+  if (found == async.barriers.end())
+    fail("has to do with a barrier that has not begun");
+  return found->second;
+}
+
+void Machine::beginBarrier(const char *address, uint32_t arrivals) {
+  touch(address, sizeof(int64_t), true);
+  Barrier barrier;
+  barrier.arrivals = barrier.missing = arrivals;
+  barrier.thread = current;
+  async.barriers[address] = barrier;
+}
+
+void Machine::showBarriers() {
+  for (auto &[address, barrier] : async.barriers)
+    if (barrier.thread == current && fault != Fault::Proxies)
+      barrier.isShown = true;
+}
+
+void Machine::arrive(const char *barrier, int64_t bytes) {
+  barrierAt(barrier).arrive(fault == Fault::Bytes ? 0 : bytes);
+}
+
+void Machine::waitForPhase(const char *barrier, uint32_t parity) {
+  if (barrierAt(barrier).hasEnded(parity) || fault == Fault::Copies)
+    return;
+  fibers[current].barrier = barrier;
+  fibers[current].parity = parity;
+  stopAt(State::AtPhase);
+}
+
+void Machine::copy(const Copy &copy) {
+  constexpr uintptr_t grain = 16;
+  if ((reinterpret_cast<uintptr_t>(copy.from) |
+       reinterpret_cast<uintptr_t>(copy.to) | copy.bytes) %
+          grain !=
+      0)
+    fail("copies what 16 bytes do not divide");
+  if (!barrierAt(copy.barrier).isShown)
+    fail("copies to a barrier that copies do not see yet");
+  if (!memory.holds(copy.to, copy.bytes))
+    fail("copies to where no memory of the block is");
+  touch(copy.from, copy.bytes, false);
+  for (const Fiber &fiber : fibers)
+    if (fiber.product.reads(copy.to, copy.bytes))
+      fail("copies over what a product on its way reads");
+  for (const Copy &other : async.copies)
+    if (copy.to < other.to + other.bytes && other.to < copy.to + copy.bytes)
+      fail("copies over what another copy brings");
+  // Until it comes, no numbers.
+  std::memset(copy.to, 0xFF, copy.bytes);
+  async.copies.push_back(copy);
+  if (isEager())
+    finishCopy(async.copies.size() - 1);
+}
+
+static constexpr size_t bytesOfPiece = 16;
+
+void Machine::beginCopy(const CopiesOfThread::Piece &piece) {
+  touch(piece.from, bytesOfPiece, false);
+  touch(piece.to, bytesOfPiece, true);
+  std::memset(piece.to, 0xFF, bytesOfPiece);
+  fibers[current].copies.begin(piece);
+  if (isEager())
+    std::memcpy(piece.to, piece.from, bytesOfPiece);
+}
+
+void Machine::waitForCopies(uint64_t allBut) {
+  if (fault == Fault::Copies)
+    return;
+  for (const CopiesOfThread::Piece &piece :
+       fibers[current].copies.wait(allBut)) {
+    touch(piece.to, bytesOfPiece, true);
+    std::memcpy(piece.to, piece.from, bytesOfPiece);
+  }
+}
+
+void Machine::finishCopy(size_t number) {
+  Copy copy = async.copies[number];
+  async.copies.erase(async.copies.begin() + static_cast<ptrdiff_t>(number));
+  std::memcpy(copy.to, copy.from, copy.bytes);
+  barrierAt(copy.barrier).come(static_cast<int64_t>(copy.bytes));
+}
+
+/// One that has not come yet; there may be none.
+bool Machine::finishSomeCopy() {
+  size_t count = async.copies.size();
+  if (count != 0)
+    finishCopy(schedule == Schedule::Shuffled ? random() % count : count - 1);
+  return count != 0;
+}
+
+/// A side as wgmma is told of it, of so many rows.
+const char *Machine::sideOf(uint64_t description, size_t rows) {
+  constexpr uint64_t layout =
+      uint64_t(1) << 62 | uint64_t(64) << 32 | uint64_t(1) << 16;
+  constexpr size_t rowBytes = 128;
+  if (!sharedMemory || (description & ~uint64_t(0x3FFF)) != layout)
+    fail("multiplies a side that is not in rows of 128 bytes, swizzled");
+  const char *side = sharedMemory + (description & 0x3FFF) * 16;
+  // The terms of a step begin in the middle of a row.
+  const char *first = sharedMemory + (description & 0x3FC0) * 16;
+  if (!memory.holds(first, rows * rowBytes))
+    fail("multiplies what is not in the memory of the block");
+  for (const Copy &copy : async.copies)
+    if (first < copy.to + copy.bytes && copy.to < first + rows * rowBytes)
+      fail("multiplies what has not come yet");
+  return side;
+}
+
+void Machine::multiplyGroup(float *result, const float *sums, uint32_t count,
+                            uint64_t left, uint64_t right) {
+  const char *rows = sideOf(left, 64), *columns = sideOf(right, 2 * count);
+  std::string wrong = groupProduct().multiply(rows, columns, current % 128,
+                                              sums, count, isEager(), result);
+  if (!wrong.empty())
+    fail(wrong);
+}
+
+void Machine::finishGroup(float *result, const float *sums, uint32_t count) {
+  if (fault == Fault::Products) {
+    std::memcpy(result, sums, count * sizeof(float));
+    return;
+  }
+  std::string wrong = groupProduct().finish(sums, count, result);
+  if (!wrong.empty())
+    fail(wrong);
+  // It is an instruction of all threads of a warp.
+  exchange({});
 }

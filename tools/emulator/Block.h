@@ -9,6 +9,7 @@
 #ifndef FOVEA_TOOLS_EMULATOR_BLOCK_H
 #define FOVEA_TOOLS_EMULATOR_BLOCK_H
 
+#include "tools/emulator/Async.h"
 #include "tools/emulator/Memory.h"
 
 #include <csetjmp>
@@ -20,7 +21,17 @@
 namespace fovea::emulator {
 
 /// What is wrong on purpose: tests ask whether it is seen.
-enum class Fault { None, Barriers, Blocks, Memory, Updates };
+enum class Fault {
+  None,
+  Barriers,
+  Blocks,
+  Memory,
+  Updates,
+  Copies,
+  Bytes,
+  Products,
+  Proxies
+};
 
 enum class Schedule { Ascending, Descending, Shuffled };
 
@@ -65,6 +76,21 @@ public:
   };
   Exchange exchange(const Fragment &own);
   uint32_t lane() const { return current % 32; }
+
+  // Barriers of copies, copies, and products of groups of warps.
+  void beginBarrier(const char *barrier, uint32_t arrivals);
+  void showBarriers();
+  void arrive(const char *barrier, int64_t bytes);
+  void waitForPhase(const char *barrier, uint32_t parity);
+  void copy(const Copy &copy);
+  void beginCopy(const CopiesOfThread::Piece &piece);
+  void endCopies() { fibers[current].copies.end(); }
+  void waitForCopies(uint64_t allBut);
+  GroupProduct &groupProduct() { return fibers[current].product; }
+  void multiplyGroup(float *result, const float *sums, uint32_t count,
+                     uint64_t left, uint64_t right);
+  void finishGroup(float *result, const float *sums, uint32_t count);
+
   /// What is wrong with this thread: it ends here.
   void fail(const std::string &what);
 
@@ -74,9 +100,11 @@ public:
   uint32_t seed = 0;
   Fault fault = Fault::None;
   bool isWatched = true;
+  /// Of a block, as far as a launch gives it its size.
+  char *sharedMemory = nullptr;
 
 private:
-  enum class State { Ready, AtBlock, AtGroup, AtWarp, Done };
+  enum class State { Ready, AtBlock, AtGroup, AtWarp, AtPhase, Done };
   struct Fiber {
     ucontext_t context;
     std::vector<char> stack;
@@ -87,6 +115,11 @@ private:
     uint32_t given[2] = {0, 0};
     Fragment fragments[2];
     uint32_t numExchanges = 0;
+    /// Of the barrier that it waits for.
+    const char *barrier = nullptr;
+    uint32_t parity = 0;
+    GroupProduct product;
+    CopiesOfThread copies;
   };
 
   static void enter();
@@ -96,6 +129,11 @@ private:
   bool release(uint32_t number);
   std::vector<uint32_t> order(uint32_t count);
   void blame(const std::string &what);
+  Barrier &barrierAt(const char *address);
+  const char *sideOf(uint64_t description, size_t rows);
+  bool isEager();
+  void finishCopy(size_t number);
+  bool finishSomeCopy();
   uint32_t warpFirst() const { return current / 32 * 32; }
 
   Grid grid;
@@ -108,6 +146,7 @@ private:
   Access alone;     // of a kernel whose threads do not wait
   std::string failure;
   std::mt19937 random;
+  Async async; // of the block
 };
 
 /// The one of this process.

@@ -20,8 +20,11 @@
 //   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
 //                              barriers (nobody waits for a block), blocks (all
 //                              think that they are the first), memory (the last
-//                              number of what is allocated is missing), or
-//                              updates (a graph is told nothing new)
+//                              number of what is allocated is missing),
+//                              updates (a graph is told nothing new), copies
+//                              (nobody waits for one, or for room), bytes
+//                              (nobody expects any), products (nobody waits for
+//                              sums), or proxies (copies see no barrier)
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,11 +98,15 @@ EXPORT cuInit(unsigned) {
                                         : Schedule::Shuffled;
   const char *fault = std::getenv("FOVEA_EMULATOR_FAULT");
   std::string_view wrong = fault ? fault : "";
-  own.fault = wrong == "barriers"  ? Fault::Barriers
-              : wrong == "blocks"  ? Fault::Blocks
-              : wrong == "memory"  ? Fault::Memory
-              : wrong == "updates" ? Fault::Updates
-                                   : Fault::None;
+  own.fault = wrong == "barriers"   ? Fault::Barriers
+              : wrong == "blocks"   ? Fault::Blocks
+              : wrong == "memory"   ? Fault::Memory
+              : wrong == "updates"  ? Fault::Updates
+              : wrong == "copies"   ? Fault::Copies
+              : wrong == "bytes"    ? Fault::Bytes
+              : wrong == "products" ? Fault::Products
+              : wrong == "proxies"  ? Fault::Proxies
+                                    : Fault::None;
   own.isWatched = numberOf("FOVEA_EMULATOR_WATCH", 1) != 0;
   own.seed = static_cast<uint32_t>(numberOf("FOVEA_EMULATOR_SCHEDULE", 1));
   return 0;

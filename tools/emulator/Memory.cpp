@@ -81,6 +81,12 @@ Memory::Regions::iterator Memory::find(const char *address) {
   return recent = after;
 }
 
+bool Memory::holds(const char *address, size_t bytes) {
+  auto found = find(address);
+  return found != regions.end() &&
+         address + bytes <= found->first + found->second.bytes;
+}
+
 static bool isSameGroup(const Access &before, const Access &now) {
   constexpr uint32_t group = 16;
   return before.block == now.block &&

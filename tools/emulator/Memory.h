@@ -45,6 +45,9 @@ public:
     stackEnd = end;
   }
 
+  /// Whether it is all there.
+  bool holds(const char *address, size_t bytes);
+
   void beginLaunch() { ++launch; }
   /// What is wrong with it; empty: nothing.
   std::string access(const char *address, size_t bytes, bool writes,

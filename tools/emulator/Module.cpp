@@ -1,6 +1,7 @@
 //===- Module.cpp - code of a device as code of this process --------------===//
 
 #include "tools/emulator/Module.h"
+#include "tools/emulator/Assembly.h"
 #include "tools/emulator/Block.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -161,21 +162,15 @@ static uint32_t *registerNamed(StringRef name) {
 // From one machine to the other
 //===----------------------------------------------------------------------===//
 
-/// An address of this process as a constant.
-static Constant *addressOf(LLVMContext &context, void *memory) {
-  return ConstantExpr::getIntToPtr(
-      ConstantInt::get(Type::getInt64Ty(context),
-                       reinterpret_cast<uint64_t>(memory)),
-      PointerType::get(context, 0));
-}
-
 /// The memory of a block that a launch gives its size, once a kernel has it.
 static char *sizedMemory = nullptr;
 
 static char *addSizedMemory(const std::string &name) {
   if (!sizedMemory) {
-    sizedMemory = static_cast<char *>(
-        std::aligned_alloc(1024, DeviceModule::mostSharedBytes));
+    // Of an address there, 18 bits are known to some instructions.
+    constexpr size_t window = size_t(1) << 18;
+    sizedMemory = static_cast<char *>(std::aligned_alloc(window, window));
+    machine().sharedMemory = sizedMemory;
     machine().memory.add(sizedMemory, DeviceModule::mostSharedBytes,
                          "'" + name + "'", /*isOfBlock=*/true);
   }
@@ -282,12 +277,13 @@ static void watch(Function &function) {
       return builder.getInt64(layout.getTypeStoreSize(type));
     };
     if (auto *load = dyn_cast<LoadInst>(each)) {
-      // Registers are read so.
+      // Registers are read and written so.
       if (!load->isVolatile())
         ask(load->getPointerOperand(), sizeOf(load->getType()), false);
     } else if (auto *store = dyn_cast<StoreInst>(each)) {
-      ask(store->getPointerOperand(),
-          sizeOf(store->getValueOperand()->getType()), true);
+      if (!store->isVolatile())
+        ask(store->getPointerOperand(),
+            sizeOf(store->getValueOperand()->getType()), true);
     } else if (auto *all = dyn_cast<MemIntrinsic>(each)) {
       ask(all->getDest(), all->getLength(), true);
       if (auto *copy = dyn_cast<MemTransferInst>(all))
@@ -325,6 +321,9 @@ static Error retarget(Module &module, const orc::LLJIT &jit,
     if (function.getName().starts_with("llvm.nvvm."))
       if (Error error = replaceIntrinsic(function, waiting))
         return error;
+  for (Function &function : module)
+    if (Error error = replaceAssembly(function, waiting))
+      return error;
   for (Function &function : module) {
     for (StringRef name : {"target-cpu", "target-features"})
       function.removeFnAttr(name);

@@ -1,12 +1,16 @@
 """Matrix products whose factors are rounded to bf16, on the emulated GPU.
 
     rounded.py WORK_DIRECTORY products
+    rounded.py WORK_DIRECTORY [--schedules N | --only NUMBER] copies [ARCHITECTURE..]
     rounded.py WORK_DIRECTORY [--schedules N] MODEL..
 
 `products`: one of each kind. They have the bits of a CPU in f32 that is given the
 rounded numbers, ties among them: the emulator adds terms in ascending order, as a
 CPU does, and a product of two such factors is exact. What rounding may change at
 most is derived from the numbers.
+
+`copies`: the same of products that are large enough for copies of their factors,
+by the kernels of both architectures.
 
 Models, at sizes above those of a tile: the same bits under each schedule, in each
 grid, and for an example alone; and near what a CPU has in f32.
@@ -35,6 +39,21 @@ y[i,n] = sum[k](w[n,k] * x[i,k])
 e[i,j] = sum[k](x[i,k] * z[j,k])
 penalty sum[i,n](y[i,n] * c[i,n])
 """
+# More than a tile, and no whole number of them, each way.
+LARGE = """model copies
+dim K = 260, N = 300, J = 70, M = 2100
+data x[S] : real(K)
+data c[S] : real(N)
+data d[S] : real(J)
+param w : matrix(N, K)
+param v : matrix(M, J)
+y[i,n] = sum[k](w[n,k] * x[i,k])
+z[i,k] = sum[n](w[n,k] * c[i,n])
+u[i,m] = sum[j](v[m,j] * d[i,j])
+penalty sum[i,n](y[i,n] * c[i,n])
+"""
+# Of the emulator, where it takes an architecture's code.
+CAPABILITIES = {"sm_80": "0", "sm_90a": "9"}
 K, N, LENGTHS = 40, 150, {"S": (70, 3, 33, 16), "P": (19, 66, 1, 8)}  # a gradient is a quarter of a sum: exactly
 # What a model's loss may be off by, as a share: 8 binary digits of each factor.
 NEAR = 2**-6
@@ -76,16 +95,16 @@ class Runner:
             sys.exit(done.stderr.strip() or f"exit code {done.returncode}")
         return read(self.files[2])
 
-    def rounding(self, weights, inputs, schedule=SCHEDULES[0]):
+    def rounding(self, weights, inputs, schedule=SCHEDULES[0], **environment):
         return self(weights, inputs, "--target", "cuda", "--precision", "bf16", FOVEA_EMULATOR_SCHEDULE=schedule[0],
-                    FOVEA_EMULATOR_PROCESSORS=schedule[1])
+                    FOVEA_EMULATOR_PROCESSORS=schedule[1], **environment)
 
 
 def differing(found, expected, names):
     return [name for name in names if bits(found[name]) != bits(expected[name])]
 
 
-def products(work, schedules):
+def drawing():
     draw = random.Random(1)
 
     def number():
@@ -94,9 +113,39 @@ def products(work, schedules):
         return rounded(value) + math.copysign(2.0 ** (math.frexp(value)[1] - 9), value) if draw.random() < 0.25 \
             else single(value)
 
-    def tensor(shape):
-        return Tensor("F64", shape, [number() for _ in range(math.prod(shape))])
+    return lambda shape: Tensor("F64", shape, [number() for _ in range(math.prod(shape))])
 
+
+def afterRounding(tensors):
+    return {name: Tensor(t.dtype, t.shape, [rounded(v) for v in t.values]) if t.dtype == "F64" else t
+            for name, t in tensors.items()}
+
+
+def copies(work, schedules, architectures):
+    tensor = drawing()
+    spec = os.path.join(work, "copies.fov")
+    with open(spec, "w") as file:
+        file.write(LARGE)
+    weights = {"w": tensor([300, 260]), "v": tensor([2100, 70])}
+    lengths = Tensor("I64", [2], [150, 70])  # a gradient is half of a sum: exactly
+    inputs = {"x": tensor([2, 150, 260]), "c": tensor([2, 150, 300]), "d": tensor([2, 150, 70])}
+    inputs.update({name + ".length": lengths for name in ("x", "c", "d")})
+    names = ["y", "z", "u", "grad/w"]
+    run = Runner(work, spec, [], ["y", "z", "u", "grads"])
+    expected = run(afterRounding(weights), afterRounding(inputs))
+    for architecture in architectures or CAPABILITIES:
+        capability = CAPABILITIES[architecture]
+        for schedule in schedules:
+            wrong = differing(run.rounding(weights, inputs, schedule, FOVEA_EMULATOR_CAPABILITY=capability), expected,
+                              names)
+            assert not wrong, f"{wrong} differ ({architecture}, {schedule})"
+        found = run.rounding(weights, alone(inputs, 1), FOVEA_EMULATOR_CAPABILITY=capability)
+        assert found["y"].values[:70 * 300] == expected["y"].values[150 * 300:][:70 * 300], "it is another one alone"
+        print(f"copies: {', '.join(names)} have the bits of rounded numbers by the kernels of {architecture}", flush=True)
+
+
+def products(work, schedules):
+    tensor = drawing()
     spec = os.path.join(work, "products.fov")
     with open(spec, "w") as file:
         file.write(SPEC)
@@ -104,10 +153,6 @@ def products(work, schedules):
     inputs = {"x": tensor([4, 70, K]), "z": tensor([4, 66, K]), "c": tensor([4, 70, N])}
     for name, length in (("x", "S"), ("z", "P"), ("c", "S")):
         inputs[f"{name}.length"] = Tensor("I64", [4], list(LENGTHS[length]))
-
-    def afterRounding(tensors):
-        return {name: Tensor(t.dtype, t.shape, [rounded(v) for v in t.values]) if t.dtype == "F64" else t
-                for name, t in tensors.items()}
 
     names = ["y", "e", "grad/w"]
     run = Runner(work, spec, [], ["y", "e", "grads"])
@@ -167,11 +212,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("work")
     parser.add_argument("--schedules", type=int, default=len(SCHEDULES))
+    parser.add_argument("--only", type=int)
     parser.add_argument("models", nargs="+")
     given = parser.parse_intermixed_args()
     os.makedirs(given.work, exist_ok=True)
     if given.models == ["products"]:
         return products(given.work, given.schedules)
+    if given.models[0] == "copies":
+        schedules = SCHEDULES[:given.schedules] if given.only is None else [SCHEDULES[given.only]]
+        return copies(given.work, schedules, given.models[1:])
     tiny.LENGTHS = {name: tuple(6 * n - 1 for n in lengths) for name, lengths in tiny.LENGTHS.items()}
     tiny.LENGTHS.update(M=(3, 1), B=(3, 1), Y=(19, 17), X=(18, 21), F=(2, 3))
     for name in given.models:

@@ -1,0 +1,182 @@
+//===- CopiedProduct.cpp - products of factors copied as bf16 -------------===//
+//
+// Both factors are copied ahead of the product, unless a product before has
+// done that, by kernels whose units are tiles. Any strides and lists of rows
+// are those of the copying; the product reads consecutive tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/CopiedProduct.h"
+#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/TensorOps.h"
+#include "codegen/gpu/Threads.h"
+#include "passes/memory/Copies.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+
+/// Eight numbers of a row are stored at a time.
+static constexpr int64_t atOnce = 8;
+
+void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
+                              Value rows, Value terms, Value termTiles,
+                              Value unit, Value to) {
+  auto num = [&](int64_t value) { return b.number(value); };
+  Type real = b.getF32Type();
+  Value thread = threadInBlock(b);
+  Value firstRow = b.mul(b.div(unit, termTiles), num(copyRows));
+  Value firstTerm = b.mul(b.rem(unit, termTiles), num(copyTerms));
+  to = b.at(b.getI8Type(), to, b.mul(unit, num(copyBytes)));
+  // Neighbouring threads read what lies side by side.
+  bool isDeep = side.isDeep();
+  constexpr int64_t eights = copyTerms / atOnce;
+  for (int64_t turn = 0; turn < copyRows * eights / copyThreads; ++turn) {
+    Value own = b.add(thread, num(turn * copyThreads));
+    Value width = num(isDeep ? eights : copyRows);
+    Value quick = b.rem(own, width), slow = b.div(own, width);
+    Value row = isDeep ? slow : quick, eight = isDeep ? quick : slow;
+    Value at = b.add(firstRow, row);
+    Value first = b.add(firstTerm, b.mul(eight, num(atOnce)));
+    KernelBuilder::Values words;
+    for (int64_t i = 0; i < atOnce; i += 4) {
+      KernelBuilder::Values four =
+          side.fourOrZeros(b, real, at, rows, b.add(first, num(i)), terms);
+      words.push_back(roundPair(b, four[0], four[1]));
+      words.push_back(roundPair(b, four[2], four[3]));
+    }
+    Value all = b.create<vector::FromElementsOp>(
+        VectorType::get(4, b.getI32Type()), words);
+    Value swizzled = b.create<arith::XOrIOp>(eight, b.rem(row, num(8)));
+    Value place =
+        b.add(b.mul(row, num(2 * copyTerms)), b.mul(swizzled, num(2 * atOnce)));
+    b.create<LLVM::StoreOp>(all, b.at(b.getI8Type(), to, place),
+                            /*alignment=*/16);
+  }
+}
+
+/// They are in groups of some rows: their factors are then in the cache of all
+/// processors.
+std::pair<Value, Value> fovea::codegen::tileOfUnit(KernelBuilder &b,
+                                                   const CopiedProduct &p,
+                                                   Value unit) {
+  Value together = b.number(16), across = b.number(p.tilesAcross());
+  Value down = b.divUp(p.rows, b.number(copyRows));
+  Value first = b.mul(b.div(unit, b.mul(together, across)), together);
+  Value own = b.min(together, b.sub(down, first));
+  Value rest = b.sub(unit, b.mul(first, across));
+  return {b.add(first, b.rem(rest, own)), b.div(rest, own)};
+}
+
+void fovea::codegen::storeSums(KernelBuilder &b, const CopiedProduct &p,
+                               ValueRange sums, Value row, Value column) {
+  Type real = b.getF32Type();
+  for (int64_t below = 0; below < 2; ++below) {
+    Value at = b.add(row, b.number(8 * below));
+    b.branch(b.less(at, p.rows), [&] {
+      Value line = b.at(real, p.c, b.mul(at, b.number(p.cRow)));
+      Value to = b.at(real, line, column);
+      for (int64_t eight = 0; eight < int64_t(sums.size()) / 4; ++eight)
+        for (int64_t i = 0; i < 2; ++i) {
+          Value sum = sums[4 * eight + 2 * below + i];
+          auto put = [&] { b.store(sum, b.at(real, to, 8 * eight + i)); };
+          if (p.columns % p.columnsOfTile == 0) {
+            put();
+            continue;
+          }
+          Value own = b.add(column, b.number(8 * eight + i));
+          b.branch(b.less(own, b.number(p.columns)), put);
+        }
+    });
+  }
+}
+
+/// A kernel that copies a side, once.
+void GpuEmitter::launchCopy(
+    ComputeOp op, const Storage &copy, StringRef name, Size rows, Size terms,
+    llvm::function_ref<TileSide(KernelBuilder &, Value)> sideOf) {
+  if (!copied.insert(copy.slot).second)
+    return;
+  // Kernels may have two tiles beside each other.
+  Value tiles =
+      main.divUp(rows.of(main, frame), main.number(copyTilesAtOnce * copyRows));
+  Value termTiles = main.divUp(terms.of(main, frame), main.number(copyTerms));
+  Value units =
+      main.mul(main.mul(tiles, main.number(copyTilesAtOnce)), termTiles);
+  KernelBuilder kernel(op->getLoc(), module.getContext());
+  std::string label = op.getLabel().value_or("").str();
+  func::FuncOp function = beginKernel(kernel, op, label + "." + name.str(),
+                                      {kernel.pointer(), kernel.i64()});
+  if (notes) // a tile in f32, and its copy
+    notes->back().bytesOfUnit = 3 * copyBytes;
+  Value own = function.getArgument(0);
+  TileSide side = sideOf(kernel, own);
+  Value numRows = rows.of(kernel, own), numTerms = terms.of(kernel, own);
+  Value numTiles = kernel.divUp(numTerms, kernel.number(copyTerms));
+  Value to = kernel.pointerSlot(own, copy.slot);
+  kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
+              [&](Value unit) {
+                emitCopy(kernel, side, numRows, numTerms, numTiles, unit, to);
+              });
+  kernel.create<func::ReturnOp>();
+  callKernel(function, units, copyThreads, 1);
+}
+
+Value GpuEmitter::Size::of(KernelBuilder &builder, Value frame) const {
+  return number ? builder.number(*number) : builder.slot(frame, slot);
+}
+
+void GpuEmitter::emitCopiedProduct(
+    ComputeOp op, const RowsProduct &product, const ProductSize &size,
+    llvm::function_ref<TileSide(KernelBuilder &, Value, bool)> sideOf) {
+  const Storage &left = *storage.packedLeftOf(op),
+                &right = *storage.packedOf(op),
+                &result = storage.of(op.getResult());
+  bool isRows = product.isByRows();
+  Size ofRows{.slot = size.rowsSlot}, ofColumns{product.columns()},
+      ofTerms{.slot = size.termsSlot};
+  (isRows ? ofTerms : ofRows).number = product.count;
+  launchCopy(op, left, "left", ofRows, ofTerms,
+             [&](KernelBuilder &b, Value own) { return sideOf(b, own, true); });
+  launchCopy(
+      op, right, "right", ofColumns, ofTerms,
+      [&](KernelBuilder &b, Value own) { return sideOf(b, own, false); });
+
+  CopiedProduct p;
+  p.columns = product.columns();
+  p.cRow = product.width;
+  bool isByGroups = MachineAttr::of(op).getName() == machineOfGroups;
+  // Wide tiles read less of the cache, and there are fewer of them.
+  constexpr int64_t leastForWide = 2048;
+  bool isWide = isByGroups && p.columns >= leastForWide &&
+                (isRows || product.count >= leastForWide);
+  p.columnsOfTile = isWide ? copyTilesAtOnce * copyRows : copyRows;
+  Stages stages =
+      isByGroups ? stagesOfGroups(p.columnsOfTile) : stagesOfWarps();
+  KernelBuilder kernel(op->getLoc(), module.getContext());
+  std::string label = op.getLabel().value_or("").str();
+  func::FuncOp function = beginKernel(kernel, op, label + ".gemm.copies.bf16",
+                                      {kernel.pointer(), kernel.i64()});
+  if (notes) {
+    KernelNote &note = notes->back();
+    note.tileRows = copyRows;
+    note.tileColumns = p.columnsOfTile;
+    note.isRounded = note.readsCopies = true;
+    note.isByGroups = isByGroups;
+  }
+  Value own = function.getArgument(0);
+  p.a = kernel.pointerSlot(own, left.slot);
+  p.b = kernel.pointerSlot(own, right.slot);
+  p.c = kernel.at(real, kernel.pointerSlot(own, result.slot), product.first);
+  p.rows = ofRows.of(kernel, own);
+  p.termTiles = kernel.divUp(ofTerms.of(kernel, own), kernel.number(copyTerms));
+  (isByGroups ? emitGroupTiles : emitCopiedTiles)(kernel, module, p,
+                                                  function.getArgument(1));
+  kernel.create<func::ReturnOp>();
+  Value units = main.mul(main.divUp(size.rows, main.number(copyRows)),
+                         main.number(p.tilesAcross()));
+  callKernel(function, units,
+             isByGroups ? groupThreadsOfTile : threadsOfCopiedTile, 1,
+             main.number(stages.all()));
+}

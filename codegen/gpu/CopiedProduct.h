@@ -1,0 +1,77 @@
+//===- CopiedProduct.h - products of factors copied as bf16 -----*- C++ -*-===//
+//
+// What reads copies (passes/memory/Copies.h) and what they look like here: a
+// tile is 128 rows of 64 terms, 16 KB. The tiles of the same rows are
+// consecutive, terms ascending. Eight terms of a row lie at
+//
+//   row * 128 + (eight ^ row % 8) * 16        bytes
+//
+// as wgmma calls its swizzle of 128 bytes: eight rows at the same terms are in
+// eight banks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H
+#define FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H
+
+#include "codegen/gpu/Tile.h"
+
+namespace fovea::codegen {
+
+constexpr int64_t copyRows = 128, copyBytes = copyRows * 128;
+
+/// Rounds one tile of a side, by 256 threads: number `unit`, of `termTiles`
+/// along the terms. `terms` and `rows` are those of the side.
+constexpr int64_t copyThreads = 256;
+void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
+              mlir::Value terms, mlir::Value termTiles, mlir::Value unit,
+              mlir::Value to);
+
+/// C = A * B of two copies; a tile of C is 128 rows, and `columnsOfTile`.
+struct CopiedProduct {
+  mlir::Value a, b;
+  /// C[row, column] at c + row * cRow + column.
+  mlir::Value c;
+  int64_t cRow;
+  mlir::Value rows, termTiles;
+  int64_t columns, columnsOfTile;
+
+  int64_t tilesAcross() const {
+    return llvm::divideCeil(columns, columnsOfTile);
+  }
+};
+
+/// The tile of a unit: which rows, and which columns. Those that are done at a
+/// time lie near each other.
+std::pair<mlir::Value, mlir::Value> tileOfUnit(KernelBuilder &kernel,
+                                               const CopiedProduct &product,
+                                               mlir::Value unit);
+
+/// Stores sums as instructions give them: of each eight columns two neighbours
+/// of a row, and two of the row 8 below.
+void storeSums(KernelBuilder &kernel, const CopiedProduct &product,
+               mlir::ValueRange sums, mlir::Value row, mlir::Value column);
+
+/// How many bytes of the memory of a block are for pieces of both sides.
+struct Stages {
+  int64_t count, bytes;
+  int64_t all() const { return count * bytes; }
+};
+
+/// By warps, with mma.sync. All threads of a block come here, once.
+constexpr int64_t threadsOfCopiedTile = 256;
+Stages stagesOfWarps();
+void emitCopiedTiles(KernelBuilder &kernel, mlir::ModuleOp module,
+                     const CopiedProduct &product, mlir::Value units);
+
+/// By groups of four warps, with wgmma, on a machine of this name: two
+/// multiply, and a warp beside them fetches.
+constexpr llvm::StringLiteral machineOfGroups = "sm_90a";
+constexpr int64_t groupThreadsOfTile = 288;
+Stages stagesOfGroups(int64_t columnsOfTile);
+void emitGroupTiles(KernelBuilder &kernel, mlir::ModuleOp module,
+                    const CopiedProduct &product, mlir::Value units);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H

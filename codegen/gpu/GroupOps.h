@@ -1,0 +1,52 @@
+//===- GroupOps.h - the instructions of sm_90a ------------------*- C++ -*-===//
+//
+// What four warps multiply together, and the barriers in shared memory by which
+// a copy says that it has come. They are inline PTX, as a driver reads it; the
+// emulator knows each by its first word.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_GPU_GROUPOPS_H
+#define FOVEA_CODEGEN_GPU_GROUPOPS_H
+
+#include "codegen/kernel/KernelBuilder.h"
+
+namespace fovea::codegen {
+
+/// What an instruction multiplies: 64 rows of the left side by up to 256
+/// columns, over 16 terms.
+constexpr int64_t groupRows = 64, groupTerms = 16, groupOfWarps = 128;
+
+/// A barrier, whose phase ends when `arrivals` have come and all bytes that
+/// they expect. One thread begins them, and says when all others, and copies,
+/// may see that.
+void beginBarrier(KernelBuilder &kernel, mlir::Value barrier, int64_t arrivals);
+void showBarriers(KernelBuilder &kernel);
+void arrive(KernelBuilder &kernel, mlir::Value barrier);
+void arriveExpecting(KernelBuilder &kernel, mlir::Value barrier, int64_t bytes);
+/// Waits for the end of a phase: the first is 0, then 1, 0, ..
+void waitForPhase(KernelBuilder &kernel, mlir::Value barrier,
+                  mlir::Value parity);
+
+/// Begins to copy consecutive bytes from memory to that of the block; they come
+/// to `barrier`.
+void fetchBytes(KernelBuilder &kernel, mlir::Value to, mlir::Value from,
+                int64_t bytes, mlir::Value barrier);
+
+/// What wgmma knows of a side: rows of 128 bytes, swizzled, from an address in
+/// shared memory on that 1,024 divides.
+mlir::Value describeRows(KernelBuilder &kernel, mlir::Value address);
+/// The same so many bytes further.
+mlir::Value moveRows(KernelBuilder &kernel, mlir::Value description,
+                     mlir::Value bytes);
+
+/// Between begin and finish, sums are on their way: nobody but another
+/// multiplication may have them. `finishGroup` waits, and gives what they are.
+void beginGroup(KernelBuilder &kernel);
+KernelBuilder::Values multiplyGroup(KernelBuilder &kernel, mlir::Value left,
+                                    mlir::Value right, mlir::ValueRange sums);
+KernelBuilder::Values finishGroup(KernelBuilder &kernel, mlir::ValueRange sums);
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_GPU_GROUPOPS_H

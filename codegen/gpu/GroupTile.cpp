@@ -1,0 +1,181 @@
+//===- GroupTile.cpp - tiles by groups of warps ---------------------------===//
+//
+// A block has three parts that work at the same time. A thread of the last warp
+// fetches: for each 64 terms a tile of A and one or two of B, one after the
+// other in the memory of the block, as long as there is room: `stages` of them.
+// Two groups of four warps multiply, 64 rows each, and have the sums in
+// registers.
+//
+//   fetching     wait until stage s is empty, expect its bytes, copy
+//   multiplying  wait until stage s is full, wgmma for each 16 terms, wait for
+//                them, say that s is empty
+//
+// Both go through the same units in the same order, so the next unit's factors
+// are fetched while the sums of the last one are stored.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/CopiedProduct.h"
+#include "codegen/gpu/GroupOps.h"
+#include "codegen/gpu/TensorOps.h"
+#include "codegen/gpu/Threads.h"
+#include "passes/memory/Copies.h"
+
+using namespace mlir;
+using namespace fovea::codegen;
+using fovea::attn::copyTerms;
+
+static constexpr int64_t numGroups = 2, warpsOfGroup = 4;
+static_assert(groupThreadsOfTile == numGroups * groupOfWarps + warpThreads);
+static_assert(numGroups * groupRows == copyRows);
+
+Stages fovea::codegen::stagesOfGroups(int64_t columnsOfTile) {
+  return {.count = 4, .bytes = copyBytes * (1 + columnsOfTile / copyRows)};
+}
+
+namespace {
+struct GroupTileEmitter {
+  KernelBuilder &b;
+  const CopiedProduct &p;
+  Stages stages;
+  Value units, memory, barriers;
+
+  using Values = KernelBuilder::Values;
+  Value num(int64_t value) { return b.number(value); }
+
+  Value addressOf(Value stage, int64_t bytes);
+  /// The barrier that says that a stage is full, or empty.
+  Value barrierOf(Value stage, bool isFull);
+  /// Calls `body` with the stage and the parity of each piece of a unit.
+  Values forPieces(Value before, Values carried,
+                   llvm::function_ref<Values(Value piece, Value stage,
+                                             Value parity, ValueRange)>
+                       body);
+  void fetch();
+  void multiply();
+  void emit();
+};
+} // namespace
+
+Value GroupTileEmitter::addressOf(Value stage, int64_t bytes) {
+  return b.create<LLVM::GEPOp>(
+      memory.getType(), b.getI8Type(), memory,
+      ArrayRef<LLVM::GEPArg>{
+          b.add(b.mul(stage, num(stages.bytes)), num(bytes))});
+}
+
+Value GroupTileEmitter::barrierOf(Value stage, bool isFull) {
+  return b.create<LLVM::GEPOp>(
+      barriers.getType(), b.i64(), barriers,
+      ArrayRef<LLVM::GEPArg>{isFull ? stage : b.add(stage, num(stages.count))});
+}
+
+KernelBuilder::Values GroupTileEmitter::forPieces(
+    Value before, Values carried,
+    llvm::function_ref<Values(Value, Value, Value, ValueRange)> body) {
+  return b.loop(num(0), p.termTiles, num(1), carried,
+                [&](Value piece, ValueRange now) {
+                  Value turn = b.add(before, piece);
+                  Value stage = b.rem(turn, num(stages.count));
+                  Value parity = b.rem(b.div(turn, num(stages.count)), num(2));
+                  return body(piece, stage, parity, now);
+                });
+}
+
+void GroupTileEmitter::fetch() {
+  auto tile = [&](Value side, Value row, Value piece) {
+    Value number = b.add(b.mul(row, p.termTiles), piece);
+    return b.at(b.getI8Type(), side, b.mul(number, num(copyBytes)));
+  };
+  b.loop(blockNumber(b), units, numBlocks(b), num(0),
+         [&](Value unit, ValueRange before) {
+           auto [row, column] = tileOfUnit(b, p, unit);
+           forPieces(before[0], {},
+                     [&](Value piece, Value stage, Value parity, ValueRange) {
+                       Value full = barrierOf(stage, true);
+                       // Of the first pieces nobody has to say that there is
+                       // room: they wait for the phase before the first.
+                       waitForPhase(b, barrierOf(stage, false),
+                                    b.sub(num(1), parity));
+                       arriveExpecting(b, full, stages.bytes);
+                       fetchBytes(b, addressOf(stage, 0), tile(p.a, row, piece),
+                                  copyBytes, full);
+                       int64_t beside = p.columnsOfTile / copyRows;
+                       for (int64_t i = 0; i < beside; ++i) {
+                         Value own = b.add(b.mul(column, num(beside)), num(i));
+                         fetchBytes(b, addressOf(stage, (1 + i) * copyBytes),
+                                    tile(p.b, own, piece), copyBytes, full);
+                       }
+                       return Values();
+                     });
+           return Values{b.add(before[0], p.termTiles)};
+         });
+}
+
+void GroupTileEmitter::multiply() {
+  Value thread = threadInBlock(b);
+  Value lane = b.rem(thread, num(warpThreads));
+  Value group = b.div(thread, num(groupOfWarps));
+  Value warp = b.rem(b.div(thread, num(warpThreads)), num(warpsOfGroup));
+  // Where this thread's sums are in a tile.
+  Value ownRow = b.add(b.mul(group, num(groupRows)),
+                       b.add(b.mul(warp, num(16)), b.div(lane, num(4))));
+  Value ownColumn = b.mul(b.rem(lane, num(4)), num(2));
+  Value left = describeRows(b, addressOf(num(0), 0));
+  left = moveRows(b, left, b.mul(group, num(copyBytes / numGroups)));
+  Value right = describeRows(b, addressOf(num(0), copyBytes));
+  Value zero = b.constant(b.getF32Type(), 0);
+  b.loop(blockNumber(b), units, numBlocks(b), num(0),
+         [&](Value unit, ValueRange before) {
+           auto [row, column] = tileOfUnit(b, p, unit);
+           Values sums(p.columnsOfTile / 2, zero);
+           sums = forPieces(
+               before[0], sums,
+               [&](Value, Value stage, Value parity, ValueRange carried) {
+                 waitForPhase(b, barrierOf(stage, true), parity);
+                 Value further = b.mul(stage, num(stages.bytes));
+                 Values now(carried);
+                 beginGroup(b);
+                 for (int64_t term = 0; term < copyTerms; term += groupTerms) {
+                   Value at = b.add(further, num(2 * term));
+                   now = multiplyGroup(b, moveRows(b, left, at),
+                                       moveRows(b, right, at), now);
+                 }
+                 now = finishGroup(b, now);
+                 b.branch(b.equal(lane, num(0)),
+                          [&] { arrive(b, barrierOf(stage, false)); });
+                 return now;
+               });
+           storeSums(b, p, sums, b.add(b.mul(row, num(copyRows)), ownRow),
+                     b.add(b.mul(column, num(p.columnsOfTile)), ownColumn));
+           return Values{b.add(before[0], p.termTiles)};
+         });
+}
+
+void GroupTileEmitter::emit() {
+  Value thread = threadInBlock(b);
+  b.branch(b.equal(thread, num(0)), [&] {
+    for (int64_t stage = 0; stage < stages.count; ++stage) {
+      beginBarrier(b, barrierOf(num(stage), true), 1);
+      beginBarrier(b, barrierOf(num(stage), false), numGroups * warpsOfGroup);
+    }
+    showBarriers(b);
+  });
+  waitForBlock(b);
+  Value multiplies = b.less(thread, num(numGroups * groupOfWarps));
+  b.branch(
+      multiplies, [&] { multiply(); },
+      [&] {
+        b.branch(b.equal(thread, num(numGroups * groupOfWarps)),
+                 [&] { fetch(); });
+      });
+}
+
+void fovea::codegen::emitGroupTiles(KernelBuilder &kernel, ModuleOp module,
+                                    const CopiedProduct &product, Value units) {
+  Stages stages = stagesOfGroups(product.columnsOfTile);
+  Value barriers =
+      sharedMemory(kernel, module, "barriers", kernel.i64(), 2 * stages.count);
+  Value memory = stageMemory(kernel, module);
+  GroupTileEmitter{kernel, product, stages, units, memory, barriers}.emit();
+}

@@ -1,0 +1,55 @@
+//===- Copies.h - factors that are copied as bf16 ---------------*- C++ -*-===//
+//
+// Where a machine asks for it (`copy_rows`), both factors of a large product
+// whose factors are rounded are copied ahead of it: as bf16, in tiles of
+// `copy_rows` rows and 64 terms, each consecutive in memory and filled up with
+// zeros. Here is of which products, and how large copies are; what a tile looks
+// like is the back end's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_MEMORY_COPIES_H
+#define FOVEA_PASSES_MEMORY_COPIES_H
+
+#include "passes/analysis/Product.h"
+
+namespace fovea::attn {
+
+/// Terms of a tile: 128 bytes of a row.
+constexpr int64_t copyTerms = 64;
+/// Kernels have two tiles side by side at most, and both are there.
+constexpr int64_t copyTilesAtOnce = 2;
+
+/// A side of a product: element (row, term) is at first + row * along +
+/// term * deep of an array.
+struct CopiedSide {
+  mlir::Value array;
+  int64_t first = 0, along = 0, deep = 0;
+  /// One of them may be as many as the batch has places, times a number, of an
+  /// array that has these lengths.
+  std::optional<int64_t> rows, terms;
+  llvm::SmallVector<mlir::Attribute> lengths = {};
+  int64_t perPlace = 1;
+  /// Whether a list says where its rows are.
+  bool isListed = false;
+};
+
+/// Whether a product reads copies of its factors: where it stands in no loop,
+/// and has columns enough for that to be worth it.
+bool readsCopies(ComputeOp op);
+
+CopiedSide copiedLeft(ComputeOp op, RowsProduct product);
+CopiedSide copiedRight(RowsProduct product);
+
+/// How many real numbers a copy takes: `count` of each place of these lengths
+/// (or, not `isOfEach`, once), and `extra`.
+struct CopySize {
+  llvm::SmallVector<mlir::Attribute> lengths;
+  int64_t count = 0, extra = 0;
+  bool isOfEach = false;
+};
+CopySize sizeOfCopy(const CopiedSide &side, MachineAttr machine);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_MEMORY_COPIES_H

@@ -1,0 +1,129 @@
+// RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-choose-precision,attn-place-arrays),attn-check-phase{phase=memory})" | FileCheck %s
+
+// A machine with tiles of 128 rows. Both factors of large products in bf16 are
+// copied: rows that two products read in the same way once, each of the weights,
+// and for the gradient, whose terms are these rows, once more.
+
+// CHECK-LABEL: attn.program @layers
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @layers {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %w = attn.param "w" : !attn.array<[300, 256], f64>
+  %v = attn.param "v" : !attn.array<[300, 256], f64>
+  // CHECK:      attn.compute "y"
+  // CHECK:      attn.packed = #attn.location<packed [[W:[0-9]+]]>
+  // CHECK-SAME: attn.packed_left = #attn.location<packed [[X:[0-9]+]]>
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  // CHECK:      attn.compute "z"
+  // CHECK-NOT:  attn.packed = #attn.location<packed [[W]]>
+  // CHECK:      attn.packed_left = #attn.location<packed [[X]]>
+  %z = attn.compute "z" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  // CHECK:      attn.compute "dw"
+  // CHECK-NOT:  #attn.location<packed [[X]]>
+  // CHECK:      attn.packed = #attn.location<packed {{[0-9]+}}>
+  // CHECK-SAME: attn.packed_left = #attn.location<packed {{[0-9]+}}>
+  // CHECK-SAME: attn.product = #attn.product<examples
+  %dw = attn.compute "dw" (%n: 300, %k: 256) sum (%i: "S") {
+    %0 = attn.read %z[%i, %n] : !attn.array<["S", 300], f64>
+    %1 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[300, 256], f64>
+  attn.output "y" %y : !attn.array<["S", 300], f64>
+  attn.output "grad/w" %dw : !attn.array<[300, 256], f64>
+}
+}
+
+// -----
+
+// What is not copied: factors of fewer than two tiles of columns, and of a row
+// for each example, of which nobody knows whether there are many.
+
+// CHECK-LABEL: attn.program @small
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @small {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %a = attn.data "a" : !attn.array<[256], f64>
+  %w = attn.param "w" : !attn.array<[192, 256], f64>
+  %v = attn.param "v" : !attn.array<[300, 256], f64>
+  // CHECK:     attn.compute "y"
+  // CHECK-NOT: attn.packed
+  %y = attn.compute "y" (%i: "S", %n: 192) sum (%k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[192, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 192], f64>
+  // CHECK:     attn.compute "b"
+  // CHECK-NOT: attn.packed
+  // CHECK:     attn.output
+  %b = attn.compute "b" (%n: 300) sum (%k: 256) {
+    %0 = attn.read %a[%k] : !attn.array<[256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[300], f64>
+  attn.output "y" %y : !attn.array<["S", 192], f64>
+  attn.output "b" %b : !attn.array<[300], f64>
+}
+}
+
+// -----
+
+// Nor in loops, whose factors change with each step; and on no machine that does
+// not ask for it.
+
+// CHECK-LABEL: attn.program @loop
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @loop {
+  attn.length "S"
+  %zero = attn.param "zero" : !attn.array<[512, 256], f64>
+  %w = attn.param "w" : !attn.array<[256, 256], f64>
+  // CHECK:     attn.scan
+  // CHECK-NOT: attn.packed
+  // CHECK:     attn.output
+  %last, %all = attn.scan "S" (%i) carries (%before = %zero : !attn.array<[512, 256], f64>) axes [0] {
+    %z = attn.compute "z" (%j: 512, %n: 256) sum (%k: 256) {
+      %0 = attn.read %before[%j, %k] : !attn.array<[512, 256], f64>
+      %1 = attn.read %w[%n, %k] : !attn.array<[256, 256], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[512, 256], f64>
+    attn.yield %z, %z : !attn.array<[512, 256], f64>, !attn.array<[512, 256], f64>
+  } : !attn.array<[512, 256], f64>, !attn.array<["S", 512, 256], f64>
+  attn.output "all" %all : !attn.array<["S", 512, 256], f64>
+}
+}
+
+// -----
+
+// CHECK-LABEL: attn.program @other
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0>} {
+attn.program @other {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %w = attn.param "w" : !attn.array<[300, 256], f64>
+  // CHECK:     attn.precision = bf16
+  // CHECK-NOT: attn.packed
+  // CHECK:     attn.output
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  attn.output "y" %y : !attn.array<["S", 300], f64>
+}
+}
