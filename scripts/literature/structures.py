@@ -214,7 +214,7 @@ decode {{
   valid[t] = (if tgt[t] == 1 then more[t-1] == 0 and depth[t-1] == 0
               else (if word[t] == 1 then more[t-1] == 1 and depth[t-1] > 0
               else (if up[t] == 1 then more[t-1] == 1 and chain[t-1] < 6 and (t == 0 or depth[t-1] > 0)
-              else up[t-1] == 0 and depth[t-1] > 0 and (more[t-1] == 0 or depth[t-1] > 1) and fits[t])))
+              else closes[tgt[t]] == 1 and up[t-1] == 0 and depth[t-1] > 0 and (more[t-1] == 0 or depth[t-1] > 1) and fits[t])))
 }}
 """
 
