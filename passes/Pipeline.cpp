@@ -114,6 +114,8 @@ static void fuse(OpPassManager &manager, const PipelineOptions &options) {
 void fovea::attn::formKernels(OpPassManager &programs) {
   // Ahead of kernels that products are part of.
   programs.addPass(createChoosePrecision());
+  // Of products that are rounded, and ahead of what computes pairs again.
+  programs.addPass(createSplitAdjoints());
   programs.addPass(createFormStrips());
   // Behind strips, which keep more out of memory.
   programs.addPass(createFormEpilogues());

@@ -41,22 +41,42 @@ private:
                     mlir::Value count, mlir::Value from, mlir::Value to);
 
   // Attention of some keys at a time (KeyTiles.cpp).
-  struct Queries;
+  using Values = KernelBuilder::Values;
+  struct KeySide;
+  struct Known;
+  struct Rows;
   void attend(mlir::Value first, mlir::Value count);
-  Queries beginQueries(mlir::Value first, mlir::Value count);
-  KernelBuilder::Values scoresOf(const Queries &own, mlir::Value key,
-                                 mlir::Value *largest);
-  mlir::Value
-  ofRow(const Queries &own, mlir::Value value,
-        llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join);
-  KernelBuilder::Values addKeys(const Queries &own, mlir::Value key,
-                                mlir::ValueRange before);
-  void storeRead(const Queries &own, mlir::ValueRange carried);
-  void bring(mlir::Value memory, int64_t width, const BodyEmitter::View &from,
-             unsigned alongKeys, unsigned alongWidth, int64_t size,
-             mlir::Value firstKey, mlir::Value numKeys);
+  Rows beginRows(mlir::Value first, mlir::Value count);
+  llvm::SmallVector<Values> leftSide(const Rows &own,
+                                     const StripMember &member);
+  std::vector<Known> findKnown();
+  bool isSamePlace(const Known &known, attn::ComputeOp op, attn::ReadOp read);
+  mlir::Value valueOf(const Known &known, mlir::Value row, mlir::Value key);
+  void bring(const KeySide &side, mlir::Value firstKey, mlir::Value numKeys);
+  void bringKeys(const Rows &own, mlir::Value firstKey);
   mlir::Value elementOf(attn::ComputeOp op, mlir::Value row, mlir::Value key,
-                        Place &at, mlir::Value &counts);
+                        Place &at, bool isWhole, mlir::Value &counts);
+  llvm::SmallVector<Values> pairsAt(const Rows &own, mlir::Value key,
+                                    int64_t from,
+                                    llvm::ArrayRef<attn::ComputeOp> wanted,
+                                    mlir::Value nothing, bool isWhole);
+  void addRead(const Rows &own, attn::ComputeOp read, int64_t from,
+               mlir::ValueRange pairs, llvm::MutableArrayRef<mlir::Value> sums);
+  mlir::Value
+  ofRow(const Rows &own, mlir::Value value,
+        llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join);
+  Values addWeights(const Rows &own, mlir::Value key, mlir::ValueRange before,
+                    bool isWhole);
+  Values addPairs(const Rows &own, mlir::Value key, mlir::ValueRange before,
+                  bool isWhole);
+  attn::ComputeOp pairsOf(attn::ComputeOp read) const;
+  size_t sumsOf(const Rows &own, attn::ComputeOp read) const;
+  void storeRead(const Rows &own, attn::ComputeOp read, mlir::ValueRange sums,
+                 const mlir::Value *factor);
+  void storeWeighted(const Rows &own, mlir::ValueRange carried);
+  std::pair<mlir::Value, mlir::Value> keysBeside(const Rows &own);
+  mlir::Value isWholeTile(const Rows &own, mlir::Value key);
+  bool hasBandAlone(attn::ComputeOp op) const;
   const StripMember &memberOf(attn::ComputeOp op) const;
   bool isDoneByTiles(attn::ComputeOp op) const;
 

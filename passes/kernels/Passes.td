@@ -35,6 +35,41 @@ def ChoosePrecision : Pass<"attn-choose-precision", "ProgramOp"> {
   }];
 }
 
+def SplitAdjoints : Pass<"attn-split-adjoints", "ProgramOp"> {
+  let summary = "adjoints of attention are computed by queries, then by keys";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which an attention whose factors are rounded
+      keeps of its weights the logarithm of the sum of exponentials of each
+      query. Sums over the keys and sums over the queries, as its adjoints are,
+      have pairs of their own, computed again of products and that logarithm:
+      the latter with keys as rows. What the adjoint of a softmax takes off is
+      a product of what was read and its adjoint: `sum[u](w[t,u] * dot(d[t], v[u]))
+      = dot(d[t], c[t])`.
+    * After: `attn-choose-precision`; ahead of `attn-form-strips`, which forms a
+      kernel of each, and of `attn-tile-keys`.
+    * Not: machines without memory on the chip; products whose factors are as
+      they are, which keep the order of the equations; weights or pairs that
+      anybody else reads, or that are read twice; sums whose terms the
+      weights do not decide; other normalisers; heads of more than 128 numbers.
+
+    Example: the adjoint of values.
+
+    ```mlir
+    %w = attn.compute (%t: "T") softmax (%u: "S") { %e[%t, %u] }
+    %dv = attn.compute (%u: "S", %k: 64) sum (%t: "T") { %w[%t, %u] * %dc[%t, %k] }
+
+    // becomes
+
+    %w = attn.compute (%t: "T") softmax (%u: "S") { %e[%t, %u] }
+    %l = attn.compute (%t: "T") logsumexp (%u: "S") { %e[%t, %u] }
+    %f = attn.compute (%u: "S", %t: "T") sum (%k: 64) { .. }
+    %x = attn.compute (%u: "S", %t: "T") { exp(%f[%u, %t] - %l[%t]) }
+    %dv = attn.compute (%u: "S", %k: 64) sum (%t: "T") { %x[%u, %t] * %dc[%t, %k] }
+    ```
+  }];
+}
+
 def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
   let summary = "equations over the same rows are computed strip by strip";
   let description = [{
@@ -138,15 +173,17 @@ def TileKeys : Pass<"attn-tile-keys", "ProgramOp"> {
   let summary = "attention whose factors are rounded takes some keys at a time";
   let description = [{
     * In: a batched program whose kernels in strips are formed.
-    * Out: the same program, in which kernels that are an attention (a product
-      of queries and keys, what is computed of each score by itself, a softmax,
-      and a product of its weights with values) have `keys`: so many columns of
-      the pairs are there at a time, and the softmax is put together from these.
-    * After: `attn-form-strips` and `attn-choose-precision`.
+    * Out: the same program, in which kernels that are an attention have `keys`:
+      so many columns of the pairs are there at a time. These are products of
+      rows and keys, and what is computed of each pair by itself; then a softmax
+      and one product of its weights with values, and the softmax is put
+      together from tiles; or, as in the backward pass, products of pairs with
+      values. Conditions of such a product are those of its pairs.
+    * After: `attn-form-strips`, and `attn-split-adjoints`.
     * Not: machines without memory on the chip; products whose factors are as
-      they are, as a sum has the order of the equation then; weights that
-      anybody else reads; other normalisers; adjoints; heads of more than 128
-      numbers.
+      they are, as a sum has the order of the equation then; pairs that anybody
+      else reads; other normalisers; sums over the rows; heads of more than 128
+      numbers, or of so many that a tile of keys takes more than 36 KB.
 
     Example: a head of attention.
 

@@ -25,85 +25,234 @@ namespace fovea::attn {
 
 /// The sums of a row that registers hold, and its queries.
 static constexpr int64_t mostColumns = 128;
+/// What an instruction multiplies at once.
+static constexpr int64_t termsAtOnce = 16;
 
 static ArrayRef<int64_t> sharedBy(ComputeOp member) {
   return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
 }
 
-/// Whether a member is a product of its rows whose factors are rounded, with
-/// few places of index `index` of it.
+/// Whether an op is a product whose factors are rounded, with few places of
+/// index `index` of it.
 static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {
   std::optional<ExampleProduct> product = exampleProductOf(op);
-  if (!product || !precisionOf(op) || product->m != sharedBy(op).back())
+  if (!product || !precisionOf(op))
     return false;
   auto extent = dyn_cast<IntegerAttr>(op.getExtents()[(*product).*index]);
   return extent && extent.getInt() <= mostColumns;
 }
 
+bool fovea::attn::isTileable(ComputeOp op) {
+  return isRounded(op, &ExampleProduct::k);
+}
+
+bool fovea::attn::isTileableRead(ComputeOp op) {
+  return isRounded(op, &ExampleProduct::n);
+}
+
+int64_t fovea::attn::wholeTerms(int64_t size) {
+  return llvm::divideCeil(size, termsAtOnce) * termsAtOnce;
+}
+
+int64_t fovea::attn::bytesOfKeys(const Attention &attention) {
+  int64_t numbers = 0;
+  for (const Attention::Side &side : attention.sides)
+    numbers += keysOfTile * (wholeTerms(side.size) + spareNumbers);
+  return 2 * numbers;
+}
+
+Band fovea::attn::bandOf(ComputeOp pairs) {
+  Band band;
+  unsigned column = pairs.getNumIndices() - 1;
+  if (std::optional<ExampleProduct> product = exampleProductOf(pairs))
+    column = product->n;
+  unsigned row = static_cast<unsigned>(sharedBy(pairs).back());
+  for (const Guard &guard : guardsOf(pairs)) {
+    if (guard.lhs == column && guard.rhs == row)
+      band.to = std::min(band.to.value_or(guard.offset), guard.offset);
+    if (guard.lhs == row && guard.rhs == column)
+      band.from = std::max(band.from.value_or(-guard.offset), -guard.offset);
+  }
+  return band;
+}
+
+namespace {
+/// Finds out what the members of a kernel are.
+class Recogniser {
+public:
+  explicit Recogniser(KernelOp kernel) : kernel(kernel) {}
+
+  std::optional<Attention> run();
+
+private:
+  bool take(ComputeOp op);
+  bool takeProduct(ComputeOp op);
+  bool isByPairs(ComputeOp op) const;
+  bool isImplied(ComputeOp read, ComputeOp pair) const;
+  void takeSide(ComputeOp op);
+
+  KernelOp kernel;
+  Attention found;
+  llvm::SmallDenseSet<Operation *> pairs;
+  std::vector<SmallVector<int64_t>> rolesOfSides;
+};
+} // namespace
+
 /// Whether a member gives pairs, or anything for each of them, of what it reads
 /// of other members at the same pair.
-static bool isByPairs(KernelOp kernel, ComputeOp op) {
+bool Recogniser::isByPairs(ComputeOp op) const {
   unsigned last = op.getNumIndices() - 1;
-  bool isGood =
-      isStrip(kernel, op) && op.getNumIndices() == sharedBy(op).size() + 1;
+  bool isGood = op.getNumIndices() == sharedBy(op).size() + 1;
   forArrays(*op, [&](Operation *user, Value array) {
     auto source = array.getDefiningOp<ComputeOp>();
     if (!isGood || !source || source->getParentOp() != kernel)
       return;
     ReadOp read = plainRead(user, array);
-    isGood = read && isStrip(kernel, source) &&
+    isGood = read && pairs.contains(source) &&
              read.getIndices().back() == op.getIndex(last);
   });
   return isGood;
 }
 
-std::optional<Attention> fovea::attn::attentionIn(KernelOp kernel) {
+/// Whether pairs are zero wherever a sum of them leaves out their terms.
+bool Recogniser::isImplied(ComputeOp read, ComputeOp pair) const {
+  if (!read.hasCondition())
+    return true;
+  ExampleProduct product = *exampleProductOf(read);
+  SmallVector<Guard> known;
+  for (const Guard &guard : guardsOf(pair))
+    known.push_back({product.leftAxes[guard.lhs].iterator,
+                     product.leftAxes[guard.rhs].iterator, guard.offset});
+  return follows(read.getCondition().front().getTerminator()->getOperand(0),
+                 read, known);
+}
+
+/// What each axis of the right side of a product is read at: the key, the
+/// number of it, or a place of the indices outside.
+static std::optional<SmallVector<int64_t>> rolesOf(ComputeOp op, bool isRead) {
+  ExampleProduct product = *exampleProductOf(op);
+  unsigned key = isRead ? product.k : product.n,
+           element = isRead ? product.n : product.k;
+  SmallVector<int64_t> roles;
+  for (const AccessIndex &axis : product.rightAxes) {
+    if (axis.kind != AccessIndex::Iterator || axis.offset != 0)
+      return std::nullopt;
+    const auto *outer = llvm::find(sharedBy(op), int64_t(axis.iterator));
+    roles.push_back(axis.iterator == key       ? -1
+                    : axis.iterator == element ? -2
+                                               : outer - sharedBy(op).begin());
+  }
+  return roles;
+}
+
+void Recogniser::takeSide(ComputeOp op) {
+  bool isRead = found.isRead(op);
+  ExampleProduct product = *exampleProductOf(op);
+  std::optional<SmallVector<int64_t>> roles = rolesOf(op, isRead);
+  for (auto [number, side] : llvm::enumerate(found.sides))
+    if (roles && rolesOfSides[number] == *roles &&
+        exampleProductOf(side.product)->right.getArray() ==
+            product.right.getArray()) {
+      found.sideOf[op] = number;
+      return;
+    }
+  unsigned element = isRead ? product.n : product.k;
+  found.sideOf[op] = found.sides.size();
+  found.sides.push_back(
+      {op, cast<IntegerAttr>(op.getExtents()[element]).getInt()});
+  rolesOfSides.push_back(roles.value_or(SmallVector<int64_t>{-3}));
+}
+
+bool Recogniser::takeProduct(ComputeOp op) {
+  ExampleProduct product = *exampleProductOf(op);
+  auto isOwn = [&](ReadOp read) {
+    Operation *source = read.getArray().getDefiningOp();
+    return source && source->getParentOp() == kernel;
+  };
+  if (product.m != sharedBy(op).back() || isOwn(product.right))
+    return false;
+  if (!isOwn(product.left)) {
+    if (!isTileable(op) || !isStrip(kernel, op) || !product.terms.isWhole())
+      return false;
+    found.pairs.push_back(op);
+    pairs.insert(op);
+    takeSide(op);
+    return true;
+  }
+  auto pair = product.left.getArray().getDefiningOp<ComputeOp>();
+  if (!pairs.contains(pair) || !isTileableRead(op) ||
+      (found.weights && pair != found.weights) || !isImplied(op, pair))
+    return false;
+  found.reads.push_back(op);
+  takeSide(op);
+  return true;
+}
+
+bool Recogniser::take(ComputeOp op) {
+  if (sharedBy(op).back() >= int64_t(op.getNumParallel()) || !startsAtZero(op))
+    return false;
+  if (exampleProductOf(op))
+    return takeProduct(op);
+  bool readsPairs = false;
+  forArrays(*op, [&](Operation *, Value array) {
+    readsPairs |= pairs.contains(array.getDefiningOp());
+  });
+  if (!readsPairs) {
+    found.after.push_back(op);
+    return true;
+  }
+  if (!isByPairs(op))
+    return false;
+  switch (op.getReducer()) {
+  case Reducer::none:
+    if (found.weights || !isStrip(kernel, op))
+      return false;
+    found.pairs.push_back(op);
+    break;
+  case Reducer::softmax:
+    if (found.weights || !found.reads.empty() || !isStrip(kernel, op))
+      return false;
+    found.weights = op;
+    break;
+  case Reducer::logsumexp: {
+    // Of what the softmax is of.
+    auto isSame = [](Region &a, Region &b) {
+      return a.empty() == b.empty() &&
+             OperationEquivalence::isRegionEquivalentTo(
+                 &a, &b, OperationEquivalence::IgnoreLocations);
+    };
+    if (!found.weights || found.sums ||
+        op.getExtents() != found.weights.getExtents() ||
+        !isSame(op.getBody(), found.weights.getBody()) ||
+        !isSame(op.getCondition(), found.weights.getCondition()))
+      return false;
+    found.sums = op;
+    return true;
+  }
+  default:
+    return false;
+  }
+  pairs.insert(op);
+  return true;
+}
+
+std::optional<Attention> Recogniser::run() {
   if (kernel.getSchedule() != Schedule::strips)
     return std::nullopt;
-  Attention attention;
-  llvm::SmallDenseSet<Operation *> pairs;
   for (Operation &each : kernel.getBody().front().without_terminator()) {
     auto op = dyn_cast<ComputeOp>(each);
-    if (!op || sharedBy(op).back() >= int64_t(op.getNumParallel()) ||
-        !startsAtZero(op))
+    if (!op || !take(op))
       return std::nullopt;
-    if (!attention.score) {
-      if (!isRounded(op, &ExampleProduct::k) || !isStrip(kernel, op))
-        return std::nullopt;
-      attention.score = op;
-      pairs.insert(op);
-    } else if (!attention.weights) {
-      bool isSoftmax = op.getReducer() == Reducer::softmax;
-      if ((op.getReducer() != Reducer::none && !isSoftmax) ||
-          exampleProductOf(op) || !isByPairs(kernel, op))
-        return std::nullopt;
-      if (isSoftmax)
-        attention.weights = op;
-      else
-        attention.between.push_back(op);
-      pairs.insert(op);
-    } else if (!attention.read) {
-      if (!isRounded(op, &ExampleProduct::n) ||
-          exampleProductOf(op)->left.getArray() !=
-              attention.weights.getResult())
-        return std::nullopt;
-      attention.read = op;
-    } else if (exampleProductOf(op)) {
-      return std::nullopt;
-    } else {
-      attention.after.push_back(op);
-    }
   }
-  if (!attention.read)
+  if (found.reads.empty() || bytesOfKeys(found) > mostBytesOfKeys)
     return std::nullopt;
-  // Pairs are read on the way to what is read with them, and by nobody else.
-  for (Operation *op : pairs)
-    for (Operation *user : op->getUsers()) {
-      auto reader = user->getParentOfType<ComputeOp>();
-      if (!reader || !(pairs.contains(reader) || reader == attention.read))
-        return std::nullopt;
-    }
-  return attention;
+  if (found.weights)
+    return found.reads.size() == 1 ? std::optional(found) : std::nullopt;
+  return found;
+}
+
+std::optional<Attention> fovea::attn::attentionIn(KernelOp kernel) {
+  return Recogniser(kernel).run();
 }
 
 namespace {

@@ -133,8 +133,8 @@ void Strips::placePacked() {
 bool Strips::isInRegisters(ComputeOp member) const {
   if (!attention)
     return false;
-  return member == attention->score || member == attention->weights ||
-         llvm::is_contained(attention->between, member);
+  return member == attention->weights ||
+         llvm::is_contained(attention->pairs, member);
 }
 
 size_t Strips::roomOfNothing() {

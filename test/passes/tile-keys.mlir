@@ -169,3 +169,77 @@ attn.program @adjoint {
   attn.output "dv" %dv : !attn.array<["S", 64], f64>
 }
 }
+
+// -----
+
+// Pairs without a softmax, as in the backward pass; a sum of the terms that they
+// have is a sum of all.
+
+// CHECK-LABEL: attn.program @pairs
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+attn.program @pairs {
+  attn.length "T"
+  %q = attn.data "q" : !attn.array<["T", 64], f64>
+  %k = attn.data "k" : !attn.array<["T", 64], f64>
+  // CHECK: attn.kernel strips over "T" keys 64 {
+  %e = attn.compute "e" (%t: "T", %u: "T") sum (%a: 64) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 64], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["T", 64], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %s = attn.compute "s" (%t: "T", %u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 64) sum (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %s[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["T", 64], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 64], f64>
+  attn.output "c" %c : !attn.array<["T", 64], f64>
+}
+}
+
+// -----
+
+// Not a sum that leaves out pairs which are not zero.
+
+// CHECK-LABEL: attn.program @part
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+attn.program @part {
+  attn.length "T"
+  %q = attn.data "q" : !attn.array<["T", 64], f64>
+  %k = attn.data "k" : !attn.array<["T", 64], f64>
+  // CHECK: attn.kernel strips over "T" {
+  %e = attn.compute "e" (%t: "T", %u: "T") sum (%a: 64) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 64], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["T", 64], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %s = attn.compute "s" (%t: "T", %u: "T") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 64) sum (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %s[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["T", 64], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 64], f64>
+  attn.output "c" %c : !attn.array<["T", 64], f64>
+}
+}

@@ -1,6 +1,6 @@
 """Attention of many kinds on the emulated GPU, against the CPU.
 
-    attention.py WORK_DIRECTORY [--dtype f64] [--schedules N] [--long] [--get NAME..] [--reference | --rounded] [KIND..]
+    attention.py WORK_DIRECTORY [--dtype f64] [--schedules N] [--long] [--head N] [--get NAME..] [--reference | --rounded] [KIND..]
 
 What is read, the loss and all gradients have the CPU's bits, in grids of
 different sizes and under different schedules of threads. Examples have more rows
@@ -11,8 +11,9 @@ that a strip does not fit on the chip.
 them, and gives nearly the same.
 
 `--rounded`: factors are in bf16. Then all of it has the same bits under each
-schedule, in each grid, and for an example alone; and what is read is as near
-what its own queries, keys and values give as rounding says.
+schedule, in each grid, and for an example alone; what is read is as near
+what its own queries, keys and values give as rounding says, and the gradients
+are near those of f32.
 """
 
 import argparse
@@ -26,6 +27,9 @@ from same_bits import SCHEDULES
 from tensors import Tensor
 
 K, N = 20, 12
+# What a gradient in bf16 may be off by, as a share of its size: products of two
+# factors with 8 digits each, and weights, one after the other.
+NEAR = 2**-5
 # What the score of a query `p[t]` and a key `g[u]` is, and which keys there are.
 KINDS = {
     "dot": ("dot(p[t], g[u]) / 4", ""),
@@ -53,6 +57,8 @@ r[t] = sum[u{where}](w[t,u] * v[u])
 o[t] = tanh(wo @ r[t])
 penalty sum[t,n](o[t,n] * c[t,n])
 """
+# The score of a product; all have a slope of 1 at most.
+SCORES = {"capped": lambda dot, bias: 3 * math.tanh(dot / 3) + bias}
 LENGTHS = {"T": (70, 1, 5), "S": (67, 3, 1)}
 LONG = {"T": (3, 66), "S": (300, 2)}
 
@@ -87,6 +93,10 @@ def inputsOf(kind, lengths):
     return inputs
 
 
+def sizeOf(values):
+    return math.sqrt(sum(v * v for v in values))
+
+
 def compareRounded(kind, run, weights, inputs, schedules):
     """Returns what is wrong."""
     first = run.rounding(weights, inputs)
@@ -95,14 +105,28 @@ def compareRounded(kind, run, weights, inputs, schedules):
             return f"{names} differ ({schedule})"
     rows = inputs["q"].shape[1]
     lengths = inputs["q.length"].values
+    grads = [name for name in first if name.startswith("grad/")]
+    # Two examples, one of which has no part in the loss: half of the gradients of the other.
+    pair = {name: Tensor(t.dtype, [2, *t.shape[1:]], t.values[:2 * math.prod(t.shape[1:])]) for name, t in inputs.items()}
+    pair["c"].values[rows * N:] = [0.0] * (rows * N)
+    halves = run.rounding(weights, pair) if grads else {}
     for example, length in enumerate(lengths):
-        found = run.rounding(weights, alone(inputs, example))["r"].values
+        found = run.rounding(weights, alone(inputs, example))
         wanted = first["r"].values[example * rows * N:][:rows * N]
-        if found[:length * N] != wanted[:length * N]:
+        if found["r"].values[:length * N] != wanted[:length * N]:
             return f"example {example} alone has other bits"
+        for name in grads if example == 0 else ():
+            if found[name].values != [2 * value for value in halves[name].values]:
+                return f"{name} of an example alone has other bits"
+    exact = run(weights, inputs)
+    for name in grads:
+        off = sizeOf([a - b for a, b in zip(first[name].values, exact[name].values)])
+        if not off <= NEAR * sizeOf(exact[name].values):
+            return f"{name} is off by {off / sizeOf(exact[name].values)}"
     # Of its own queries, keys and values, in double precision.
     keys = inputs["k"].shape[1]
     holds = KINDS[kind][1] or "True"
+    score = SCORES.get(kind, lambda dot, bias: dot / 4)
     worst = 0
     for example, length in enumerate(lengths):
         def row(name, size, at, places):
@@ -111,9 +135,11 @@ def compareRounded(kind, run, weights, inputs, schedules):
         for t in range(length):
             p = row("p", K, t, rows)
             there = [u for u in range(inputs["k.length"].values[example]) if eval(holds, {"u": u, "t": t})]
-            products = [[a * b / 4 for a, b in zip(p, row("g", K, u, keys))] for u in there]
+            bias = [inputs["bias"].values[(example * rows + t) * keys + u] if "bias" in inputs else 0 for u in there]
+            products = [[a * b for a, b in zip(p, row("g", K, u, keys))] for u in there]
             off = max((sum(map(abs, each)) for each in products), default=0) * (2**-7 + 2**-16 + K * 2**-24)
-            powers = [math.exp(sum(each)) for each in products]
+            off *= score(1, 0) - score(0, 0) if kind not in SCORES else 1
+            powers = [math.exp(score(sum(each), b)) for each, b in zip(products, bias)]
             for n in range(N):
                 parts = [a * row("v", N, u, keys)[n] / sum(powers) for a, u in zip(powers, there)]
                 found = first["r"].values[(example * rows + t) * N + n]
@@ -132,10 +158,14 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--reference", action="store_true")
     parser.add_argument("--rounded", action="store_true")
+    parser.add_argument("--head", type=int, help="numbers of a query, and of what it reads")
     parser.add_argument("--get", nargs="*", default=["r", "loss", "grads"])
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_intermixed_args()
     os.makedirs(given.work, exist_ok=True)
+    if given.head:
+        global K, N
+        K = N = given.head
     draw = random.Random(1)
     weights = {name: Tensor("F64", shape, [draw.uniform(-0.4, 0.4) for _ in range(shape[0] * (shape + [1])[1])])
                for name, shape in (("wq", [K, K]), ("wk", [K, K]), ("wv", [N, K]), ("wo", [N, N]), ("s", [K]))}
@@ -147,17 +177,22 @@ def main():
         inputs = inputsOf(kind, LONG if given.long else LENGTHS)
         run = Runner(os.path.join(given.work, kind), spec, ["--dtype", given.dtype], given.get)
         own = dict(weights) if kind == "additive" else {name: each for name, each in weights.items() if name != "s"}
-        if given.rounded:
+        if given.rounded and not given.reference:
             wrong = compareRounded(kind, run, own, inputs, given.schedules)
             hasFailed |= bool(wrong)
             print(f"{kind} bf16: {wrong or 'the same bits, within the bound of rounding'}", flush=True)
             continue
         expected = run(own, inputs)
         if given.reference:
-            kernels = run(own, inputs, "--target", "cuda", "--reference", "--stop-after", "kernels")
+            kernels = run(own, inputs, "--target", "cuda", "--precision", "bf16" if given.rounded else "f32",
+                          "--reference", "--stop-after", "kernels")
+            # Rounded as well, but for what it reads of weights that are put together.
+            near = NEAR / 2 if given.rounded else 1e-5
+            if given.rounded:
+                expected = run.rounding(own, inputs)
             for name, tensor in expected.items():
                 off = max(abs(a - b) for a, b in zip(tensor.values, kernels[name].values))
-                assert off <= 1e-5 * max(1, *map(abs, tensor.values)), (name, off)
+                assert off <= near * max(1, *map(abs, tensor.values)), (name, off)
             print(f"{kind}: the interpreter gives nearly the same")
             continue
         wrong = ""
