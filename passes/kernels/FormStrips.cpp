@@ -77,7 +77,8 @@ private:
   bool findShared(ComputeOp op, Member &member);
   bool alignPending(ComputeOp op, const Member &reader);
   bool isPairs(Value array) const;
-  bool visit(Operation &op);
+  void visit(Operation &op);
+  bool tearsApart() const;
   void join(const Member &member);
   void move();
   Attribute extentOf(size_t shared) const {
@@ -326,9 +327,8 @@ void Gatherer::join(const Member &member) {
   add(member);
 }
 
-/// Takes the op in, or leaves it where it is, or behind the group. False if
-/// that would tear another group apart.
-bool Gatherer::visit(Operation &op) {
+/// Takes the op in, or leaves it where it is, or behind the group.
+void Gatherer::visit(Operation &op) {
   bool isBehind = false, touches = false;
   SmallVector<Value> waiting;
   forArrays(op, [&](Operation *, Value array) {
@@ -345,23 +345,39 @@ bool Gatherer::visit(Operation &op) {
       member = asSum(compute);
     if (member && alignPending(compute, *member)) {
       join(*member);
-      return true;
+      return;
     }
   }
   if (isBehind || touches) {
     behind.insert(&op);
-    return !taken.contains(&op);
+    return;
   }
   // What somebody else reads before the group stays where it is.
   for (Value array : waiting)
     pending.erase(array);
   if (!compute || taken.contains(&op) || group.hasWeights)
-    return true;
+    return;
   std::optional<Member> member = asSeed(compute);
-  if (member && member->shared.size() == numShared &&
-      compute.getExtents()[exampleProductOf(compute)->m] == group.rows)
+  if (!member || member->shared.size() != numShared)
+    return;
+  ExampleProduct product = *exampleProductOf(compute);
+  // What is a sum over the columns of other pairs is computed where these are.
+  if (compute.getExtents()[product.m] == group.rows &&
+      (!isOnChip || isa<IntegerAttr>(compute.getExtents()[product.k])))
     pending.insert({compute.getResult(), *member});
-  return true;
+}
+
+/// Whether a member of another group would have to stand behind this one, and
+/// stands ahead of its end. In caches, which strips on the chip leave to
+/// others, arrays of neighbours are as near: there no group has another one
+/// behind it.
+bool Gatherer::tearsApart() const {
+  return llvm::any_of(behind, [&](Operation *op) {
+    return taken.contains(op) &&
+           (!isOnChip || llvm::any_of(group.members, [&](const Member &member) {
+             return op->isBeforeInBlock(ComputeOp(member.op));
+           }));
+  });
 }
 
 /// Members one behind the other, then what needs them.
@@ -400,8 +416,9 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
   numShared = first->shared.size();
   join(*first);
   for (Operation *op = seed->getNextNode(); op; op = op->getNextNode())
-    if (!visit(*op))
-      return std::nullopt;
+    visit(*op);
+  if (tearsApart())
+    return std::nullopt;
   auto isMember = [&](Operation *user) {
     Operation *own = program.getBody().front().findAncestorOpInBlock(*user);
     return llvm::any_of(group.members,

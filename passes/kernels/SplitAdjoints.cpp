@@ -309,8 +309,11 @@ bool Splitter::isProductOfRead(ComputeOp sum) {
   Numbers ofRead = *numbersOf(reads.front());
   const Numbers &ofPairs = pairs.find(source)->second;
   for (auto [a, b] : llvm::zip_equal(product.rightAxes, read.rightAxes)) {
-    if (a.kind != AccessIndex::Iterator || b.kind != AccessIndex::Iterator ||
-        a.offset != 0 || b.offset != 0)
+    if (a.kind != b.kind || a.offset != b.offset)
+      return false;
+    if (a.kind == AccessIndex::Constant)
+      continue;
+    if (a.kind != AccessIndex::Iterator || a.offset != 0)
       return false;
     bool isElement = a.iterator == product.k;
     if (isElement != (b.iterator == read.n) ||

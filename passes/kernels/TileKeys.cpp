@@ -128,13 +128,18 @@ bool Recogniser::isImplied(ComputeOp read, ComputeOp pair) const {
 }
 
 /// What each axis of the right side of a product is read at: the key, the
-/// number of it, or a place of the indices outside.
+/// number of it, a place of the indices outside, or one place; nothing where it
+/// is anything else.
 static std::optional<SmallVector<int64_t>> rolesOf(ComputeOp op, bool isRead) {
   ExampleProduct product = *exampleProductOf(op);
   unsigned key = isRead ? product.k : product.n,
            element = isRead ? product.n : product.k;
   SmallVector<int64_t> roles;
   for (const AccessIndex &axis : product.rightAxes) {
+    if (axis.kind == AccessIndex::Constant) {
+      roles.push_back(-3 - axis.offset);
+      continue;
+    }
     if (axis.kind != AccessIndex::Iterator || axis.offset != 0)
       return std::nullopt;
     const auto *outer = llvm::find(sharedBy(op), int64_t(axis.iterator));
@@ -160,7 +165,7 @@ void Recogniser::takeSide(ComputeOp op) {
   found.sideOf[op] = found.sides.size();
   found.sides.push_back(
       {op, cast<IntegerAttr>(op.getExtents()[element]).getInt()});
-  rolesOfSides.push_back(roles.value_or(SmallVector<int64_t>{-3}));
+  rolesOfSides.push_back(roles.value_or(SmallVector<int64_t>{}));
 }
 
 bool Recogniser::takeProduct(ComputeOp op) {
