@@ -48,9 +48,15 @@ def main(nvdisasm, cubin):
         if "gemm" in name:
             kind = "bf16" if isRounded else "f32"
             opcode = TENSOR if isRounded else ("FFMA",)
-            assert total(opcodes, *opcode) >= 8, f"{name} multiplies by other instructions: {opcodes}"
+            byGroups = total(opcodes, "HGMMA") > 0
+            # Of a piece of 64 terms wgmma multiplies 16 at a time.
+            least = 4 if byGroups else 8
+            assert total(opcodes, *opcode) >= least, f"{name} multiplies by other instructions: {opcodes}"
+            assert not byGroups or total(opcodes, "UBLKCP"), f"{name} fetches no tile by an instruction: {opcodes}"
             products[kind] += 1
-    print(f"{len(kernels)} kernels, of which products: {products['f32']} in f32, {products['bf16']} in bf16")
+            products["groups"] += byGroups
+    print(f"{len(kernels)} kernels, of which products: {products['f32']} in f32, {products['bf16']} in bf16, "
+          f"{products['groups']} by groups of warps")
 
 
 if __name__ == "__main__":
