@@ -376,18 +376,38 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
   });
 }
 
-/// A latent that is drawn in its own way at a place among the others.
+/// A latent that is drawn in its own way, or given by an equation, at a place
+/// among the others.
 static void refuseInside(Elaborated &model) {
+  auto refuse = [&](const std::string &refusal) {
+    if (!llvm::is_contained(model.refusals, refusal))
+      model.refusals.push_back(refusal);
+    model.isLowered = false;
+  };
+  auto isInside = [](const Array &target, ArrayRef<PiecePlace> places) {
+    bool isOwn = false;
+    for (auto [axis, place] : llvm::enumerate(places)) {
+      std::optional<Extent> size = target.axis(axis);
+      if (!place.var && size && isOutside(place.constant, *size))
+        return false;
+      isOwn |= !place.var;
+    }
+    return isOwn;
+  };
   for (const Choice &choice : model.choices)
-    for (auto [axis, place] : llvm::enumerate(choice.places)) {
-      std::optional<Extent> size = choice.target->axis(axis);
-      if (!choice.latent || place.var ||
-          (size && isOutside(place.constant, *size)))
-        continue;
-      model.refusals.push_back("'" + choice.target->name +
-                               "' is drawn in its own way at one of its "
-                               "places, which cannot be executed yet");
-      model.isLowered = false;
+    if (const Array &target = *choice.target; choice.latent) {
+      if (isInside(target, choice.places))
+        refuse("'" + target.name +
+               "' is drawn in its own way at one of its places, which cannot "
+               "be executed yet; draw it at every place, with an 'if' in its "
+               "parameters");
+      for (const Piece &piece : target.pieces)
+        if (piece.value && isInside(target, piece.places))
+          refuse("'" + target.name +
+                 "' is drawn, and an equation gives it at one of its places, "
+                 "which cannot be executed yet; draw another name, and give "
+                 "'" +
+                 target.name + "' by equations that read it");
     }
 }
 

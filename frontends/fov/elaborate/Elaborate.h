@@ -122,6 +122,10 @@ struct Scope {
   std::set<const ast::Statement *> letsInProgress;
 };
 
+/// `h[0,-1,*]`: the places of a piece; equal for those of the same places. In
+/// messages indices have their names.
+std::string placesText(ArrayRef<PiecePlace> places, bool forMessage);
+
 /// Whether a term has one value for all examples.
 bool isConstant(const Term &term);
 

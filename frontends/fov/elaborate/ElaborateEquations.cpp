@@ -118,13 +118,15 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
   return true;
 }
 
-/// `h[0,-1,*]`: the places of a piece; equal for those of the same places.
-static std::string placesText(ArrayRef<PiecePlace> places, bool forMessage) {
+std::string fov::placesText(ArrayRef<PiecePlace> places, bool forMessage) {
   std::string text;
   for (const PiecePlace &place : places) {
     text += text.empty() ? "[" : ",";
     if (place.var)
-      text += forMessage ? place.var->name : "*";
+      text += !forMessage ? "*"
+              : place.shift == 0
+                  ? place.var->name
+                  : place.var->name + "+" + std::to_string(place.shift);
     else if (auto value = place.constant.value(); value && !forMessage)
       text += std::to_string(*value);
     else

@@ -536,14 +536,29 @@ void Elaborator::checkLatents() {
         [&](const Choice &other) { return !other.guide && isAnywhere(other); });
     bool isShifted = llvm::any_of(
         choice.places, [](const PiecePlace &p) { return p.shift != 0; });
-    if (isShifted || !hasGeneral)
-      refuse("'" + name +
-             "' is a latent choice at a part of its places, which cannot be "
-             "executed yet; draw another name at every place, and give '" +
-             name + "' by equations that read it");
-    else if (!isExecuted(choice.treatment->kind))
+    bool isGiven = llvm::any_of(choice.target->pieces, [](const Piece &piece) {
+      return piece.value != nullptr;
+    });
+    std::string at = name + placesText(choice.places, true);
+    if (!hasGeneral && !isShifted && !isGiven) {
+      error(choice.loc, "'" + name + "' is drawn at " + at +
+                            " alone, so that nothing says how many places it "
+                            "has; leave the index out");
+    } else if (isShifted) {
+      refuse("'" + name + "' is drawn at " + at +
+             ", and an equation gives it before, which cannot be executed "
+             "yet; draw it from its place 0 on, and give what stands before "
+             "as a boundary, " +
+             name + "[-1]");
+    } else if (!hasGeneral) {
+      refuse("'" + name + "' is drawn at " + at +
+             ", and equations give it elsewhere, which cannot be executed "
+             "yet; draw another name, and give " +
+             at + " by an equation that reads it");
+    } else if (!isExecuted(choice.treatment->kind)) {
       refuse("'" + name + " ~ " + choice.treatment->kind + "' in " +
              (model->decoding ? "decode" : "train") +
              " { } cannot be executed yet");
+    }
   }
 }
