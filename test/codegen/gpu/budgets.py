@@ -1,8 +1,8 @@
 """Assembles PTX and asks what the kernels take of a processor.
 
-    budgets.py PTXAS WORK_DIRECTORY ARCHITECTURE FILE.ptx
+    budgets.py PTXAS WORK_DIRECTORY ARCHITECTURE FILE.ptx [BYTES]
 
-Fails where one spills more than a number or two, or has more registers than its kind may have.
+Fails where one spills more than a number or two, or than so many bytes, or has more registers than its kind may have.
 """
 
 import os
@@ -22,7 +22,7 @@ MOST = {"kernels": 64, "products": 128, "small tiles in bf16": 192, "large tiles
 SPILT = 16
 
 
-def main(ptxas, work, architecture, ptx):
+def main(ptxas, work, architecture, ptx, most=SPILT):
     cubin = os.path.join(work, architecture + ".cubin")
     done = subprocess.run([ptxas, "-arch=" + architecture, "-v", "-o", cubin, ptx], capture_output=True, text=True)
     said = done.stdout + done.stderr
@@ -42,7 +42,7 @@ def main(ptxas, work, architecture, ptx):
             "tiles of copies" if "$copies$" in name else \
             "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
-        mostSpilt = 0 if "gemm" in name and "bf16" in name else SPILT
+        mostSpilt = 0 if "gemm" in name and "bf16" in name else int(most)
         assert max(int(stores), int(loads)) <= mostSpilt, f"{name} spills {spilt} bytes"
         assert int(registers) <= MOST[family], f"{name} has {registers} registers"
         counts[family] += 1
