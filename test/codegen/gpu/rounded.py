@@ -50,6 +50,8 @@ param v : matrix(M, J)
 y[i,n] = sum[k](w[n,k] * x[i,k])
 z[i,k] = sum[n](w[n,k] * c[i,n])
 u[i,m] = sum[j](v[m,j] * d[i,j])
+p[a < 3, i, k] = x[i,k] * a
+r[i,n] = sum[k](w[n,k] * p[2,i,k])
 penalty sum[i,n](y[i,n] * c[i,n])
 """
 # Of the emulator, where it takes an architecture's code.
@@ -130,8 +132,8 @@ def copies(work, schedules, architectures):
     lengths = Tensor("I64", [2], [150, 70])  # a gradient is half of a sum: exactly
     inputs = {"x": tensor([2, 150, 260]), "c": tensor([2, 150, 300]), "d": tensor([2, 150, 70])}
     inputs.update({name + ".length": lengths for name in ("x", "c", "d")})
-    names = ["y", "z", "u", "grad/w"]
-    run = Runner(work, spec, [], ["y", "z", "u", "grads"])
+    names = ["y", "z", "u", "r", "grad/w"]  # rows of `r` come by a list
+    run = Runner(work, spec, [], ["y", "z", "u", "p", "r", "grads"])
     expected = run(afterRounding(weights), afterRounding(inputs))
     for architecture in architectures or CAPABILITIES:
         capability = CAPABILITIES[architecture]
