@@ -127,6 +127,8 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createFormRows());
   // Of all that is launched.
   programs.addPass(createDivideWork());
+  // Of products that are launches of their own.
+  programs.addPass(createChooseTiles());
 }
 
 /// What is computed together.

@@ -112,7 +112,7 @@ public:
     return attn::MachineAttr::get(
         context, StringAttr::get(context, target.cpu),
         /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
-        /*strip_rows=*/TileShape().side, /*column_rows=*/0,
+        /*strip_rows=*/TileShape().rows, /*column_rows=*/0,
         /*shared_bytes=*/(kilobytes << 10) - mostTileBytes,
         /*copy_rows=*/real.isF32() ? copyRows : 0);
   }

@@ -78,7 +78,8 @@ void GpuEmitter::launchTiles(
   func::FuncOp function =
       beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
   if (notes) {
-    notes->back().tileRows = notes->back().tileColumns = shape.side;
+    notes->back().tileRows = shape.rows;
+    notes->back().tileColumns = shape.columns;
     notes->back().isRounded = shape.isRounded;
   }
   memory = tileMemory(kernel, module, real, shape);

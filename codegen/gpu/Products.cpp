@@ -9,6 +9,7 @@
 
 #include "codegen/gpu/GpuEmitter.h"
 #include "dialect/Precision.h"
+#include "passes/kernels/ChooseTiles.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -20,10 +21,12 @@ using runtime::Program;
 /// a loop has few rows.
 static TileShape shapeOf(ComputeOp op, int64_t columns) {
   if (!precisionOf(op))
-    return {};
-  constexpr TileShape small{.side = 64, .threads = 128, .isRounded = true},
-      large{.side = 128, .threads = 256, .isRounded = true};
-  return columns < large.side || op->getParentOfType<ScanOp>() ? small : large;
+    return hasSmallTiles(op) ? smallTile : TileShape();
+  constexpr TileShape small{
+      .rows = 64, .columns = 64, .threads = 128, .isRounded = true},
+      large{.rows = 128, .columns = 128, .threads = 256, .isRounded = true};
+  return columns < large.columns || op->getParentOfType<ScanOp>() ? small
+                                                                  : large;
 }
 
 void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
@@ -70,8 +73,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     return;
   }
   TileShape shape = shapeOf(op, product.columns());
-  int64_t across = llvm::divideCeil(product.columns(), shape.side);
-  Value units = main.mul(main.divUp(size.rows, main.number(shape.side)),
+  int64_t across = llvm::divideCeil(product.columns(), shape.columns);
+  Value units = main.mul(main.divUp(size.rows, main.number(shape.rows)),
                          main.number(across));
   launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
     Tile tile;
@@ -81,8 +84,9 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     tile.terms = b.slot(frame, size.termsSlot);
     tile.rows = b.slot(frame, size.rowsSlot);
     tile.columns = b.number(product.columns());
-    tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.side));
-    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(shape.side));
+    tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.rows));
+    tile.column =
+        b.mul(b.rem(unit, b.number(across)), b.number(shape.columns));
     tile.a = sideOf(b, frame, /*isLeft=*/true);
     tile.b = sideOf(b, frame, /*isLeft=*/false);
     tile.cRow = b.number(product.width);
@@ -106,7 +110,7 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   // Tiles below one another are apart.
   TileShape shape = shapeOf(op, /*columns=*/0);
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
-                           main.number(shape.side));
+                           main.number(shape.rows));
   int tilesSlot = storage.description().numSlots++;
   main.setSlot(frame, tilesSlot, tiles);
   Value units = main.mul(rowsAround(op), main.mul(tiles, main.number(places)));
@@ -150,7 +154,7 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
     tile.columnsBefore = bound(opposite(product.columns.from));
     tile.columnsAfter = bound(product.columns.to);
     b.branch(b.less(row, tile.rows), [&] {
-      b.loop(b.number(0), tile.columns, b.number(shape.side),
+      b.loop(b.number(0), tile.columns, b.number(shape.columns),
              [&](Value column) {
                tile.column = column;
                emitTile(b, tile);
@@ -159,7 +163,7 @@ void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   };
   launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
     Value tiles = b.slot(frame, tilesSlot), each = b.number(places);
-    Value row = b.mul(b.rem(unit, tiles), b.number(shape.side));
+    Value row = b.mul(b.rem(unit, tiles), b.number(shape.rows));
     Value rest = b.div(unit, tiles);
     forRow(b, op, frame, b.div(rest, each), [&](const Place &place) {
       forProducts(

@@ -67,7 +67,7 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, first);
   Tile tile = tileOf(member, all);
-  Value side = num(tile.shape.side), before = b.sub(num(0), first);
+  Value side = num(tile.shape.rows), before = b.sub(num(0), first);
   tile.rows = count;
   // Rows are counted from the first of the strip.
   tile.termsBefore = shifted(negated(product.terms.from), before);
@@ -109,7 +109,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, first);
   Tile tile = tileOf(member, all);
-  Value side = num(tile.shape.side), before = b.sub(num(0), first);
+  Value side = num(tile.shape.rows), before = b.sub(num(0), first);
   tile.terms = count;
   tile.goesOn = true;
   // Terms are counted from the first of the strip.
@@ -254,7 +254,8 @@ void GpuEmitter::emitStrips(KernelOp op) {
   if (llvm::none_of(members, precisionOf))
     function->setAttr(registersName, main.getI64IntegerAttr(128));
   if (notes) {
-    notes->back().tileRows = notes->back().tileColumns = TileShape().side;
+    notes->back().tileRows = TileShape().rows;
+    notes->back().tileColumns = TileShape().columns;
     notes->back().isRounded = llvm::any_of(members, precisionOf);
   }
   noteOthers(members);

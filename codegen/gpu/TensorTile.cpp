@@ -18,7 +18,8 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-/// Terms of a piece, and what a row of it has more than it needs.
+/// Terms of a piece, and what a row of it has more than it needs. A tile has as
+/// many rows as columns.
 static constexpr int64_t pieceTerms = 32, spare = 8;
 static constexpr int64_t warpsAlongRows = 2;
 /// Neighbours that a thread brings at a time.
@@ -26,14 +27,14 @@ static constexpr int64_t quad = 4;
 
 /// Words of 32 bits that a piece of a side takes, whichever way it lies.
 static int64_t wordsOfPiece(const TileShape &shape) {
-  return shape.side * (pieceTerms + spare) / 2;
+  return shape.rows * (pieceTerms + spare) / 2;
 }
 
 TileMemory fovea::codegen::tensorTileMemory(KernelBuilder &kernel,
                                             ModuleOp module,
                                             const TileShape &shape) {
   auto memoryOf = [&](StringRef side) {
-    std::string name = side.str() + "_bf16_" + std::to_string(shape.side);
+    std::string name = side.str() + "_bf16_" + std::to_string(shape.rows);
     return sharedMemory(kernel, module, name, kernel.getI32Type(),
                         2 * wordsOfPiece(shape));
   };
@@ -53,7 +54,7 @@ struct Piece {
         const TileShape &shape)
       : side(side), memory(memory), first(first), end(end),
         isDeep(side.isDeep()),
-        rowLength((isDeep ? pieceTerms : shape.side) + spare) {}
+        rowLength((isDeep ? pieceTerms : shape.rows) + spare) {}
 };
 
 struct TensorTileEmitter {
@@ -69,13 +70,13 @@ struct TensorTileEmitter {
   TensorTileEmitter(KernelBuilder &b, const Tile &t)
       : b(b), t(t), a(t.a, t.memory.a, t.row, t.rows, t.shape),
         c(t.b, t.memory.b, t.column, t.columns, t.shape),
-        warpRows(t.shape.side / warpsAlongRows),
-        warpColumns(t.shape.side /
+        warpRows(t.shape.rows / warpsAlongRows),
+        warpColumns(t.shape.rows /
                     (t.shape.threads / warpThreads / warpsAlongRows)) {}
 
   Value num(int64_t value) { return b.number(value); }
   int64_t quadsOfThread() {
-    return t.shape.side * pieceTerms / quad / t.shape.threads;
+    return t.shape.rows * pieceTerms / quad / t.shape.threads;
   }
   /// A word of a piece that holds an element.
   Value place(const Piece &piece, Value turn, Value row, Value element) {
@@ -88,7 +89,7 @@ struct TensorTileEmitter {
   /// Which row of a piece this thread brings, and the first element of it.
   std::pair<Value, Value> quadOf(const Piece &piece, int64_t number) {
     Value at = b.add(thread, num(number * t.shape.threads));
-    Value across = num((piece.isDeep ? pieceTerms : t.shape.side) / quad);
+    Value across = num((piece.isDeep ? pieceTerms : t.shape.rows) / quad);
     return {b.div(at, across), b.mul(b.rem(at, across), num(quad))};
   }
 

@@ -9,15 +9,8 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-static constexpr int64_t tileSide = TileShape().side,
-                         tileThreads = TileShape().threads, tileTerms = 16;
-
 /// The address space of what the threads of a block share.
 static constexpr unsigned shared = 3;
-
-/// Elements of a thread along each side.
-static constexpr int64_t own = 4, threadsAlong = tileSide / own;
-static_assert(threadsAlong * threadsAlong == tileThreads);
 
 //===----------------------------------------------------------------------===//
 // What all tiles are made of
@@ -65,13 +58,14 @@ TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
                                       Type element, const TileShape &shape) {
   if (shape.isRounded)
     return tensorTileMemory(kernel, module, shape);
-  auto memoryOf = [&](StringRef side) {
-    std::string name = side.str() + (element.isF64() ? "_f64" : "_f32");
-    Value address =
-        sharedMemory(kernel, module, name, element, tileSide * tileTerms);
+  auto memoryOf = [&](StringRef side, int64_t along) {
+    int64_t count = along * shape.terms;
+    std::string name = side.str() + (element.isF64() ? "_f64_" : "_f32_") +
+                       std::to_string(count);
+    Value address = sharedMemory(kernel, module, name, element, count);
     return kernel.create<LLVM::AddrSpaceCastOp>(kernel.pointer(), address);
   };
-  Value a = memoryOf("a"), b = memoryOf("b");
+  Value a = memoryOf("a", shape.rows), b = memoryOf("b", shape.columns);
   return {a, b};
 }
 
@@ -142,7 +136,7 @@ std::pair<Value, Value> Tile::range(KernelBuilder &b) const {
   if (termsBefore)
     first = b.max(first, b.sub(row, termsBefore));
   if (termsAfter)
-    last = b.min(last, b.add(b.add(row, b.number(shape.side)), termsAfter));
+    last = b.min(last, b.add(b.add(row, b.number(shape.rows)), termsAfter));
   return {first, last};
 }
 
@@ -176,39 +170,79 @@ void Tile::store(KernelBuilder &b, Value sum, Value at, Value column) const {
 // Factors as they are
 //===----------------------------------------------------------------------===//
 
+/// Elements of a thread along each side of a tile.
+static int64_t sideOfThread(const TileShape &shape) {
+  int64_t each = shape.rows * shape.columns / shape.threads;
+  assert((each == 4 || each == 16) && "a thread has as many rows as columns");
+  return each == 4 ? 2 : 4;
+}
+
 namespace {
 struct TileEmitter {
   KernelBuilder &b;
   const Tile &t;
+  int64_t own;
   Value thread = nullptr;
 
   using Values = KernelBuilder::Values;
-  Value num(int64_t value) { return b.number(value); }
 
-  void fill(Value to, Value firstTerm, const TileSide &side, Value first,
-            Value end);
+  TileEmitter(KernelBuilder &b, const Tile &t)
+      : b(b), t(t), own(sideOfThread(t.shape)) {}
+
+  Value num(int64_t value) { return b.number(value); }
+  /// Elements of a side that a thread brings, of `along` rows.
+  int64_t numBrought(int64_t along) const {
+    return along * t.shape.terms / t.shape.threads;
+  }
+  /// Which row of a side element `number` of this thread is of, and which term.
+  std::pair<Value, Value> broughtAt(const TileSide &side, int64_t along,
+                                    int64_t number);
+
+  void fetch(const TileSide &side, int64_t along, Value firstTerm, Value first,
+             Value end, Values &values);
+  Values fetchBoth(Value firstTerm);
+  void put(Value to, const TileSide &side, int64_t along, ValueRange values);
   Values multiply(Value terms, Value row, Value column, Values sums);
   void emit();
 };
 } // namespace
 
-/// The elements of a side for some terms, zeros where there are none.
-/// Neighbouring threads read what lies side by side.
-void TileEmitter::fill(Value to, Value firstTerm, const TileSide &side,
-                       Value first, Value end) {
+/// Neighbouring threads bring what lies side by side.
+std::pair<Value, Value> TileEmitter::broughtAt(const TileSide &side,
+                                               int64_t along, int64_t number) {
   bool isDeep = side.isDeep();
-  for (int64_t turn = 0; turn < tileSide * tileTerms / tileThreads; ++turn) {
-    Value place = b.add(thread, num(turn * tileThreads));
-    Value width = num(isDeep ? tileTerms : tileSide);
-    Value quick = b.rem(place, width), slow = b.div(place, width);
-    Value term = isDeep ? quick : slow, along = isDeep ? slow : quick;
-    Value at = b.add(first, along), deep = b.add(firstTerm, term);
+  Value place = b.add(thread, num(number * t.shape.threads));
+  Value width = num(isDeep ? t.shape.terms : along);
+  Value quick = b.rem(place, width), slow = b.div(place, width);
+  return isDeep ? std::pair(slow, quick) : std::pair(quick, slow);
+}
+
+/// The elements of a side for some terms, zeros where there are none.
+void TileEmitter::fetch(const TileSide &side, int64_t along, Value firstTerm,
+                        Value first, Value end, Values &values) {
+  for (int64_t number = 0; number < numBrought(along); ++number) {
+    auto [row, term] = broughtAt(side, along, number);
+    Value at = b.add(first, row), deep = b.add(firstTerm, term);
     Value isThere = b.both(b.less(at, end), b.less(deep, t.terms));
-    Value value = b.choose(
+    values.push_back(b.choose(
         isThere, [&] { return side.element(b, t.element, at, deep); },
-        [&] { return b.constant(t.element, 0); });
-    b.store(value,
-            b.at(t.element, to, b.add(b.mul(term, num(tileSide)), along)));
+        [&] { return b.constant(t.element, 0); }));
+  }
+}
+
+KernelBuilder::Values TileEmitter::fetchBoth(Value firstTerm) {
+  Values values;
+  fetch(t.a, t.shape.rows, firstTerm, t.row, t.rows, values);
+  fetch(t.b, t.shape.columns, firstTerm, t.column, t.columns, values);
+  return values;
+}
+
+void TileEmitter::put(Value to, const TileSide &side, int64_t along,
+                      ValueRange values) {
+  for (auto [number, value] : llvm::enumerate(values)) {
+    auto [row, term] =
+        broughtAt(side, along, static_cast<int64_t>(number));
+    b.store(value, b.at(t.element, to, b.add(b.mul(term, num(along)), row)));
   }
 }
 
@@ -216,15 +250,14 @@ void TileEmitter::fill(Value to, Value firstTerm, const TileSide &side,
 KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
                                             Value column, Values sums) {
   return b.loop(num(0), terms, num(1), sums, [&](Value term, ValueRange sums) {
-    Value line = b.mul(term, num(tileSide));
     Values left, right, next;
+    auto read = [&](Value from, int64_t along, Value at, int64_t i) {
+      Value place = b.add(b.mul(term, num(along)), b.add(at, num(i)));
+      return b.load(t.element, b.at(t.element, from, place));
+    };
     for (int64_t i = 0; i < own; ++i) {
-      auto read = [&](Value from, Value at) {
-        return b.load(t.element,
-                      b.at(t.element, from, b.add(line, b.add(at, num(i)))));
-      };
-      left.push_back(read(t.memory.a, row));
-      right.push_back(read(t.memory.b, column));
+      left.push_back(read(t.memory.a, t.shape.rows, row, i));
+      right.push_back(read(t.memory.b, t.shape.columns, column, i));
     }
     for (int64_t i = 0; i < own; ++i)
       for (int64_t j = 0; j < own; ++j)
@@ -235,34 +268,48 @@ KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
 
 void TileEmitter::emit() {
   thread = threadInBlock(b);
-  Value row = b.mul(b.div(thread, num(threadsAlong)), num(own));
-  Value column = b.mul(b.rem(thread, num(threadsAlong)), num(own));
+  Value threadsAlong = num(t.shape.columns / own);
+  Value row = b.mul(b.div(thread, threadsAlong), num(own));
+  Value column = b.mul(b.rem(thread, threadsAlong), num(own));
   Value firstRow = b.add(t.row, row), firstColumn = b.add(t.column, column);
-  Values sums;
+  Values values;
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
-      sums.push_back(
+      values.push_back(
           t.begin(b, b.add(firstRow, num(i)), b.add(firstColumn, num(j))));
+  size_t numSums = values.size();
   auto [first, last] = t.range(b);
-  sums = b.loop(first, last, num(tileTerms), sums,
-                [&](Value term, ValueRange sums) {
-                  fill(t.memory.a, term, t.a, t.row, t.rows);
-                  fill(t.memory.b, term, t.b, t.column, t.columns);
-                  waitForBlock(b);
-                  Value count = b.min(num(tileTerms), b.sub(last, term));
-                  Values next = multiply(count, row, column, Values(sums));
-                  // Nobody fills it again before all have read it.
-                  waitForBlock(b);
-                  return next;
-                });
+  if (t.shape.isAhead)
+    values.append(fetchBoth(first));
+  values = b.loop(
+      first, last, num(t.shape.terms), values,
+      [&](Value term, ValueRange values) {
+        Values fetched = t.shape.isAhead ? Values(values.drop_front(numSums))
+                                         : fetchBoth(term);
+        ValueRange both = fetched;
+        auto ofA = static_cast<size_t>(numBrought(t.shape.rows));
+        put(t.memory.a, t.a, t.shape.rows, both.take_front(ofA));
+        put(t.memory.b, t.b, t.shape.columns, both.drop_front(ofA));
+        waitForBlock(b);
+        Values ahead;
+        if (t.shape.isAhead)
+          ahead = fetchBoth(b.add(term, num(t.shape.terms)));
+        Value count = b.min(num(t.shape.terms), b.sub(last, term));
+        Values next =
+            multiply(count, row, column, Values(values.take_front(numSums)));
+        // Nobody fills it again before all have read it.
+        waitForBlock(b);
+        next.append(ahead);
+        return next;
+      });
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
-      t.store(b, sums[i * own + j], b.add(firstRow, num(i)),
+      t.store(b, values[i * own + j], b.add(firstRow, num(i)),
               b.add(firstColumn, num(j)));
 }
 
 void fovea::codegen::emitTile(KernelBuilder &kernel, const Tile &tile) {
   if (tile.shape.isRounded)
     return emitTensorTile(kernel, tile);
-  TileEmitter{kernel, tile}.emit();
+  TileEmitter(kernel, tile).emit();
 }

@@ -5,8 +5,9 @@
 // sums in registers. Every sum is one chain over ascending terms.
 //
 // Of factors as they are, 256 threads compute 64 x 64 elements by fused
-// multiply-adds, as on a CPU: 16 terms at a time, 4 x 4 elements a thread. Of
-// factors that are rounded to bf16 see TensorTile.cpp.
+// multiply-adds, as on a CPU: 16 terms at a time, 4 x 4 elements a thread; or,
+// where that makes few tiles, 128 threads 16 x 32, 32 terms at a time, 2 x 2
+// elements a thread. Of factors that are rounded to bf16 see TensorTile.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +18,21 @@
 
 namespace fovea::codegen {
 
-/// Who computes a tile, of `side` rows and as many columns.
+/// The size of a tile, and who computes it.
 struct TileShape {
-  int64_t side = 64, threads = 256;
+  int64_t rows = 64, columns = 64, threads = 256;
+  /// That it takes at a time.
+  int64_t terms = 16;
+  /// Whether the next ones are on their way while these are multiplied. It takes
+  /// registers; where there are many blocks, these hide the way of each other.
+  bool isAhead = false;
   /// Whether its factors are rounded to bf16.
   bool isRounded = false;
 };
+
+/// Of products with few tiles (passes/kernels/ChooseTiles.cpp).
+constexpr TileShape smallTile{
+    .rows = 16, .columns = 32, .threads = 128, .terms = 32, .isAhead = true};
 
 /// One side of a product: element (row, term) of A, (column, term) of B, at
 /// base + row * along + term * deep; or, with a list, each row (or each term)

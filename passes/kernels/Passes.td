@@ -256,4 +256,31 @@ def DivideWork : Pass<"attn-divide-work", "ProgramOp"> {
   }];
 }
 
+def ChooseTiles : Pass<"attn-choose-tiles", "ProgramOp"> {
+  let summary = "products whose large tiles would be few have small ones";
+  let description = [{
+    * In: a batched program whose products are named and whose kernels are
+      formed, with the machine that computes it.
+    * Out: the same program, in which `attn.tile = "small"` says of a product
+      that it is computed in small tiles: its rows do not grow with the lengths
+      of examples, and of 64 examples it has fewer than 64 tiles of 64 x 64, so
+      that most processors of a device would have nothing to do.
+    * After: all passes that form kernels, which have tiles of their own.
+    * Not: machines that pack products, whose tiles are those of the panels;
+      products of each example outside of loops. No bit changes: each element is
+      one chain of terms in any tile.
+
+    Example: a step of a loop, 64 rows of 512 columns, is 8 large tiles, and 64
+    small ones.
+
+    ```mlir
+    %z = attn.compute (%n: 512) sum (%k: 512) { %h[%k] * %u[%n, %k] } {attn.product = ..}
+
+    // becomes
+
+    %z = attn.compute .. {attn.product = .., attn.tile = "small"}
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_KERNELS_PASSES_TD

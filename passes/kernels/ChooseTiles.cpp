@@ -1,0 +1,77 @@
+//===- ChooseTiles.cpp - products in small tiles --------------------------===//
+//
+// A GPU computes a matrix product tile by tile, each on one of its processors.
+// A product of few rows has few large tiles, and most processors would have
+// none of it. Each element is one chain of terms in any tile, so tiles change
+// no bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/kernels/ChooseTiles.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_CHOOSETILES
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+static constexpr StringLiteral tileName = "attn.tile", small = "small";
+
+/// The sides of a large tile; about half of the processors of a device, as
+/// small tiles read more for what they do; and the examples of a batch that is
+/// not known yet.
+static constexpr int64_t largeSide = 64, leastTiles = 64, examples = 64;
+
+bool fovea::attn::hasSmallTiles(ComputeOp op) {
+  auto tile = op->getAttrOfType<StringAttr>(tileName);
+  return tile && tile.getValue() == small;
+}
+
+/// The rows of a product, where they do not grow with the lengths of examples.
+static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
+  if (!product.isByRows())
+    return product.count;
+  int64_t rows = batchOf(op) == BatchKind::each ? examples : 1;
+  for (unsigned index : productOf(op).getRows()) {
+    auto extent = dyn_cast<IntegerAttr>(op.getExtents()[index]);
+    if (!extent)
+      return std::nullopt;
+    rows *= extent.getInt();
+  }
+  return rows;
+}
+
+/// Whether large tiles of it would leave most processors without any.
+static bool hasFewTiles(ComputeOp op) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  // Of each example: those of a step are few.
+  if (!product)
+    return op->getParentOfType<ScanOp>() != nullptr;
+  std::optional<int64_t> rows = rowsOf(op, *product);
+  return rows && llvm::divideCeil(*rows, largeSide) *
+                         llvm::divideCeil(product->columns(), largeSide) <
+                     leastTiles;
+}
+
+namespace {
+struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    // Where products are packed, tiles are those of the packed panels.
+    MachineAttr machine = MachineAttr::of(getOperation());
+    if (!machine || machine.getTileRows() != 0)
+      return;
+    getOperation().walk([&](ComputeOp op) {
+      // In a kernel of several equations tiles are the kernel's.
+      if (productOf(op) && !op->getParentOfType<KernelOp>() && hasFewTiles(op))
+        op->setAttr(tileName, StringAttr::get(&getContext(), small));
+    });
+  }
+};
+} // namespace
