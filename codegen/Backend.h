@@ -22,6 +22,8 @@ constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
 /// The one that has a device run a kernel (runtime/device/Launch.h).
 constexpr llvm::StringLiteral launchName = "fovea_launch";
+/// The one that launches a loop, unless the device does not do that.
+constexpr llvm::StringLiteral launchLoopName = "fovea_launch_loop";
 /// The one that says that what may come again together ends here.
 constexpr llvm::StringLiteral sendName = "fovea_launch_send";
 /// The one that waits for all of them.

@@ -218,6 +218,7 @@ Status fovea::codegen::load(Objects objects, StringRef target,
       {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)},
       {poolThreadsName.str(), reinterpret_cast<void *>(&fovea_pool_threads)},
       {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},
+      {launchLoopName.str(), reinterpret_cast<void *>(&fovea_launch_loop)},
       {sendName.str(), reinterpret_cast<void *>(&fovea_launch_send)},
       {waitName.str(), reinterpret_cast<void *>(&fovea_launch_wait)}};
   options.perf = perf;

@@ -138,6 +138,8 @@ static void kernels(OpPassManager &manager, const PipelineOptions &options) {
 
 void fovea::attn::placeArrays(OpPassManager &programs) {
   programs.addPass(createPlaceArrays());
+  // Behind that, as ops need each other where they write.
+  programs.addPass(createKeepLoops());
 }
 
 LogicalResult fovea::attn::placeArrays(ProgramOp program, MachineAttr machine) {

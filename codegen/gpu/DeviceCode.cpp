@@ -105,10 +105,10 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
          registers ? registers.getInt() : 0});
     function.setSymName(entries.back().name);
     function.setPublic();
-    function->removeAttr(threadsName);
-    function->removeAttr(unitsAtOnceName);
-    function->removeAttr(slotsName);
-    function->removeAttr(registersName);
+    for (StringRef name :
+         {threadsName, unitsAtOnceName, slotsName, registersName, loopName,
+          stepPhaseName, stepPartName})
+      function->removeAttr(name);
   }
   auto machine = target.createMachine();
   if (!machine)
@@ -177,6 +177,34 @@ static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
                                    LLVM::LLVMPointerType::get(context), name);
 }
 
+/// The loop of launches that a kernel is all of.
+static scf::ForOp loopBehind(Operation *call) {
+  for (Operation *next = call->getNextNode(); next; next = next->getNextNode())
+    if (auto loop = dyn_cast<scf::ForOp>(next); loop && loop->hasAttr(loopName))
+      return loop;
+  llvm_unreachable("the kernel of a loop is called ahead of it");
+}
+
+/// if (!launch_loop(image, name, list, slots, steps, threads, barriers))
+///   the launches of the loop, which are sent together
+static void launchLoopOr(scf::ForOp loop, OpBuilder &builder,
+                         ValueRange operands) {
+  Location loc = loop.getLoc();
+  auto call = func::CallOp::create(builder, loc, launchLoopName,
+                                   builder.getI64Type(), operands);
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  Value isRefused = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::eq, call.getResult(0), none);
+  builder.setInsertionPoint(loop);
+  auto branch = scf::IfOp::create(builder, loc, isRefused,
+                                  /*withElseRegion=*/false);
+  loop->removeAttr(loopName);
+  loop->moveBefore(branch.thenBlock()->getTerminator());
+  builder.setInsertionPointAfter(loop);
+  func::CallOp::create(builder, loc, sendName, TypeRange(), ValueRange());
+}
+
 /// launch(image, name, list, slots, units, threads, units at once, shared
 /// bytes)
 static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
@@ -199,12 +227,21 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
                                 StringRef(entry.c_str(), entry.size() + 1));
   Value code = addressOfBytes(builder, module, "fovea.image",
                               StringRef(image.data(), image.size() + 1));
-  func::CallOp::create(builder, call.getLoc(), launchName, TypeRange(),
-                       ValueRange{code, number(image.size()), symbol,
-                                  call.getOperand(2), number(slotsOf(kernel)),
-                                  call.getOperand(3), attribute(threadsName),
-                                  attribute(unitsAtOnceName),
-                                  call.getOperand(4)});
+  SmallVector<Value> operands = {code,
+                                 number(image.size()),
+                                 symbol,
+                                 call.getOperand(2),
+                                 number(slotsOf(kernel)),
+                                 call.getOperand(3),
+                                 attribute(threadsName)};
+  if (kernel->hasAttr(loopName)) {
+    operands.push_back(attribute(loopName));
+    launchLoopOr(loopBehind(call), builder, operands);
+  } else {
+    operands.append({attribute(unitsAtOnceName), call.getOperand(4)});
+    func::CallOp::create(builder, call.getLoc(), launchName, TypeRange(),
+                         operands);
+  }
   call.erase();
   if (cast->use_empty())
     cast->erase();
@@ -227,6 +264,12 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
       builder.getFunctionType({pointer, number, pointer, pointer, number,
                                number, number, number, number},
                               {}))
+      .setPrivate();
+  func::FuncOp::create(
+      builder, kernels.getLoc(), launchLoopName,
+      builder.getFunctionType(
+          {pointer, number, pointer, pointer, number, number, number, number},
+          {number}))
       .setPrivate();
   for (StringRef name : {sendName, waitName})
     func::FuncOp::create(builder, kernels.getLoc(), name,

@@ -26,13 +26,17 @@ LogicalResult GpuEmitter::emit() {
                               {pointer, pointer, pointer, number, number}, {}))
         .setPrivate();
   }
-  return emitProgram();
+  if (failed(emitProgram()))
+    return failure();
+  emitLoops();
+  return success();
 }
 
 void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
                             int64_t unitsAtOnce, Value sharedBytes) {
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
+  notePhase(function);
   Value address = main.create<func::ConstantOp>(function.getFunctionType(),
                                                 function.getSymName());
   address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)

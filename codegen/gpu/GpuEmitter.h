@@ -20,6 +20,14 @@ constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
 /// How many slots the list of a kernel has that reads it by numbers it
 /// computes.
 constexpr llvm::StringLiteral slotsName = "fovea.slots";
+/// Of a kernel that is all steps of a loop: how often its blocks wait for each
+/// other in one. Of a loop of launches: that the kernel ahead of it is all of
+/// it.
+constexpr llvm::StringLiteral loopName = "fovea.loop";
+/// Of a kernel in such a loop: when it runs in a step, and which op of the step
+/// it is of.
+constexpr llvm::StringLiteral stepPhaseName = "fovea.phase",
+                              stepPartName = "fovea.part";
 /// The registers that a thread may have, where that is not left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
 
@@ -39,6 +47,12 @@ private:
   bool emitScatter(attn::ComputeOp op) override;
   void emitStrips(attn::KernelOp kernel) override;
   void emitColumns(attn::KernelOp kernel) override;
+  void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) override;
+
+  /// Says of a kernel of a loop that stays on the device when it runs.
+  void notePhase(mlir::func::FuncOp function);
+  /// The kernels of such loops.
+  void emitLoops();
 
   /// A kernel of which a block does one unit, of some tiles, after the other.
   void launchTiles(mlir::Operation *op, mlir::Value units,
@@ -70,6 +84,8 @@ private:
 
   /// The slots of factors that are copied already.
   llvm::DenseSet<int> copied;
+  /// Those that stay on the device.
+  std::vector<std::pair<attn::ScanOp, mlir::scf::ForOp>> loops;
   /// Of the kernel at hand.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);

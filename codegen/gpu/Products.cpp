@@ -85,8 +85,7 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     tile.rows = b.slot(frame, size.rowsSlot);
     tile.columns = b.number(product.columns());
     tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.rows));
-    tile.column =
-        b.mul(b.rem(unit, b.number(across)), b.number(shape.columns));
+    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(shape.columns));
     tile.a = sideOf(b, frame, /*isLeft=*/true);
     tile.b = sideOf(b, frame, /*isLeft=*/false);
     tile.cRow = b.number(product.width);

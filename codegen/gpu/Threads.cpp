@@ -42,6 +42,73 @@ void fovea::codegen::waitForBlock(KernelBuilder &kernel) {
       ValueRange{i32(kernel, 0)});
 }
 
+/// A number in the memory of the device, 0 before the first launch.
+static Value numberInMemory(KernelBuilder &kernel, ModuleOp module,
+                            StringRef symbol) {
+  constexpr unsigned global = 1, cacheLine = 128;
+  if (!module.lookupSymbol(symbol)) {
+    OpBuilder::InsertionGuard guard(kernel);
+    kernel.setInsertionPointToStart(module.getBody());
+    kernel.create<LLVM::GlobalOp>(
+        kernel.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
+        symbol, kernel.getI32IntegerAttr(0), cacheLine, global);
+  }
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), global);
+  return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
+}
+
+/// The first thread of a block says that it has arrived. That of the last block
+/// begins the next turn, for which the others wait. Atomic additions of NVPTX
+/// have no order, so there are fences.
+void fovea::codegen::waitForGrid(KernelBuilder &kernel, ModuleOp module) {
+  using LLVM::AtomicOrdering;
+  constexpr llvm::StringLiteral scope = "device";
+  Value arrived = numberInMemory(kernel, module, "fovea_arrived");
+  Value turn = numberInMemory(kernel, module, "fovea_turn");
+  Type word = kernel.getI32Type();
+  auto load = [&](AtomicOrdering ordering) -> Value {
+    return kernel.create<LLVM::LoadOp>(
+        word, turn, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false,
+        /*isInvariantGroup=*/false, ordering, scope);
+  };
+  auto store = [&](Value value, Value to, AtomicOrdering ordering) {
+    kernel.create<LLVM::StoreOp>(value, to, /*alignment=*/4,
+                                 /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                 /*isInvariantGroup=*/false, ordering, scope);
+  };
+  auto fence = [&] {
+    kernel.create<LLVM::FenceOp>(AtomicOrdering::acq_rel, scope);
+  };
+  waitForBlock(kernel);
+  Value isFirst = kernel.equal(threadInBlock(kernel), kernel.number(0));
+  kernel.branch(isFirst, [&] {
+    Value own = load(AtomicOrdering::monotonic);
+    fence();
+    Value before = kernel.create<LLVM::AtomicRMWOp>(
+        LLVM::AtomicBinOp::add, arrived, i32(kernel, 1),
+        AtomicOrdering::monotonic, scope);
+    before = kernel.create<arith::ExtUIOp>(kernel.i64(), before);
+    Value isLast =
+        kernel.equal(before, kernel.sub(numBlocks(kernel), kernel.number(1)));
+    kernel.branch(
+        isLast,
+        [&] {
+          fence();
+          store(i32(kernel, 0), arrived, AtomicOrdering::monotonic);
+          store(kernel.create<arith::AddIOp>(own, i32(kernel, 1)), turn,
+                AtomicOrdering::release);
+        },
+        [&] {
+          kernel.repeatWhile(
+              load(AtomicOrdering::acquire),
+              [&](Value now) { return kernel.equal(now, own); },
+              [&](Value) { return load(AtomicOrdering::acquire); });
+        });
+  });
+  waitForBlock(kernel);
+}
+
 namespace {
 class GpuTeamOps final : public TeamOps {
 public:

@@ -24,6 +24,10 @@ mlir::Value numBlocks(KernelBuilder &kernel);
 /// All threads of the block have arrived, and see what each has written.
 void waitForBlock(KernelBuilder &kernel);
 
+/// All blocks of the grid have arrived, and see what each has written: they are
+/// there at the same time.
+void waitForGrid(KernelBuilder &kernel, mlir::ModuleOp module);
+
 /// A block of so many threads as a team, and the group of this thread as one.
 Team blockTeam(KernelBuilder &kernel, int64_t threads);
 Team groupTeam(KernelBuilder &kernel);

@@ -240,8 +240,7 @@ KernelBuilder::Values TileEmitter::fetchBoth(Value firstTerm) {
 void TileEmitter::put(Value to, const TileSide &side, int64_t along,
                       ValueRange values) {
   for (auto [number, value] : llvm::enumerate(values)) {
-    auto [row, term] =
-        broughtAt(side, along, static_cast<int64_t>(number));
+    auto [row, term] = broughtAt(side, along, static_cast<int64_t>(number));
     b.store(value, b.at(t.element, to, b.add(b.mul(term, num(along)), row)));
   }
 }
@@ -281,27 +280,27 @@ void TileEmitter::emit() {
   auto [first, last] = t.range(b);
   if (t.shape.isAhead)
     values.append(fetchBoth(first));
-  values = b.loop(
-      first, last, num(t.shape.terms), values,
-      [&](Value term, ValueRange values) {
-        Values fetched = t.shape.isAhead ? Values(values.drop_front(numSums))
+  values = b.loop(first, last, num(t.shape.terms), values,
+                  [&](Value term, ValueRange values) {
+                    Values fetched = t.shape.isAhead
+                                         ? Values(values.drop_front(numSums))
                                          : fetchBoth(term);
-        ValueRange both = fetched;
-        auto ofA = static_cast<size_t>(numBrought(t.shape.rows));
-        put(t.memory.a, t.a, t.shape.rows, both.take_front(ofA));
-        put(t.memory.b, t.b, t.shape.columns, both.drop_front(ofA));
-        waitForBlock(b);
-        Values ahead;
-        if (t.shape.isAhead)
-          ahead = fetchBoth(b.add(term, num(t.shape.terms)));
-        Value count = b.min(num(t.shape.terms), b.sub(last, term));
-        Values next =
-            multiply(count, row, column, Values(values.take_front(numSums)));
-        // Nobody fills it again before all have read it.
-        waitForBlock(b);
-        next.append(ahead);
-        return next;
-      });
+                    ValueRange both = fetched;
+                    auto ofA = static_cast<size_t>(numBrought(t.shape.rows));
+                    put(t.memory.a, t.a, t.shape.rows, both.take_front(ofA));
+                    put(t.memory.b, t.b, t.shape.columns, both.drop_front(ofA));
+                    waitForBlock(b);
+                    Values ahead;
+                    if (t.shape.isAhead)
+                      ahead = fetchBoth(b.add(term, num(t.shape.terms)));
+                    Value count = b.min(num(t.shape.terms), b.sub(last, term));
+                    Values next = multiply(count, row, column,
+                                           Values(values.take_front(numSums)));
+                    // Nobody fills it again before all have read it.
+                    waitForBlock(b);
+                    next.append(ahead);
+                    return next;
+                  });
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
       t.store(b, values[i * own + j], b.add(firstRow, num(i)),

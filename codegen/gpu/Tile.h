@@ -23,8 +23,9 @@ struct TileShape {
   int64_t rows = 64, columns = 64, threads = 256;
   /// That it takes at a time.
   int64_t terms = 16;
-  /// Whether the next ones are on their way while these are multiplied. It takes
-  /// registers; where there are many blocks, these hide the way of each other.
+  /// Whether the next ones are on their way while these are multiplied. It
+  /// takes registers; where there are many blocks, these hide the way of each
+  /// other.
   bool isAhead = false;
   /// Whether its factors are rounded to bf16.
   bool isRounded = false;

@@ -168,6 +168,7 @@ LogicalResult LaunchEmitter::emitScan(ScanOp op) {
   }
   if (failed(result))
     return failure();
+  noteLoop(op, forOp);
   emitEnd(op);
   return success();
 }

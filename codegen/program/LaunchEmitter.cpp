@@ -145,6 +145,7 @@ void LaunchEmitter::noteOthers(ArrayRef<Operation *> ops) {
 func::FuncOp LaunchEmitter::beginKernel(KernelBuilder &kernel, Operation *op,
                                         StringRef name,
                                         ArrayRef<Type> arguments) {
+  launched = op;
   kernel.setInsertionPointToEnd(module.getBody());
   std::string symbol = symbolOf(
       (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());

@@ -52,6 +52,8 @@ protected:
   virtual bool emitScatter(attn::ComputeOp op) { return false; }
   virtual void emitStrips(attn::KernelOp kernel) = 0;
   virtual void emitColumns(attn::KernelOp kernel) = 0;
+  /// Is told of a loop, once all that it launches is.
+  virtual void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) {}
   /// Packs the weights of the products in `op`, which stands in no loop: those
   /// that are kept from run to run, or the others.
   virtual void emitPacking(mlir::Operation &op, bool ofParameters) {}
@@ -159,6 +161,8 @@ protected:
   mlir::Value frame; // of the function of the program
   llvm::SmallVector<mlir::Value> steps;
   unsigned numKernels = 0;
+  /// What the last kernel is part of.
+  mlir::Operation *launched = nullptr;
 };
 
 } // namespace fovea::codegen

@@ -20,21 +20,32 @@ using runtime::Status;
 /// A launch within a graph, from the end of the kernel before to the end of one
 /// that has nothing to do: no figure of a data sheet.
 static constexpr double secondsOfLaunch = 2e-6;
+/// All blocks of a loop that is one launch wait for each other: no figure of a
+/// data sheet either.
+static constexpr double secondsOfBarrier = 1e-6;
 
 /// The share of the time whose kernels are listed where not all are.
 static constexpr double mostOfTime = 0.9;
 
 namespace {
 /// What a launch waits for.
-enum Reason { OfLaunches, OfMemory, OfCache, OfArithmetic, OfFewBlocks };
-constexpr const char *reasonNames[] = {"launches", "memory", "cache",
-                                       "arithmetic", "few blocks"};
+enum Reason {
+  OfLaunches,
+  OfBarriers,
+  OfMemory,
+  OfCache,
+  OfArithmetic,
+  OfFewBlocks
+};
+constexpr const char *reasonNames[] = {"launches", "barriers",   "memory",
+                                       "cache",    "arithmetic", "few blocks"};
 } // namespace
 
 /// Kernels of one name: those of the members of a family together.
 struct KernelModel::Row {
   std::string name;
   int64_t kernels = 0, launches = 0, blocks = 0, threads = 0;
+  int64_t inLoops = 0, barriers = 0;
   KernelNeeds needs;
   /// Bytes: of memory, and of the cache where a product in tiles reads it again
   /// and again.
@@ -92,7 +103,8 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
       std::max(arithmetic * processors / busy,
                (row.bytes + row.cacheBytes) / (figures.processorBytes * busy));
   std::pair<double, Reason> bounds[] = {
-      {secondsOfLaunch * count, OfLaunches},
+      {secondsOfLaunch * double(row.launches - row.inLoops), OfLaunches},
+      {secondsOfBarrier * double(row.barriers), OfBarriers},
       {row.bytes / figures.memoryBytes, OfMemory},
       {row.cacheBytes / figures.cacheBytes, OfCache},
       {arithmetic, OfArithmetic},
@@ -152,6 +164,10 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     ++row.kernels;
     row.launches += launches.count;
     row.blocks += launches.blocks;
+    row.inLoops += launches.inLoops;
+    row.barriers += launches.barriers;
+    if (launches.barriers != 0)
+      row.blocks += figures.processors * launches.count;
     row.threads = launches.threads;
     if (auto found = needs.find(name); found != needs.end()) {
       const KernelNeeds &more = found->second;
@@ -229,7 +245,7 @@ Status KernelModel::print(const std::string &title,
   for (const Row &row : rows) {
     total += row.seconds;
     byReason[row.reason] += row.seconds;
-    launches += row.launches;
+    launches += row.launches - row.inLoops;
     spilled += row.needs.spilledBytes;
     knowsRegisters |= row.needs.registers.has_value();
   }

@@ -33,6 +33,7 @@ void PaperDevice::note(const std::string &name,
   ++own.count;
   own.blocks += (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
   own.units += launch.units;
+  own.inLoops += isInLoop;
   own.threads = launch.threads;
   own.sharedBytes = std::max(own.sharedBytes, launch.sharedBytes);
 }
@@ -41,6 +42,18 @@ void PaperDevice::launch(const runtime::KernelLaunch &launch) {
   std::lock_guard lock(mutex);
   note(launch.name, launch);
   code.insert(static_cast<const char *>(launch.image));
+}
+
+bool PaperDevice::launchLoop(const runtime::KernelLaunch &launch,
+                             int64_t barriers) {
+  std::lock_guard lock(mutex);
+  Launches &own = all[launch.name];
+  ++own.count;
+  own.threads = launch.threads;
+  own.barriers += barriers * launch.units;
+  code.insert(static_cast<const char *>(launch.image));
+  isInLoop = true;
+  return false;
 }
 
 /// Whoever launches it came with a program that has it.

@@ -22,6 +22,9 @@ public:
   /// has. `sharedBytes`: what a block has besides what the code says, at most.
   struct Launches {
     int64_t count = 0, blocks = 0, units = 0, threads = 0, sharedBytes = 0;
+    /// How many of them are parts of a loop that is one launch; and of such a
+    /// loop, how often its blocks wait for each other.
+    int64_t inLoops = 0, barriers = 0;
   };
 
   explicit PaperDevice(std::string name) : ownName(std::move(name)) {}
@@ -43,9 +46,12 @@ public:
   void *allocate(size_t bytes) override;
   void free(void *memory) override;
   void launch(const runtime::KernelLaunch &launch) override;
+  /// Goes through the loop all the same, to note what is in it.
+  bool launchLoop(const runtime::KernelLaunch &launch,
+                  int64_t barriers) override;
   bool launchOwn(const std::string &name,
                  runtime::KernelLaunch launch) override;
-  void send() override {}
+  void send() override { isInLoop = false; }
   void wait() override {}
 
 private:
@@ -55,6 +61,7 @@ private:
   std::map<void *, size_t> sizes;
   std::map<std::string, Launches> all;
   std::set<const char *> code;
+  bool isInLoop = false;
 };
 
 } // namespace fovea::cli

@@ -85,4 +85,42 @@ def PlaceArrays : Pass<"attn-place-arrays", "ProgramOp"> {
   }];
 }
 
+def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
+  let summary = "loops whose steps are all one launch of a device";
+  let description = [{
+    * In: a batched program whose arrays have their places.
+    * Out: the same program, in which `attn.stays` says of a loop that it is one
+      launch, and `attn.phase` of each op of its body when that is computed in a
+      step: those of a phase do not need each other, and between two phases, and
+      two steps, all blocks of the launch wait for each other.
+    * After: `attn-place-arrays`: an op needs another one if it touches a memory
+      that the other writes, or writes one that the other reads.
+    * Not: on a machine without memory on the chip, which has no launches; loops
+      with a loop in their body, a kernel in strips, or a product that has no
+      small tiles or rounds its factors: blocks of these have another size, or
+      memory of their own; loops of one step or two.
+
+    Example: two products of a step read the state before it, and the third
+    equation needs both.
+
+    ```mlir
+    %last = attn.scan "S" (%t) carries (%before = %zero ..) axes [] {
+      %z = attn.compute (%n: 64) sum (%k: 64) { %before[%k] * %u[%n, %k] }
+      %r = attn.compute (%n: 64) sum (%k: 64) { %before[%k] * %w[%n, %k] }
+      %next = attn.compute (%n: 64) { %z[%n] * tanh(%r[%n]) }
+      attn.yield %next
+    }
+
+    // becomes
+
+    %last = attn.scan "S" (%t) .. {
+      %z = attn.compute .. {attn.phase = 0}
+      %r = attn.compute .. {attn.phase = 0}
+      %next = attn.compute .. {attn.phase = 1}
+      attn.yield %next
+    } {attn.stays}
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_MEMORY_PASSES_TD

@@ -30,6 +30,7 @@ public:
   void *allocate(size_t bytes) override;
   void free(void *memory) override;
   void launch(const KernelLaunch &launch) override;
+  bool launchLoop(const KernelLaunch &launch, int64_t barriers) override;
   bool launchOwn(const std::string &name, KernelLaunch launch) override;
   void send() override;
   void wait() override;
@@ -45,6 +46,7 @@ private:
   std::string ownName;
   int ownMajor = 0, ownMinor = 0, processors = 1;
   int64_t bytes = 0;
+  bool launchesLoops = false;
   void *context = nullptr;
   std::mutex mutex; // of the following
   std::map<const void *, void *> modules;
@@ -131,12 +133,13 @@ Status CudaDevice::open() {
   ownName = name;
   // CU_DEVICE_ATTRIBUTE_..
   constexpr int processorCount = 16, majorNumber = 75, minorNumber = 76,
-                concurrentManagedAccess = 89;
-  int isConcurrent = 0;
+                concurrentManagedAccess = 89, cooperativeLaunch = 95;
+  int isConcurrent = 0, isCooperative = 0;
   driver.cuDeviceGetAttribute(&processors, processorCount, device);
   driver.cuDeviceGetAttribute(&ownMajor, majorNumber, device);
   driver.cuDeviceGetAttribute(&ownMinor, minorNumber, device);
   driver.cuDeviceGetAttribute(&isConcurrent, concurrentManagedAccess, device);
+  driver.cuDeviceGetAttribute(&isCooperative, cooperativeLaunch, device);
   if (!isConcurrent)
     return unusable("'" + ownName + "' does not share memory with its host");
   size_t total = 0;
@@ -144,8 +147,12 @@ Status CudaDevice::open() {
   bytes = static_cast<int64_t>(total);
   if (int error = driver.cuDevicePrimaryCtxRetain(&context, device))
     return unusable(text(error));
-  const char *wanted = std::getenv("FOVEA_CUDA_GRAPHS");
-  graphs.setOn(!wanted || std::strcmp(wanted, "0") != 0);
+  auto isWanted = [](const char *name) {
+    const char *wanted = std::getenv(name);
+    return !wanted || std::strcmp(wanted, "0") != 0;
+  };
+  graphs.setOn(isWanted("FOVEA_CUDA_GRAPHS"));
+  launchesLoops = isCooperative != 0 && isWanted("FOVEA_CUDA_LOOPS");
   return Status::success();
 }
 
@@ -235,6 +242,37 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
                             .count());
 }
 
+bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
+  // More blocks have little to do in a step, and wait for more others.
+  constexpr int mostOfProcessor = 2;
+  constexpr int tooLarge = 720, notSupported = 801;
+  send();
+  // Who times kernels has to see them.
+  if (!launchesLoops || observer)
+    return false;
+  void *handle = function(launch);
+  check(driver.cuCtxSetCurrent(context), "be used by this thread");
+  int ofProcessor = 0;
+  check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &ofProcessor, handle, static_cast<int>(launch.threads),
+            /*sharedBytes=*/0),
+        "say how many blocks it runs");
+  auto blocks = static_cast<unsigned>(processors *
+                                      std::min(ofProcessor, mostOfProcessor));
+  if (blocks == 0)
+    return false;
+  auto *list = const_cast<int64_t *>(launch.list);
+  int64_t steps = launch.units;
+  void *parameters[] = {list, &steps};
+  int error = driver.cuLaunchCooperativeKernel(
+      handle, blocks, 1, 1, static_cast<unsigned>(launch.threads), 1, 1,
+      /*sharedBytes=*/0, /*stream=*/nullptr, parameters);
+  if (error == tooLarge || error == notSupported)
+    return false;
+  check(error, "launch a kernel");
+  return true;
+}
+
 void CudaDevice::send() {
   LaunchList &list = unsent();
   if (list.size() == 0)
@@ -283,6 +321,19 @@ extern "C" void fovea_launch(const void *image, int64_t, const char *name,
                              .threads = threads,
                              .unitsAtOnce = unitsAtOnce,
                              .sharedBytes = sharedBytes});
+}
+
+extern "C" int64_t fovea_launch_loop(const void *image, int64_t,
+                                     const char *name, const int64_t *list,
+                                     int64_t slots, int64_t steps,
+                                     int64_t threads, int64_t barriers) {
+  return Device::current()->launchLoop({.image = image,
+                                        .name = name,
+                                        .list = list,
+                                        .slots = slots,
+                                        .units = steps,
+                                        .threads = threads},
+                                       barriers);
 }
 
 extern "C" void fovea_launch_send(void) { Device::current()->send(); }

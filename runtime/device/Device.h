@@ -60,7 +60,11 @@ public:
   /// sends them or waits. What fails ends the process: what a device has after
   /// that is lost.
   virtual void launch(const KernelLaunch &launch) = 0;
-  /// The same of a kernel of any image that was loaded, by its name. False:
+  /// All steps of a loop as one launch, of as many blocks as are there at the
+  /// same time; `units` are the steps, in each of which they wait for each
+  /// other `barriers` times. False: it has to be launched kernel by kernel.
+  virtual bool launchLoop(const KernelLaunch &launch, int64_t barriers) = 0;
+  /// As `launch`, of a kernel of any image that was loaded, by its name. False:
   /// none has it.
   virtual bool launchOwn(const std::string &name, KernelLaunch launch) = 0;
   /// What this thread launched is on its way; as one graph, where it comes

@@ -15,6 +15,13 @@ void fovea_launch(const void *image, int64_t size, const char *name,
                   const int64_t *list, int64_t slots, int64_t units,
                   int64_t threads, int64_t unitsAtOnce, int64_t sharedBytes);
 
+/// All `steps` of a loop as one launch, whose blocks wait for each other
+/// `barriers` times in each. 0: the device does not do that, and the loop is
+/// launched kernel by kernel.
+int64_t fovea_launch_loop(const void *image, int64_t size, const char *name,
+                          const int64_t *list, int64_t slots, int64_t steps,
+                          int64_t threads, int64_t barriers);
+
 /// What was launched since the last time is what may come again together: a
 /// loop, or what stands between two.
 void fovea_launch_send(void);

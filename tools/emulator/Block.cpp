@@ -29,8 +29,7 @@ void Machine::blame(const std::string &what) {
     failure = fmt::format("thread {} of block {} {}", current, block, what);
 }
 
-std::string Machine::run(const Grid &given, bool waits,
-                         const std::function<void()> &body) {
+void Machine::beginGrid(const Grid &given, const std::function<void()> &body) {
   grid = given;
   kernel = &body;
   failure.clear();
@@ -38,6 +37,11 @@ std::string Machine::run(const Grid &given, bool waits,
   memory.beginLaunch();
   registers.ntid = grid.threads;
   registers.nctaid = grid.blocks;
+}
+
+std::string Machine::run(const Grid &given, bool waits,
+                         const std::function<void()> &body) {
+  beginGrid(given, body);
   for (uint32_t block : order(grid.blocks)) {
     runBlock(block, waits);
     if (!failure.empty())
@@ -51,8 +55,11 @@ void Machine::runBlock(uint32_t number, bool waits) {
   registers.ctaid = fault == Fault::Blocks ? 0 : number;
   memory.beginBlock();
   async = Async();
-  if (waits)
-    return runFibers();
+  if (waits) {
+    beginFibers();
+    runFibers();
+    return;
+  }
   // Nobody waits: one after the other, on this stack.
   isFiber = false;
   if (setjmp(end) != 0)
@@ -80,7 +87,7 @@ void Machine::enter() {
   // The context that it goes on in is home.
 }
 
-void Machine::runFibers() {
+void Machine::beginFibers() {
   constexpr size_t stackBytes = size_t(1) << 16;
   isFiber = true;
   if (fibers.size() < grid.threads)
@@ -99,29 +106,44 @@ void Machine::runFibers() {
     fiber.product = GroupProduct();
     fiber.copies = CopiesOfThread();
   }
-  bool isDone = false;
-  while (!isDone && failure.empty()) {
-    isDone = true;
-    bool hasRun = false;
+}
+
+bool Machine::areDone() const {
+  return std::all_of(
+      fibers.begin(), fibers.begin() + grid.threads,
+      [](const Fiber &fiber) { return fiber.state == State::Done; });
+}
+
+/// Until all are done, or read numbers that other blocks write. Returns whether
+/// one did anything else.
+bool Machine::runFibers() {
+  bool hasGoneOn = false;
+  while (!areDone()) {
+    bool hasRun = false, asks = false;
     for (uint32_t thread : order(grid.threads)) {
       Fiber &fiber = fibers[thread];
-      isDone &= fiber.state == State::Done;
-      if (fiber.state != State::Ready && !release(thread))
+      bool hasAsked = fiber.state == State::Asks;
+      if (fiber.state != State::Ready && !hasAsked && !release(thread)) {
+        asks |= fiber.state == State::AtNumber;
         continue;
+      }
       hasRun = true;
-      isDone = false;
       registers.tid = current = thread;
       memory.setStack(fiber.stack.data(),
                       fiber.stack.data() + fiber.stack.size());
       swapcontext(&home, &fiber.context);
+      hasGoneOn |= !hasAsked || fiber.state != State::AtNumber;
       if (!failure.empty())
-        return;
+        return hasGoneOn;
     }
-    bool hasCome = (!hasRun || schedule == Schedule::Shuffled) && !isDone &&
+    bool hasCome = (!hasRun || schedule == Schedule::Shuffled) && !areDone() &&
                    finishSomeCopy();
-    if (!isDone && !hasRun && !hasCome)
+    if (!hasRun && !asks && !hasCome)
       blame("waits for threads that never come");
+    if (!hasRun && !hasCome)
+      break;
   }
+  return hasGoneOn;
 }
 
 /// Whether those that a waiting thread waits for are there; they go on.
@@ -135,6 +157,7 @@ bool Machine::release(uint32_t number) {
       fibers[other].state = State::Ready;
       ++fibers[other].access.blockWaits;
     }
+    memory.ordering.waited(block);
     return true;
   }
   uint32_t first = number / 32 * 32;
@@ -218,7 +241,8 @@ const Fragment &Machine::Exchange::of(uint32_t lane) const {
 }
 
 void Machine::touch(const char *address, size_t bytes, bool writes) {
-  const Access &access = isFiber ? fibers[current].access : alone;
+  Access access = isFiber ? fibers[current].access : alone;
+  access.time = memory.ordering.now();
   std::string wrong = memory.access(address, bytes, writes, access);
   if (!wrong.empty())
     fail(wrong);

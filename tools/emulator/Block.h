@@ -30,7 +30,9 @@ enum class Fault {
   Copies,
   Bytes,
   Products,
-  Proxies
+  Proxies,
+  Grids,
+  Fences
 };
 
 enum class Schedule { Ascending, Descending, Shuffled };
@@ -57,6 +59,9 @@ public:
   /// others at all. Returns what went wrong; empty: nothing.
   std::string run(const Grid &grid, bool waits,
                   const std::function<void()> &kernel);
+  /// The same of blocks that are there at the same time.
+  std::string runTogether(const Grid &grid,
+                          const std::function<void()> &kernel);
 
   // What kernels call.
   void waitForBlock();
@@ -91,6 +96,12 @@ public:
                      uint64_t left, uint64_t right);
   void finishGroup(float *result, const float *sums, uint32_t count);
 
+  // Numbers by which blocks wait for each other.
+  uint32_t readNumber(const uint32_t *address, bool acquires);
+  void writeNumber(uint32_t *address, uint32_t value, bool releases);
+  uint32_t addNumber(uint32_t *address, uint32_t value);
+  void fence();
+
   /// What is wrong with this thread: it ends here.
   void fail(const std::string &what);
 
@@ -104,7 +115,18 @@ public:
   char *sharedMemory = nullptr;
 
 private:
-  enum class State { Ready, AtBlock, AtGroup, AtWarp, AtPhase, Done };
+  /// AtNumber: it reads a number that another block may write first; Asks: now
+  /// it does.
+  enum class State {
+    Ready,
+    AtBlock,
+    AtGroup,
+    AtWarp,
+    AtPhase,
+    AtNumber,
+    Asks,
+    Done
+  };
   struct Fiber {
     ucontext_t context;
     std::vector<char> stack;
@@ -122,9 +144,21 @@ private:
     CopiesOfThread copies;
   };
 
+  /// A block that others run besides.
+  struct Resident {
+    std::vector<Fiber> fibers;
+    std::vector<char> memory;
+    Async async;
+    bool isDone = false;
+  };
+
   static void enter();
+  void beginGrid(const Grid &grid, const std::function<void()> &kernel);
   void runBlock(uint32_t block, bool waits);
-  void runFibers();
+  void exchangeBlock(Resident &resident);
+  void beginFibers();
+  bool runFibers();
+  bool areDone() const;
   void stopAt(State state);
   bool release(uint32_t number);
   std::vector<uint32_t> order(uint32_t count);
@@ -141,6 +175,8 @@ private:
   std::vector<Fiber> fibers;
   ucontext_t home;
   uint32_t current = 0, block = 0;
+  std::vector<Resident> residents;
+  uint64_t atomicWrites = 0;
   bool isFiber = false;
   std::jmp_buf end; // of a thread without a fiber that has failed
   Access alone;     // of a kernel whose threads do not wait

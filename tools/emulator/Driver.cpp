@@ -14,6 +14,8 @@
 //   FOVEA_EMULATOR_MANAGED     0: the device does not share memory
 //   FOVEA_EMULATOR_LOST        the launch at which the device is lost
 //   FOVEA_EMULATOR_GRAPHS      0: there is no memory for graphs
+//   FOVEA_EMULATOR_COOPERATIVE 0: blocks that are there at the same time are
+//                              refused
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
 //                              each graph, whose launches follow
 //   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
@@ -24,7 +26,9 @@
 //                              updates (a graph is told nothing new), copies
 //                              (nobody waits for one, or for room), bytes
 //                              (nobody expects any), products (nobody waits for
-//                              sums), or proxies (copies see no barrier)
+//                              sums), proxies (copies see no barrier), grids
+//                              (no block waits for others), or fences (they do
+//                              nothing)
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,6 +110,8 @@ EXPORT cuInit(unsigned) {
               : wrong == "bytes"    ? Fault::Bytes
               : wrong == "products" ? Fault::Products
               : wrong == "proxies"  ? Fault::Proxies
+              : wrong == "grids"    ? Fault::Grids
+              : wrong == "fences"   ? Fault::Fences
                                     : Fault::None;
   own.isWatched = numberOf("FOVEA_EMULATOR_WATCH", 1) != 0;
   own.seed = static_cast<uint32_t>(numberOf("FOVEA_EMULATOR_SCHEDULE", 1));
@@ -140,6 +146,9 @@ EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
   }
   case 89:
     *value = static_cast<int>(numberOf("FOVEA_EMULATOR_MANAGED", 1));
+    return 0;
+  case 95:
+    *value = static_cast<int>(numberOf("FOVEA_EMULATOR_COOPERATIVE", 1));
     return 0;
   default:
     return answer(badValue, "an attribute that is not known");
@@ -212,7 +221,7 @@ EXPORT cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 
 int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
-                            void *const *parameters) {
+                            void *const *parameters, bool isTogether) {
   std::lock_guard lock(driverMutex());
   static int64_t numLaunches = 0;
   if (numLaunches++ == numberOf("FOVEA_EMULATOR_LOST", -1))
@@ -238,10 +247,12 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
                                         kernel.name, kernel.mostSharedBytes,
                                         grid.sharedBytes));
   DeviceModule::setSharedBytes(grid.sharedBytes);
-  log(fmt::format("{} blocks {} threads {} units {}", kernel.name, grid.blocks,
-                  grid.threads, units));
-  std::string wrong = machine().run(grid, kernel.waits,
-                                    [&] { kernel.run(list.data(), units); });
+  log(fmt::format("{} blocks {} threads {} units {}{}", kernel.name,
+                  grid.blocks, grid.threads, units,
+                  isTogether ? " together" : ""));
+  auto body = [&] { kernel.run(list.data(), units); };
+  std::string wrong = isTogether ? machine().runTogether(grid, body)
+                                 : machine().run(grid, kernel.waits, body);
   if (wrong.empty())
     return 0;
   // As on a device, it is known when somebody waits.
@@ -255,6 +266,25 @@ EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
                       void **) {
   return launch(*static_cast<Kernel *>(function),
                 {blocks, threads, sharedBytes}, parameters);
+}
+/// Of any kernel.
+static constexpr int64_t blocksOfProcessor = 2;
+
+EXPORT cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int,
+                                                   size_t) {
+  *blocks = blocksOfProcessor;
+  return 0;
+}
+EXPORT cuLaunchCooperativeKernel(void *function, unsigned blocks, unsigned,
+                                 unsigned, unsigned threads, unsigned, unsigned,
+                                 unsigned sharedBytes, void *,
+                                 void **parameters) {
+  constexpr int tooLarge = 720;
+  if (blocks > numberOf("FOVEA_EMULATOR_PROCESSORS", 2) * blocksOfProcessor)
+    return answer(tooLarge, "so many blocks are not there at the same time");
+  return launch(*static_cast<Kernel *>(function),
+                {blocks, threads, sharedBytes}, parameters,
+                /*isTogether=*/true);
 }
 EXPORT cuStreamSynchronize(void *) { return hasFailed ? launchFailed : 0; }
 EXPORT cuGetErrorString(int, const char **text) {

@@ -28,7 +28,9 @@ int answer(int code, const std::string &text);
 void log(const std::string &line);
 
 /// Runs a kernel. `parameters` are addresses: of its list and of its units.
-int launch(const Kernel &kernel, const Grid &grid, void *const *parameters);
+/// `isTogether`: all blocks are there at the same time.
+int launch(const Kernel &kernel, const Grid &grid, void *const *parameters,
+           bool isTogether = false);
 
 } // namespace fovea::emulator
 

@@ -2,6 +2,7 @@
 
 #include "tools/emulator/Memory.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -65,6 +66,19 @@ void Memory::beginBlock() {
       std::memset(const_cast<char *>(address), 0xFF, region.bytes);
 }
 
+void Memory::exchangeBlock(std::vector<char> &other) {
+  size_t at = 0;
+  for (const auto &[address, region] : regions) {
+    if (!region.isOfBlock)
+      continue;
+    if (other.size() < at + region.bytes)
+      other.resize(at + region.bytes);
+    auto *own = const_cast<char *>(address);
+    std::swap_ranges(own, own + region.bytes, other.data() + at);
+    at += region.bytes;
+  }
+}
+
 Memory::Regions::iterator Memory::find(const char *address) {
   auto holds = [&](Regions::iterator region) {
     return region != regions.end() && address >= region->first &&
@@ -92,33 +106,41 @@ static bool isSameGroup(const Access &before, const Access &now) {
   return before.block == now.block &&
          before.thread / group == now.thread / group;
 }
-/// Whether a barrier stands between, of the block or of the group.
-static bool isApart(const Access &before, const Access &now) {
-  return before.block == now.block &&
-         (before.blockWaits != now.blockWaits ||
-          (isSameGroup(before, now) && before.groupWaits != now.groupWaits));
+/// Whether all threads of the block now, or of another one, see it.
+static bool isOver(const Ordering &ordering, const Access &before,
+                   const Access &now) {
+  return before.block == now.block
+             ? before.blockWaits != now.blockWaits
+             : ordering.sees(now.block, before.block, before.time);
+}
+/// The same, or whether a barrier of the group stands between.
+static bool isApart(const Ordering &ordering, const Access &before,
+                    const Access &now) {
+  return isOver(ordering, before, now) ||
+         (isSameGroup(before, now) && before.groupWaits != now.groupWaits);
 }
 static bool isSameThread(const Access &before, const Access &now) {
   return before.block == now.block && before.thread == now.thread;
 }
 
-bool Memory::Shadow::isFreeToWrite(const Access &now) const {
+bool Memory::Shadow::isFreeToWrite(const Ordering &ordering,
+                                   const Access &now) const {
   if (!isRead)
     return true;
+  // The last of several was the reader.
   if (byBlocks)
-    return false;
+    return ordering.seesAll(now.block, reader.time);
   if (byGroups)
-    return reader.block == now.block && reader.blockWaits != now.blockWaits;
-  return isApart(reader, now) || (!byThreads && isSameThread(reader, now));
+    return isOver(ordering, reader, now);
+  return isApart(ordering, reader, now) ||
+         (!byThreads && isSameThread(reader, now));
 }
 
-void Memory::Shadow::read(const Access &now) {
-  if (isRead && !byBlocks) {
-    bool isLater =
-        reader.block == now.block && reader.blockWaits != now.blockWaits;
-    if (isLater || (!byGroups && isApart(reader, now)))
-      isRead = byThreads = byGroups = false;
-  }
+void Memory::Shadow::read(const Ordering &ordering, const Access &now) {
+  if (isRead && (byBlocks   ? ordering.seesAll(now.block, reader.time)
+                 : byGroups ? isOver(ordering, reader, now)
+                            : isApart(ordering, reader, now)))
+    isRead = byThreads = byGroups = byBlocks = false;
   if (isRead) {
     byThreads |= !isSameThread(reader, now);
     byGroups |= !isSameGroup(reader, now);
@@ -168,13 +190,13 @@ std::string Memory::accessWord(Region &region, size_t at, bool writes,
         verb, at, region.name, other.thread, other.block, what);
   };
   if (shadow.isWritten && !isSameThread(shadow.writer, now) &&
-      !isApart(shadow.writer, now))
+      !isApart(ordering, shadow.writer, now))
     return race(shadow.writer, "writes");
   if (!writes) {
-    shadow.read(now);
+    shadow.read(ordering, now);
     return "";
   }
-  if (!shadow.isFreeToWrite(now))
+  if (!shadow.isFreeToWrite(ordering, now))
     return race(shadow.reader, "reads");
   shadow.isWritten = true;
   shadow.isRead = shadow.byThreads = shadow.byGroups = shadow.byBlocks = false;

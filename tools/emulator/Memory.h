@@ -8,19 +8,24 @@
 #ifndef FOVEA_TOOLS_EMULATOR_MEMORY_H
 #define FOVEA_TOOLS_EMULATOR_MEMORY_H
 
+#include "tools/emulator/Ordering.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace fovea::emulator {
 
 /// Which thread makes an access, and what it has waited for by then: accesses
 /// of two threads have an order if they are of one block and a barrier of the
-/// block stands between, or of one group and one of the group.
+/// block stands between, or of one group and one of the group, or if the later
+/// one's block sees what the other one's did by then.
 struct Access {
   uint32_t block = 0, thread = 0;
   uint32_t blockWaits = 0, groupWaits = 0;
+  uint32_t time = 0;
 };
 
 class Memory {
@@ -39,6 +44,8 @@ public:
   }
   /// What the next block shares is nothing that it knows.
   void beginBlock();
+  /// Changes what a block shares for what another one does.
+  void exchangeBlock(std::vector<char> &other);
   /// What a thread has for itself from here on.
   void setStack(const char *begin, const char *end) {
     stackBegin = begin;
@@ -53,6 +60,9 @@ public:
   std::string access(const char *address, size_t bytes, bool writes,
                      const Access &access);
 
+  /// Of blocks that run at the same time.
+  Ordering ordering;
+
 private:
   /// Who touched a byte last in this launch: of reads one, and whether other
   /// threads, groups or blocks read it without an order.
@@ -61,8 +71,8 @@ private:
     bool isWritten, isRead, byThreads, byGroups, byBlocks;
     Access writer, reader;
 
-    bool isFreeToWrite(const Access &now) const;
-    void read(const Access &now);
+    bool isFreeToWrite(const Ordering &ordering, const Access &now) const;
+    void read(const Ordering &ordering, const Access &now);
   };
   struct Region {
     size_t bytes = 0;

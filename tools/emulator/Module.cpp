@@ -2,6 +2,7 @@
 
 #include "tools/emulator/Module.h"
 #include "tools/emulator/Assembly.h"
+#include "tools/emulator/Atomics.h"
 #include "tools/emulator/Block.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -323,6 +324,9 @@ static Error retarget(Module &module, const orc::LLJIT &jit,
         return error;
   for (Function &function : module)
     if (Error error = replaceAssembly(function, waiting))
+      return error;
+  for (Function &function : module)
+    if (Error error = replaceAtomics(function, waiting))
       return error;
   for (Function &function : module) {
     for (StringRef name : {"target-cpu", "target-features"})

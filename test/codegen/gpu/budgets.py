@@ -13,13 +13,15 @@ import sys
 # A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
 # them, which is enough for products, whose threads have much to do. Of tiles in
 # bf16 two or more small ones, of 128 threads, run at a time, or a large one.
+# Of a loop that is one launch two blocks of 128 threads are on a processor.
 # Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
 # processor; in bf16 they are as products are, and some keys at a time are 128
 # threads. Tiles of copies have 256 or 288 threads, and a processor to themselves.
-MOST = {"kernels": 64, "products": 128, "small tiles in bf16": 192, "large tiles in bf16": 255, "strips": 128,
-        "strips in bf16": 255, "tiles of copies": 224}
-# A division of 64 bits is a call, across which a number or two are kept.
-SPILT = 16
+MOST = {"kernels": 64, "products": 128, "loops": 192, "small tiles in bf16": 192, "large tiles in bf16": 255,
+        "strips": 128, "strips in bf16": 255, "tiles of copies": 224}
+# A division of 64 bits is a call, across which a number or two are kept; in a
+# loop that is one launch, some more.
+SPILT, SPILT_IN_LOOPS = 16, 48
 
 
 def main(ptxas, work, architecture, ptx, most=SPILT):
@@ -37,12 +39,13 @@ def main(ptxas, work, architecture, ptx, most=SPILT):
     largest, counts = dict.fromkeys(MOST, 0), dict.fromkeys(MOST, 0)
     spilt = 0
     for name, stores, loads, registers, shared in kernels:
-        family = "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
+        family = "loops" if "$loop" in name else \
+            "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
             "kernels" if "gemm" not in name else "products" if "bf16" not in name else \
             "tiles of copies" if "$copies$" in name else \
             "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
-        mostSpilt = 0 if "gemm" in name and "bf16" in name else int(most)
+        mostSpilt = 0 if "gemm" in name and "bf16" in name else SPILT_IN_LOOPS if family == "loops" else int(most)
         assert max(int(stores), int(loads)) <= mostSpilt, f"{name} spills {spilt} bytes"
         assert int(registers) <= MOST[family], f"{name} has {registers} registers"
         counts[family] += 1
