@@ -71,6 +71,8 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   });
   kernel.create<func::ReturnOp>();
   callKernel(function, work.units, blockThreads, atOnce);
+  if (work.needsNothing && function->hasAttr(stepPhaseName))
+    function->setAttr(stepPhaseName, main.getI64IntegerAttr(phaseAhead));
 }
 
 void GpuEmitter::launchTiles(

@@ -28,6 +28,8 @@ constexpr llvm::StringLiteral loopName = "fovea.loop";
 /// it is of.
 constexpr llvm::StringLiteral stepPhaseName = "fovea.phase",
                               stepPartName = "fovea.part";
+/// Ahead of all that needs something.
+constexpr int64_t phaseAhead = -1;
 /// The registers that a thread may have, where that is not left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
 

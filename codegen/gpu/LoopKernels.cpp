@@ -140,10 +140,13 @@ bool LoopKernel::find() {
       return false;
     auto number = kernel->getAttrOfType<IntegerAttr>(stepPartName).getInt();
     int64_t phase = kernel->getAttrOfType<IntegerAttr>(stepPhaseName).getInt();
-    parts[number] = number == before ? parts[number] + 1 : 0;
-    before = number;
-    phases.push_back({call, kernel, phase, parts[number],
-                      static_cast<int64_t>(phases.size())});
+    int64_t part = 0;
+    if (phase != phaseAhead) {
+      part = parts[number] = number == before ? parts[number] + 1 : 0;
+      before = number;
+    }
+    phases.push_back(
+        {call, kernel, phase, part, static_cast<int64_t>(phases.size())});
   }
   llvm::sort(phases, [](const Phase &a, const Phase &b) {
     return std::tie(a.phase, a.part, a.number) <

@@ -21,7 +21,7 @@ using runtime::Program;
 /// a loop has few rows.
 static TileShape shapeOf(ComputeOp op, int64_t columns) {
   if (!precisionOf(op))
-    return hasSmallTiles(op) ? smallTile : TileShape();
+    return tilesOf(op) == Tiles::small ? smallTile : TileShape();
   constexpr TileShape small{
       .rows = 64, .columns = 64, .threads = 128, .isRounded = true},
       large{.rows = 128, .columns = 128, .threads = 256, .isRounded = true};
@@ -34,7 +34,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     emitRunList(op, product);
   bool isRows = product.isByRows();
   ProductSize size = beginProduct(op, product);
-  auto at = [&](KernelBuilder &b, Value frame, Value array, int64_t first) {
+  auto arrayAt = [&](KernelBuilder &b, Value frame, Value array,
+                     int64_t first) {
     return b.at(real, b.pointerSlot(frame, storage.of(array).slot), first);
   };
   auto isInFours = [&](int64_t first, int64_t along, int64_t deep) {
@@ -44,14 +45,15 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   auto sideOf = [&](KernelBuilder &b, Value frame, bool isLeft) {
     TileSide side;
     if (!isLeft) {
-      side.base = at(b, frame, product.right.getArray(), product.rightFirst);
+      side.base =
+          arrayAt(b, frame, product.right.getArray(), product.rightFirst);
       side.along = b.number(product.columnStride);
       side.deep = b.number(product.rowStride);
       side.isInFours = isInFours(product.rightFirst, product.columnStride,
                                  product.rowStride);
       return side;
     }
-    side.base = at(b, frame, product.left.getArray(), product.leftFirst);
+    side.base = arrayAt(b, frame, product.left.getArray(), product.leftFirst);
     side.along = b.number(isRows ? product.leftWidth : 1);
     side.deep = b.number(isRows ? 1 : product.leftWidth);
     side.isInFours =
@@ -72,26 +74,41 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
       emitRowCondition(op);
     return;
   }
-  TileShape shape = shapeOf(op, product.columns());
-  int64_t across = llvm::divideCeil(product.columns(), shape.columns);
-  Value units = main.mul(main.divUp(size.rows, main.number(shape.rows)),
-                         main.number(across));
-  launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value unit) {
-    Tile tile;
-    tile.memory = memory;
-    tile.shape = shape;
-    tile.element = real;
-    tile.terms = b.slot(frame, size.termsSlot);
-    tile.rows = b.slot(frame, size.rowsSlot);
-    tile.columns = b.number(product.columns());
-    tile.row = b.mul(b.div(unit, b.number(across)), b.number(shape.rows));
-    tile.column = b.mul(b.rem(unit, b.number(across)), b.number(shape.columns));
-    tile.a = sideOf(b, frame, /*isLeft=*/true);
-    tile.b = sideOf(b, frame, /*isLeft=*/false);
-    tile.cRow = b.number(product.width);
-    tile.c = at(b, frame, op.getResult(), product.first);
-    emitTile(b, tile);
-  });
+  auto acrossOf = [&](const TileShape &shape) {
+    return static_cast<int64_t>(
+        llvm::divideCeil(product.columns(), shape.columns));
+  };
+  auto unitsOf = [&](const TileShape &shape) {
+    return main.mul(main.divUp(size.rows, main.number(shape.rows)),
+                    main.number(acrossOf(shape)));
+  };
+  auto launchIn = [&](const TileShape &shape) {
+    Value units = unitsOf(shape);
+    launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value at) {
+      Value across = b.number(acrossOf(shape));
+      Tile tile;
+      tile.memory = memory;
+      tile.shape = shape;
+      tile.element = real;
+      tile.terms = b.slot(frame, size.termsSlot);
+      tile.rows = b.slot(frame, size.rowsSlot);
+      tile.columns = b.number(product.columns());
+      tile.row = b.mul(b.div(at, across), b.number(shape.rows));
+      tile.column = b.mul(b.rem(at, across), b.number(shape.columns));
+      tile.a = sideOf(b, frame, /*isLeft=*/true);
+      tile.b = sideOf(b, frame, /*isLeft=*/false);
+      tile.cRow = b.number(product.width);
+      tile.c = arrayAt(b, frame, op.getResult(), product.first);
+      emitTile(b, tile);
+    });
+  };
+  if (tilesOf(op) != Tiles::either) {
+    launchIn(shapeOf(op, product.columns()));
+  } else {
+    Value isFew = main.less(unitsOf(TileShape()), main.number(leastLargeTiles));
+    main.branch(
+        isFew, [&] { launchIn(smallTile); }, [&] { launchIn(TileShape()); });
+  }
   if (product.hasRowCondition)
     emitRowCondition(op);
 }

@@ -36,6 +36,8 @@ protected:
     mlir::Value units;
     mlir::Value atOnce = nullptr;
     bool isLarge = false;
+    /// It reads nothing that the step of a loop computes.
+    bool needsNothing = false;
   };
 
   //===--------------------------------------------------------------------===//

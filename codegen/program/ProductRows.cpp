@@ -156,21 +156,23 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
       kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
     });
   };
-  launch(op, "rows", rowsAround(op),
-         [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           kernel.loop(first, last, kernel.number(1), [&](Value row) {
-             forRow(
-                 kernel, op, frame, row,
-                 [&](const Place &place) {
-                   fill(kernel, place, [&](Value row) {
-                     return rowOfLeft(kernel, place, op, row);
-                   });
-                 },
-                 [&](const Place &place) {
-                   fill(kernel, place, [&](Value) { return kernel.number(0); });
-                 });
-           });
-         });
+  Work work = {.units = rowsAround(op), .needsNothing = true};
+  emitLaunch(op, "rows", work,
+             [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+               kernel.loop(first, last, kernel.number(1), [&](Value row) {
+                 forRow(
+                     kernel, op, frame, row,
+                     [&](const Place &place) {
+                       fill(kernel, place, [&](Value row) {
+                         return rowOfLeft(kernel, place, op, row);
+                       });
+                     },
+                     [&](const Place &place) {
+                       fill(kernel, place,
+                            [&](Value) { return kernel.number(0); });
+                     });
+               });
+             });
 }
 
 /// The columns of the result that the product does not give.

@@ -187,7 +187,8 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
       row.bytes += double(note->bytesOfUnit * launches.units);
       row.hasWork = true;
     }
-    if (!note || mainOf.lookup(note->op) != note)
+    // A product is launched in one kind of tiles or another.
+    if (!note || (mainOf.lookup(note->op) != note && note->tileRows == 0))
       continue;
     llvm::SmallVector<ComputeOp> equations;
     if (auto compute = dyn_cast<ComputeOp>(note->op))

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/kernels/ChooseTiles.h"
+#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
@@ -20,16 +21,19 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-static constexpr StringLiteral tileName = "attn.tile", small = "small";
+static constexpr StringLiteral tileName = "attn.tile", small = "small",
+                               either = "either";
 
-/// The sides of a large tile; about half of the processors of a device, as
-/// small tiles read more for what they do; and the examples of a batch that is
-/// not known yet.
-static constexpr int64_t largeSide = 64, leastTiles = 64, examples = 64;
+/// The sides of a large tile, and the examples of a batch that is not known
+/// yet. A device has about twice as many processors as `leastLargeTiles`, but
+/// small tiles read more for what they do.
+static constexpr int64_t largeSide = 64, examples = 64;
 
-bool fovea::attn::hasSmallTiles(ComputeOp op) {
+Tiles fovea::attn::tilesOf(ComputeOp op) {
   auto tile = op->getAttrOfType<StringAttr>(tileName);
-  return tile && tile.getValue() == small;
+  if (!tile)
+    return Tiles::large;
+  return tile.getValue() == small ? Tiles::small : Tiles::either;
 }
 
 /// The rows of a product, where they do not grow with the lengths of examples.
@@ -46,16 +50,19 @@ static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
   return rows;
 }
 
-/// Whether large tiles of it would leave most processors without any.
-static bool hasFewTiles(ComputeOp op) {
+static Tiles tilesFor(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
+  bool isInLoop = op->getParentOfType<ScanOp>() != nullptr;
   // Of each example: those of a step are few.
   if (!product)
-    return op->getParentOfType<ScanOp>() != nullptr;
+    return isInLoop ? Tiles::small : Tiles::large;
+  int64_t across = llvm::divideCeil(product->columns(), largeSide);
   std::optional<int64_t> rows = rowsOf(op, *product);
-  return rows && llvm::divideCeil(*rows, largeSide) *
-                         llvm::divideCeil(product->columns(), largeSide) <
-                     leastTiles;
+  if (!rows)
+    return across < leastLargeTiles && !isInLoop ? Tiles::either : Tiles::large;
+  return llvm::divideCeil(*rows, largeSide) * across < leastLargeTiles
+             ? Tiles::small
+             : Tiles::large;
 }
 
 namespace {
@@ -69,8 +76,13 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
       return;
     getOperation().walk([&](ComputeOp op) {
       // In a kernel of several equations tiles are the kernel's.
-      if (productOf(op) && !op->getParentOfType<KernelOp>() && hasFewTiles(op))
-        op->setAttr(tileName, StringAttr::get(&getContext(), small));
+      if (!productOf(op) || precisionOf(op) || op->getParentOfType<KernelOp>())
+        return;
+      Tiles tiles = tilesFor(op);
+      if (tiles != Tiles::large)
+        op->setAttr(tileName,
+                    StringAttr::get(&getContext(),
+                                    tiles == Tiles::small ? small : either));
     });
   }
 };

@@ -7,9 +7,13 @@
 
 namespace fovea::attn {
 
-/// Whether `attn-choose-tiles` found that large tiles of this product would be
-/// few.
-bool hasSmallTiles(ComputeOp op);
+/// The tiles that `attn-choose-tiles` found for a product: small ones where
+/// large ones would be few, and either where the launch alone knows that.
+enum class Tiles { large, small, either };
+Tiles tilesOf(ComputeOp op);
+
+/// With fewer large tiles than this, small ones are better.
+constexpr int64_t leastLargeTiles = 64;
 
 } // namespace fovea::attn
 

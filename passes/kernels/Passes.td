@@ -264,11 +264,13 @@ def ChooseTiles : Pass<"attn-choose-tiles", "ProgramOp"> {
     * Out: the same program, in which `attn.tile = "small"` says of a product
       that it is computed in small tiles: its rows do not grow with the lengths
       of examples, and of 64 examples it has fewer than 64 tiles of 64 x 64, so
-      that most processors of a device would have nothing to do.
+      that most processors of a device would have nothing to do. `"either"` says
+      that its rows are those of the places of all examples, so that the launch
+      knows how many tiles there are.
     * After: all passes that form kernels, which have tiles of their own.
     * Not: machines that pack products, whose tiles are those of the panels;
-      products of each example outside of loops. No bit changes: each element is
-      one chain of terms in any tile.
+      products whose factors are rounded, and those of each example outside of
+      loops. No bit changes: each element is one chain of terms in any tile.
 
     Example: a step of a loop, 64 rows of 512 columns, is 8 large tiles, and 64
     small ones.

@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/KeepLoops.h"
-#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/ChooseTiles.h"
@@ -85,8 +84,7 @@ static bool fitsBesideOthers(Operation &op) {
     return kernel.getSchedule() == Schedule::rows ||
            kernel.getSchedule() == Schedule::loop;
   if (auto compute = dyn_cast<ComputeOp>(op))
-    return !productOf(compute) ||
-           (hasSmallTiles(compute) && !precisionOf(compute));
+    return !productOf(compute) || tilesOf(compute) == Tiles::small;
   return isa<ConcatOp, AppendOp>(op);
 }
 

@@ -2,7 +2,8 @@
 
 // A product of the rows of a step has as many rows as there are examples: of 64
 // and with 512 columns, 8 tiles of 64 x 64. A product of all words of all
-// examples has as many as it has words. With 4096 columns there are 64 tiles.
+// examples has as many as it has words, which the launch knows. With 4096 columns
+// there are 64 tiles.
 
 // CHECK-LABEL: attn.program @loop
 attn.program @loop attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
@@ -11,7 +12,7 @@ attn.program @loop attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
   %w = attn.param "w" : !attn.array<[512, 512], f64>
   %v = attn.param "v" : !attn.array<[4096, 512], f64>
   // CHECK: attn.compute "words"
-  // CHECK-NOT: attn.tile
+  // CHECK: attn.product = {{.*}}, attn.tile = "either"
   // CHECK: attn.compute "zero"
   %words = attn.compute "words" (%t: "S", %n: 512) sum (%k: 512) {
     %0 = attn.read %x[%t, %k] : !attn.array<["S", 512], f64>
