@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontends/fov/Options.h"
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -167,7 +169,10 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
         return false;
       continue;
     }
-    if (isMixture && !callee.empty() && findDistribution(callee, known)) {
+    bool isUnknown = isCall && !lookup(scope, callee) &&
+                     !llvm::is_contained(builtinNames(), callee);
+    if (isMixture && !callee.empty() &&
+        (isUnknown || findDistribution(callee, known))) {
       error(value.loc, "a mixture is of 'normal' or 'bivariate' components, "
                        "not of '" +
                            callee.str() +
@@ -215,9 +220,12 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
   const Distribution *distribution = findDistribution(name, known);
   if (!distribution) {
     std::string ours = ourWord(name, WordPlace::Distribution);
-    return error(right.loc,
-                 "'" + name.str() + "' is no distribution" +
-                     (ours.empty() ? suggestion(name, known) : ours));
+    if (ours.empty())
+      ours = suggestion(name, known);
+    if (ours.empty())
+      ours = "; there are " + llvm::join(known, ", ") +
+             ", and minus the log of any other density is a penalty";
+    return error(right.loc, "'" + name.str() + "' is no distribution" + ours);
   }
   choice.distribution = name.str();
   if (!choice.latent)
