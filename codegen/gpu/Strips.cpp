@@ -17,6 +17,8 @@
 #include "codegen/gpu/Threads.h"
 #include "dialect/Precision.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
@@ -200,6 +202,18 @@ void StripEmitter::emit(const Place &at, Value unit, Value parts,
 // Launches
 //===----------------------------------------------------------------------===//
 
+/// Keys come once for all products that multiply them, and rows stay in
+/// registers.
+static void noteKeys(KernelNote &note, const Attention &attention) {
+  int64_t multiplied = 0, brought = 0;
+  for (const Attention::Side &side : attention.sides)
+    brought += side.size;
+  for (auto [op, side] : attention.sideOf)
+    multiplied += attention.sides[side].size;
+  note.tileRows = note.tileRows * multiplied / brought;
+  note.tileColumns = std::numeric_limits<int64_t>::max();
+}
+
 void GpuEmitter::emitStrips(KernelOp op) {
   StripGroup group = stripsOf(op);
   SmallVector<Operation *> members;
@@ -254,9 +268,12 @@ void GpuEmitter::emitStrips(KernelOp op) {
   if (llvm::none_of(members, precisionOf))
     function->setAttr(registersName, main.getI64IntegerAttr(128));
   if (notes) {
-    notes->back().tileRows = TileShape().rows;
-    notes->back().tileColumns = TileShape().columns;
-    notes->back().isRounded = llvm::any_of(members, precisionOf);
+    KernelNote &note = notes->back();
+    note.tileRows = TileShape().rows;
+    note.tileColumns = TileShape().columns;
+    note.isRounded = llvm::any_of(members, precisionOf);
+    if (op.getKeys())
+      noteKeys(note, *attentionIn(op));
   }
   noteOthers(members);
 }
