@@ -17,11 +17,18 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
+/// Sums of 64 bits would take all registers of a thread.
+static bool hasLarge(Type element) { return element.isF32(); }
+
 /// Large tiles read less of memory, and need rows and columns enough: a step of
 /// a loop has few rows.
-static TileShape shapeOf(ComputeOp op, int64_t columns) {
-  if (!precisionOf(op))
-    return tilesOf(op) == Tiles::small ? smallTile : TileShape();
+static TileShape shapeOf(ComputeOp op, int64_t columns, Type element) {
+  if (!precisionOf(op)) {
+    Tiles tiles = tilesOf(op);
+    return tiles == Tiles::small                        ? smallTile
+           : tiles == Tiles::large && hasLarge(element) ? largeTile
+                                                        : TileShape();
+  }
   constexpr TileShape small{
       .rows = 64, .columns = 64, .threads = 128, .isRounded = true},
       large{.rows = 128, .columns = 128, .threads = 256, .isRounded = true};
@@ -102,12 +109,22 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
       emitTile(b, tile);
     });
   };
-  if (tilesOf(op) != Tiles::either) {
-    launchIn(shapeOf(op, product.columns()));
+  if (tilesOf(op) != Tiles::any) {
+    launchIn(shapeOf(op, product.columns(), real));
   } else {
-    Value isFew = main.less(unitsOf(TileShape()), main.number(leastLargeTiles));
-    main.branch(
-        isFew, [&] { launchIn(smallTile); }, [&] { launchIn(TileShape()); });
+    auto isFew = [&](const TileShape &shape, int64_t least) {
+      return main.less(unitsOf(shape), main.number(least));
+    };
+    auto launchMedium = [&] {
+      main.branch(
+          isFew(TileShape(), leastTiles), [&] { launchIn(smallTile); },
+          [&] { launchIn(TileShape()); });
+    };
+    if (hasLarge(real) && product.columns() >= largeSide)
+      main.branch(isFew(largeTile, leastLargeTiles), launchMedium,
+                  [&] { launchIn(largeTile); });
+    else
+      launchMedium();
   }
   if (product.hasRowCondition)
     emitRowCondition(op);
@@ -124,7 +141,7 @@ Value GpuEmitter::largestExtent(Attribute extent) {
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
   // Tiles below one another are apart.
-  TileShape shape = shapeOf(op, /*columns=*/0);
+  TileShape shape = shapeOf(op, /*columns=*/0, real);
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
                            main.number(shape.rows));
   int tilesSlot = storage.description().numSlots++;

@@ -54,12 +54,16 @@ Value fovea::codegen::stageMemory(KernelBuilder &kernel, ModuleOp module) {
   return ::sizedMemory(kernel, module, "fovea_stages", 1024);
 }
 
+/// From a term to the next one. Not a multiple of the 32 banks of the memory,
+/// so that threads that bring terms of one row do not wait for each other.
+static int64_t strideOfTerms(int64_t along) { return along + 4; }
+
 TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
                                       Type element, const TileShape &shape) {
   if (shape.isRounded)
     return tensorTileMemory(kernel, module, shape);
   auto memoryOf = [&](StringRef side, int64_t along) {
-    int64_t count = along * shape.terms;
+    int64_t count = strideOfTerms(along) * shape.terms;
     std::string name = side.str() + (element.isF64() ? "_f64_" : "_f32_") +
                        std::to_string(count);
     Value address = sharedMemory(kernel, module, name, element, count);
@@ -173,8 +177,9 @@ void Tile::store(KernelBuilder &b, Value sum, Value at, Value column) const {
 /// Elements of a thread along each side of a tile.
 static int64_t sideOfThread(const TileShape &shape) {
   int64_t each = shape.rows * shape.columns / shape.threads;
-  assert((each == 4 || each == 16) && "a thread has as many rows as columns");
-  return each == 4 ? 2 : 4;
+  assert((each == 4 || each == 16 || each == 64) &&
+         "a thread has as many rows as columns");
+  return each == 4 ? 2 : each == 16 ? 4 : 8;
 }
 
 namespace {
@@ -201,6 +206,16 @@ struct TileEmitter {
   void fetch(const TileSide &side, int64_t along, Value firstTerm, Value first,
              Value end, Values &values);
   Values fetchBoth(Value firstTerm);
+  /// Of its elements along a side a thread has so many that lie side by side.
+  /// Those of all threads ahead of the next so many: so the threads of a warp
+  /// read neighbours.
+  int64_t neighbours() const { return std::min<int64_t>(own, 4); }
+  /// Where element `i` of a thread is along a side, from its first one on.
+  int64_t at(int64_t along, int64_t i) const {
+    int64_t run = neighbours();
+    return i / run * (along * run / own) + i % run;
+  }
+  Values readOwn(Value from, int64_t along, Value term, Value first);
   void put(Value to, const TileSide &side, int64_t along, ValueRange values);
   Values multiply(Value terms, Value row, Value column, Values sums);
   void emit();
@@ -241,23 +256,37 @@ void TileEmitter::put(Value to, const TileSide &side, int64_t along,
                       ValueRange values) {
   for (auto [number, value] : llvm::enumerate(values)) {
     auto [row, term] = broughtAt(side, along, static_cast<int64_t>(number));
-    b.store(value, b.at(t.element, to, b.add(b.mul(term, num(along)), row)));
+    b.store(value, b.at(t.element, to,
+                        b.add(b.mul(term, num(strideOfTerms(along))), row)));
   }
+}
+
+/// The elements of this thread along a side for one term, from `first` on.
+KernelBuilder::Values TileEmitter::readOwn(Value from, int64_t along,
+                                           Value term, Value first) {
+  Values elements;
+  auto type = VectorType::get(neighbours(), t.element);
+  // As the memory of a block is.
+  constexpr unsigned mostAlignment = 16;
+  unsigned bytes = neighbours() * t.element.getIntOrFloatBitWidth() / 8;
+  for (int64_t i = 0; i < own; i += neighbours()) {
+    Value place = b.add(b.mul(term, num(strideOfTerms(along))),
+                        b.add(first, num(at(along, i))));
+    Value run = b.create<LLVM::LoadOp>(type, b.at(t.element, from, place),
+                                       std::min(bytes, mostAlignment));
+    for (int64_t lane = 0; lane < neighbours(); ++lane)
+      elements.push_back(b.create<vector::ExtractOp>(run, lane));
+  }
+  return elements;
 }
 
 /// The sums of this thread with the terms that are in memory.
 KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
                                             Value column, Values sums) {
   return b.loop(num(0), terms, num(1), sums, [&](Value term, ValueRange sums) {
-    Values left, right, next;
-    auto read = [&](Value from, int64_t along, Value at, int64_t i) {
-      Value place = b.add(b.mul(term, num(along)), b.add(at, num(i)));
-      return b.load(t.element, b.at(t.element, from, place));
-    };
-    for (int64_t i = 0; i < own; ++i) {
-      left.push_back(read(t.memory.a, t.shape.rows, row, i));
-      right.push_back(read(t.memory.b, t.shape.columns, column, i));
-    }
+    Values left = readOwn(t.memory.a, t.shape.rows, term, row);
+    Values right = readOwn(t.memory.b, t.shape.columns, term, column);
+    Values next;
     for (int64_t i = 0; i < own; ++i)
       for (int64_t j = 0; j < own; ++j)
         next.push_back(b.fma(left[i], right[j], sums[i * own + j]));
@@ -268,14 +297,18 @@ KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
 void TileEmitter::emit() {
   thread = threadInBlock(b);
   Value threadsAlong = num(t.shape.columns / own);
-  Value row = b.mul(b.div(thread, threadsAlong), num(own));
-  Value column = b.mul(b.rem(thread, threadsAlong), num(own));
-  Value firstRow = b.add(t.row, row), firstColumn = b.add(t.column, column);
+  Value row = b.mul(b.div(thread, threadsAlong), num(neighbours()));
+  Value column = b.mul(b.rem(thread, threadsAlong), num(neighbours()));
+  auto rowAt = [&](int64_t i) {
+    return b.add(b.add(t.row, row), num(at(t.shape.rows, i)));
+  };
+  auto columnAt = [&](int64_t j) {
+    return b.add(b.add(t.column, column), num(at(t.shape.columns, j)));
+  };
   Values values;
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
-      values.push_back(
-          t.begin(b, b.add(firstRow, num(i)), b.add(firstColumn, num(j))));
+      values.push_back(t.begin(b, rowAt(i), columnAt(j)));
   size_t numSums = values.size();
   auto [first, last] = t.range(b);
   if (t.shape.isAhead)
@@ -303,8 +336,7 @@ void TileEmitter::emit() {
                   });
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
-      t.store(b, values[i * own + j], b.add(firstRow, num(i)),
-              b.add(firstColumn, num(j)));
+      t.store(b, values[i * own + j], rowAt(i), columnAt(j));
 }
 
 void fovea::codegen::emitTile(KernelBuilder &kernel, const Tile &tile) {

@@ -7,7 +7,9 @@
 // Of factors as they are, 256 threads compute 64 x 64 elements by fused
 // multiply-adds, as on a CPU: 16 terms at a time, 4 x 4 elements a thread; or,
 // where that makes few tiles, 128 threads 16 x 32, 32 terms at a time, 2 x 2
-// elements a thread. Of factors that are rounded to bf16 see TensorTile.cpp.
+// elements a thread; or, where it makes many, 256 threads 128 x 128, 16 terms
+// at a time, 8 x 8 elements a thread. Of factors that are rounded to bf16 see
+// TensorTile.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +36,10 @@ struct TileShape {
 /// Of products with few tiles (passes/kernels/ChooseTiles.cpp).
 constexpr TileShape smallTile{
     .rows = 16, .columns = 32, .threads = 128, .terms = 32, .isAhead = true};
+
+/// Of products with many tiles: half as much is read for an operation.
+constexpr TileShape largeTile{
+    .rows = 128, .columns = 128, .threads = 256, .isAhead = true};
 
 /// One side of a product: element (row, term) of A, (column, term) of B, at
 /// base + row * along + term * deep; or, with a list, each row (or each term)

@@ -22,18 +22,19 @@ namespace fovea::attn {
 } // namespace fovea::attn
 
 static constexpr StringLiteral tileName = "attn.tile", small = "small",
-                               either = "either";
+                               large = "large", anySize = "any";
 
-/// The sides of a large tile, and the examples of a batch that is not known
-/// yet. A device has about twice as many processors as `leastLargeTiles`, but
-/// small tiles read more for what they do.
-static constexpr int64_t largeSide = 64, examples = 64;
+/// The sides of a medium tile, and the examples of a batch that is not known
+/// yet.
+static constexpr int64_t mediumSide = 64, examples = 64;
 
 Tiles fovea::attn::tilesOf(ComputeOp op) {
   auto tile = op->getAttrOfType<StringAttr>(tileName);
   if (!tile)
-    return Tiles::large;
-  return tile.getValue() == small ? Tiles::small : Tiles::either;
+    return Tiles::medium;
+  return tile.getValue() == small   ? Tiles::small
+         : tile.getValue() == large ? Tiles::large
+                                    : Tiles::any;
 }
 
 /// The rows of a product, where they do not grow with the lengths of examples.
@@ -50,19 +51,27 @@ static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
   return rows;
 }
 
+static int64_t count(int64_t side, int64_t rows, int64_t columns) {
+  return llvm::divideCeil(rows, side) * llvm::divideCeil(columns, side);
+}
+
 static Tiles tilesFor(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   bool isInLoop = op->getParentOfType<ScanOp>() != nullptr;
   // Of each example: those of a step are few.
   if (!product)
-    return isInLoop ? Tiles::small : Tiles::large;
-  int64_t across = llvm::divideCeil(product->columns(), largeSide);
+    return isInLoop ? Tiles::small : Tiles::medium;
+  int64_t columns = product->columns();
   std::optional<int64_t> rows = rowsOf(op, *product);
   if (!rows)
-    return across < leastLargeTiles && !isInLoop ? Tiles::either : Tiles::large;
-  return llvm::divideCeil(*rows, largeSide) * across < leastLargeTiles
-             ? Tiles::small
-             : Tiles::large;
+    return isInLoop ? Tiles::medium : Tiles::any;
+  if (count(mediumSide, *rows, columns) < leastTiles)
+    return Tiles::small;
+  // What a tile has beyond the last row or column is work for nothing.
+  return *rows >= largeSide && columns >= largeSide &&
+                 count(largeSide, *rows, columns) >= leastLargeTiles
+             ? Tiles::large
+             : Tiles::medium;
 }
 
 namespace {
@@ -79,10 +88,12 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
       if (!productOf(op) || precisionOf(op) || op->getParentOfType<KernelOp>())
         return;
       Tiles tiles = tilesFor(op);
-      if (tiles != Tiles::large)
-        op->setAttr(tileName,
-                    StringAttr::get(&getContext(),
-                                    tiles == Tiles::small ? small : either));
+      if (tiles == Tiles::medium)
+        return;
+      StringRef name = tiles == Tiles::small   ? small
+                       : tiles == Tiles::large ? large
+                                               : anySize;
+      op->setAttr(tileName, StringAttr::get(&getContext(), name));
     });
   }
 };

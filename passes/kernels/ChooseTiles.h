@@ -8,12 +8,17 @@
 namespace fovea::attn {
 
 /// The tiles that `attn-choose-tiles` found for a product: small ones where
-/// large ones would be few, and either where the launch alone knows that.
-enum class Tiles { large, small, either };
+/// medium ones would be few, large ones where even these are many, and any
+/// where the launch alone knows that.
+enum class Tiles { small, medium, large, any };
 Tiles tilesOf(ComputeOp op);
 
-/// With fewer large tiles than this, small ones are better.
-constexpr int64_t leastLargeTiles = 64;
+/// With fewer medium tiles than this, small ones are better: a device has about
+/// twice as many processors, but small tiles read more for what they do.
+constexpr int64_t leastTiles = 64;
+/// The rows and columns of a large tile, and with fewer of them than this
+/// medium ones are better: these are four times as many.
+constexpr int64_t largeSide = 128, leastLargeTiles = 128;
 
 } // namespace fovea::attn
 

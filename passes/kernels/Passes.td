@@ -257,23 +257,24 @@ def DivideWork : Pass<"attn-divide-work", "ProgramOp"> {
 }
 
 def ChooseTiles : Pass<"attn-choose-tiles", "ProgramOp"> {
-  let summary = "products whose large tiles would be few have small ones";
+  let summary = "the size of the tiles in which a product is computed";
   let description = [{
     * In: a batched program whose products are named and whose kernels are
       formed, with the machine that computes it.
     * Out: the same program, in which `attn.tile = "small"` says of a product
       that it is computed in small tiles: its rows do not grow with the lengths
       of examples, and of 64 examples it has fewer than 64 tiles of 64 x 64, so
-      that most processors of a device would have nothing to do. `"either"` says
-      that its rows are those of the places of all examples, so that the launch
-      knows how many tiles there are.
+      that most processors of a device would have nothing to do. `"large"` says
+      that it has at least 128 tiles of 128 x 128, which read half as much for
+      what they do; `"any"`, that its rows are those of the places of all
+      examples, so that the launch knows how many tiles there are.
     * After: all passes that form kernels, which have tiles of their own.
     * Not: machines that pack products, whose tiles are those of the panels;
       products whose factors are rounded, and those of each example outside of
       loops. No bit changes: each element is one chain of terms in any tile.
 
-    Example: a step of a loop, 64 rows of 512 columns, is 8 large tiles, and 64
-    small ones.
+    Example: a step of a loop, 64 rows of 512 columns, is 8 tiles of 64 x 64,
+    and 64 small ones.
 
     ```mlir
     %z = attn.compute (%n: 512) sum (%k: 512) { %h[%k] * %u[%n, %k] } {attn.product = ..}

@@ -12,7 +12,7 @@ attn.program @loop attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
   %w = attn.param "w" : !attn.array<[512, 512], f64>
   %v = attn.param "v" : !attn.array<[4096, 512], f64>
   // CHECK: attn.compute "words"
-  // CHECK: attn.product = {{.*}}, attn.tile = "either"
+  // CHECK: attn.product = {{.*}}, attn.tile = "any"
   // CHECK: attn.compute "zero"
   %words = attn.compute "words" (%t: "S", %n: 512) sum (%k: 512) {
     %0 = attn.read %x[%t, %k] : !attn.array<["S", 512], f64>
@@ -73,6 +73,39 @@ attn.program @gradient attributes {attn.machine = #attn.machine<"sm_80", lanes =
     attn.yield %2 : f64
   } : !attn.array<[128, 128], f64>
   attn.output "grad/w" %dw : !attn.array<[128, 128], f64>
+}
+
+// -----
+
+// 2048 rows and 1024 columns are 128 tiles of 128 x 128. With 100 columns a fifth of
+// each would be for nothing, however many rows there are.
+
+// CHECK-LABEL: attn.program @many
+attn.program @many attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 2048], f64>
+  %y = attn.data "y" : !attn.array<["S", 1024], f64>
+  %v = attn.data "v" : !attn.array<["S", 10240], f64>
+  %z = attn.data "z" : !attn.array<["S", 100], f64>
+  // CHECK: attn.compute "dw"
+  // CHECK: attn.product = {{.*}}, attn.tile = "large"
+  %dw = attn.compute "dw" (%m: 2048, %n: 1024) sum (%t: "S") {
+    %0 = attn.read %x[%t, %m] : !attn.array<["S", 2048], f64>
+    %1 = attn.read %y[%t, %n] : !attn.array<["S", 1024], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[2048, 1024], f64>
+  // CHECK: attn.compute "narrow"
+  // CHECK-NOT: attn.tile = "large"
+  // CHECK: attn.output
+  %narrow = attn.compute "narrow" (%m: 10240, %n: 100) sum (%t: "S") {
+    %0 = attn.read %v[%t, %m] : !attn.array<["S", 10240], f64>
+    %1 = attn.read %z[%t, %n] : !attn.array<["S", 100], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[10240, 100], f64>
+  attn.output "grad/w" %dw : !attn.array<[2048, 1024], f64>
+  attn.output "narrow" %narrow : !attn.array<[10240, 100], f64>
 }
 
 // -----

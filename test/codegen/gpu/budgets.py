@@ -11,14 +11,15 @@ import subprocess
 import sys
 
 # A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
-# them, which is enough for products, whose threads have much to do. Of tiles in
-# bf16 two or more small ones, of 128 threads, run at a time, or a large one.
-# Of a loop that is one launch two blocks of 128 threads are on a processor.
-# Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
-# processor; in bf16 they are as products are, and some keys at a time are 128
-# threads. Tiles of copies have 256 or 288 threads, and a processor to themselves.
-MOST = {"kernels": 64, "products": 128, "loops": 192, "small tiles in bf16": 192, "large tiles in bf16": 255,
-        "strips": 128, "strips in bf16": 255, "tiles of copies": 224}
+# them, which is enough for products, whose threads have much to do; in a large
+# tile they have 64 sums each. Of tiles in bf16 two or more small ones, of 128
+# threads, run at a time, or a large one. Of a loop that is one launch two blocks
+# of 128 threads are on a processor. Strips of attention are 64 rows by 256
+# threads, and two blocks of them are on a processor; in bf16 they are as products
+# are, and some keys at a time are 128 threads. Tiles of copies have 256 or 288
+# threads, and a processor to themselves.
+MOST = {"kernels": 64, "products": 128, "large products": 224, "loops": 192, "small tiles in bf16": 192,
+        "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224}
 # A division of 64 bits is a call, across which a number or two are kept; in a
 # loop that is one launch, some more.
 SPILT, SPILT_IN_LOOPS = 16, 48
@@ -41,7 +42,8 @@ def main(ptxas, work, architecture, ptx, most=SPILT):
     for name, stores, loads, registers, shared in kernels:
         family = "loops" if "$loop" in name else \
             "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
-            "kernels" if "gemm" not in name else "products" if "bf16" not in name else \
+            "kernels" if "gemm" not in name else \
+            "large products" if "bf16" not in name and int(shared) > 16384 else "products" if "bf16" not in name else \
             "tiles of copies" if "$copies$" in name else \
             "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
