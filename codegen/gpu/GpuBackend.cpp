@@ -1,11 +1,11 @@
 //===- GpuBackend.cpp - GPUs of NVIDIA as a back end ----------------------===//
 
 #include "codegen/Backend.h"
-#include "codegen/gpu/CopiedProduct.h"
-#include "codegen/gpu/DeviceCode.h"
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/OwnKernels.h"
-#include "codegen/gpu/Toolkit.h"
+#include "codegen/gpu/device/DeviceCode.h"
+#include "codegen/gpu/device/Toolkit.h"
+#include "codegen/gpu/products/CopiedProduct.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/OwnKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
 

@@ -2,9 +2,9 @@
 //
 // What the runtime does to arrays that lie on a device, kernels do there, in
 // the order in which the host would. They come with the program that needs them
-// (codegen/gpu/OwnKernels.cpp), under names `fovea$add$f32`: `f32` or `f64` is
-// the type of the numbers. A list has addresses, counts, and numbers as their
-// bits.
+// (codegen/gpu/program/OwnKernels.cpp), under names `fovea$add$f32`: `f32` or
+// `f64` is the type of the numbers. A list has addresses, counts, and numbers
+// as their bits.
 //
 // | name     | list                                    | a unit          |
 // |----------|-----------------------------------------|-----------------|

@@ -1,7 +1,7 @@
 //===- Assembly.cpp - texts of PTX as calls -------------------------------===//
 //
 // An instruction is known by its first words; what it takes are operands of the
-// call, in the order of codegen/gpu/GroupOps.cpp.
+// call, in the order of codegen/gpu/products/GroupOps.cpp.
 //
 //===----------------------------------------------------------------------===//
 

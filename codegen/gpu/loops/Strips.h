@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_STRIPS_H
-#define FOVEA_CODEGEN_GPU_STRIPS_H
+#ifndef FOVEA_CODEGEN_GPU_LOOPS_STRIPS_H
+#define FOVEA_CODEGEN_GPU_LOOPS_STRIPS_H
 
-#include "codegen/gpu/Tile.h"
+#include "codegen/gpu/products/Tile.h"
 #include "codegen/program/Strips.h"
 #include "passes/kernels/TileKeys.h"
 
@@ -92,4 +92,4 @@ private:
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_STRIPS_H
+#endif // FOVEA_CODEGEN_GPU_LOOPS_STRIPS_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_GPUEMITTER_H
-#define FOVEA_CODEGEN_GPU_GPUEMITTER_H
+#ifndef FOVEA_CODEGEN_GPU_PROGRAM_GPUEMITTER_H
+#define FOVEA_CODEGEN_GPU_PROGRAM_GPUEMITTER_H
 
-#include "codegen/gpu/Tile.h"
+#include "codegen/gpu/products/Tile.h"
 #include "codegen/program/LaunchEmitter.h"
 
 namespace fovea::codegen {
@@ -95,4 +95,4 @@ private:
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_GPUEMITTER_H
+#endif // FOVEA_CODEGEN_GPU_PROGRAM_GPUEMITTER_H

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/OwnKernels.h"
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/program/OwnKernels.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 #include "runtime/device/OwnKernels.h"
 
 #include <limits>

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/Scatters.h"
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_DEVICECODE_H
-#define FOVEA_CODEGEN_GPU_DEVICECODE_H
+#ifndef FOVEA_CODEGEN_GPU_DEVICE_DEVICECODE_H
+#define FOVEA_CODEGEN_GPU_DEVICE_DEVICECODE_H
 
 #include "codegen/Backend.h"
 
@@ -24,4 +24,4 @@ void embedDevice(mlir::ModuleOp kernels, const std::string &image);
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_DEVICECODE_H
+#endif // FOVEA_CODEGEN_GPU_DEVICE_DEVICECODE_H

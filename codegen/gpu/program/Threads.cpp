@@ -1,6 +1,6 @@
 //===- Threads.cpp - the threads of a GPU ---------------------------------===//
 
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/program/Threads.h"
 #include "passes/analysis/VectorIndex.h"
 
 using namespace mlir;

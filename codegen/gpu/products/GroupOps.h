@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_GROUPOPS_H
-#define FOVEA_CODEGEN_GPU_GROUPOPS_H
+#ifndef FOVEA_CODEGEN_GPU_PRODUCTS_GROUPOPS_H
+#define FOVEA_CODEGEN_GPU_PRODUCTS_GROUPOPS_H
 
 #include "codegen/kernel/KernelBuilder.h"
 
@@ -49,4 +49,4 @@ KernelBuilder::Values finishGroup(KernelBuilder &kernel, mlir::ValueRange sums);
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_GROUPOPS_H
+#endif // FOVEA_CODEGEN_GPU_PRODUCTS_GROUPOPS_H

@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/TensorOps.h"
-#include "codegen/gpu/Threads.h"
-#include "codegen/gpu/Tile.h"
+#include "codegen/gpu/products/TensorOps.h"
+#include "codegen/gpu/products/Tile.h"
+#include "codegen/gpu/program/Threads.h"
 
 using namespace mlir;
 using namespace fovea::codegen;

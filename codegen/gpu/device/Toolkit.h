@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_TOOLKIT_H
-#define FOVEA_CODEGEN_GPU_TOOLKIT_H
+#ifndef FOVEA_CODEGEN_GPU_DEVICE_TOOLKIT_H
+#define FOVEA_CODEGEN_GPU_DEVICE_TOOLKIT_H
 
 #include "codegen/DeviceModel.h"
 #include "llvm/ADT/StringRef.h"
@@ -30,4 +30,4 @@ llvm::Expected<NeedsOfKernels> needsOfKernels(const std::string &ptx,
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_TOOLKIT_H
+#endif // FOVEA_CODEGEN_GPU_DEVICE_TOOLKIT_H

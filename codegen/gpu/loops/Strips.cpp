@@ -12,9 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/Strips.h"
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/loops/Strips.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 #include "dialect/Precision.h"
 
 #include <limits>

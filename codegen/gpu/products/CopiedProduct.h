@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H
-#define FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H
+#ifndef FOVEA_CODEGEN_GPU_PRODUCTS_COPIEDPRODUCT_H
+#define FOVEA_CODEGEN_GPU_PRODUCTS_COPIEDPRODUCT_H
 
-#include "codegen/gpu/Tile.h"
+#include "codegen/gpu/products/Tile.h"
 
 namespace fovea::codegen {
 
@@ -74,4 +74,4 @@ void emitGroupTiles(KernelBuilder &kernel, mlir::ModuleOp module,
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_COPIEDPRODUCT_H
+#endif // FOVEA_CODEGEN_GPU_PRODUCTS_COPIEDPRODUCT_H

@@ -1,7 +1,7 @@
 //===- DeviceCode.cpp - what runs on the device, and what calls it --------===//
 
-#include "codegen/gpu/DeviceCode.h"
-#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/device/DeviceCode.h"
+#include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/native/Emit.h"
 #include "codegen/native/Lower.h"
 #include "mlir/IR/Matchers.h"

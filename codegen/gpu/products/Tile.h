@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_TILE_H
-#define FOVEA_CODEGEN_GPU_TILE_H
+#ifndef FOVEA_CODEGEN_GPU_PRODUCTS_TILE_H
+#define FOVEA_CODEGEN_GPU_PRODUCTS_TILE_H
 
 #include "codegen/kernel/KernelBuilder.h"
 
@@ -125,4 +125,4 @@ TileMemory tensorTileMemory(KernelBuilder &kernel, mlir::ModuleOp module,
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_TILE_H
+#endif // FOVEA_CODEGEN_GPU_PRODUCTS_TILE_H

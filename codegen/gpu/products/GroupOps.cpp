@@ -1,7 +1,7 @@
 //===- GroupOps.cpp - the instructions of sm_90a --------------------------===//
 
-#include "codegen/gpu/GroupOps.h"
-#include "codegen/gpu/TensorOps.h"
+#include "codegen/gpu/products/GroupOps.h"
+#include "codegen/gpu/products/TensorOps.h"
 
 using namespace mlir;
 using namespace fovea::codegen;

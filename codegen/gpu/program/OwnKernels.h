@@ -1,7 +1,7 @@
 //===- OwnKernels.h - kernels that the runtime itself launches --*- C++ -*-===//
 
-#ifndef FOVEA_CODEGEN_GPU_OWNKERNELS_H
-#define FOVEA_CODEGEN_GPU_OWNKERNELS_H
+#ifndef FOVEA_CODEGEN_GPU_PROGRAM_OWNKERNELS_H
+#define FOVEA_CODEGEN_GPU_PROGRAM_OWNKERNELS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,4 +15,4 @@ void addSearchKernels(mlir::ModuleOp module, mlir::Type real);
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_OWNKERNELS_H
+#endif // FOVEA_CODEGEN_GPU_PROGRAM_OWNKERNELS_H

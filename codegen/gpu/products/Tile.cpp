@@ -1,7 +1,7 @@
 //===- Tile.cpp - a tile of a matrix product ------------------------------===//
 
-#include "codegen/gpu/Tile.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/products/Tile.h"
+#include "codegen/gpu/program/Threads.h"
 #include "codegen/kernel/Runs.h"
 
 #include "mlir/IR/Matchers.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_THREADS_H
-#define FOVEA_CODEGEN_GPU_THREADS_H
+#ifndef FOVEA_CODEGEN_GPU_PROGRAM_THREADS_H
+#define FOVEA_CODEGEN_GPU_PROGRAM_THREADS_H
 
 #include "codegen/kernel/KernelBuilder.h"
 
@@ -34,4 +34,4 @@ Team groupTeam(KernelBuilder &kernel);
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_THREADS_H
+#endif // FOVEA_CODEGEN_GPU_PROGRAM_THREADS_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/KeyTiles.h"
+#include "codegen/gpu/loops/KeyTiles.h"
 #include "passes/analysis/Access.h"
 
 using namespace mlir;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 #include "passes/memory/KeepLoops.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,6 @@
 //===- TensorOps.cpp - the instructions of tensor cores -------------------===//
 
-#include "codegen/gpu/TensorOps.h"
+#include "codegen/gpu/products/TensorOps.h"
 
 using namespace mlir;
 using namespace fovea::codegen;

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/KeyTiles.h"
+#include "codegen/gpu/loops/KeyTiles.h"
 #include "passes/analysis/Access.h"
 
 #include <limits>

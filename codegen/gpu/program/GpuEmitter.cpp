@@ -1,7 +1,7 @@
 //===- GpuEmitter.cpp - the kernels of a GPU and their launches -----------===//
 
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 
 using namespace mlir;
 using namespace fovea;

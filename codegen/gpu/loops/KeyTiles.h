@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_KEYTILES_H
-#define FOVEA_CODEGEN_GPU_KEYTILES_H
+#ifndef FOVEA_CODEGEN_GPU_LOOPS_KEYTILES_H
+#define FOVEA_CODEGEN_GPU_LOOPS_KEYTILES_H
 
-#include "codegen/gpu/Strips.h"
-#include "codegen/gpu/TensorOps.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/loops/Strips.h"
+#include "codegen/gpu/products/TensorOps.h"
+#include "codegen/gpu/program/Threads.h"
 
 namespace fovea::codegen {
 
@@ -56,4 +56,4 @@ struct StripEmitter::Rows {
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_KEYTILES_H
+#endif // FOVEA_CODEGEN_GPU_LOOPS_KEYTILES_H

@@ -1,6 +1,6 @@
 //===- Toolkit.cpp - what CUDA's toolkit makes of PTX ---------------------===//
 
-#include "codegen/gpu/Toolkit.h"
+#include "codegen/gpu/device/Toolkit.h"
 #include "codegen/native/Link.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/CopiedProduct.h"
-#include "codegen/gpu/GpuEmitter.h"
-#include "codegen/gpu/TensorOps.h"
-#include "codegen/gpu/Threads.h"
+#include "codegen/gpu/products/CopiedProduct.h"
+#include "codegen/gpu/products/TensorOps.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
 #include "passes/memory/Copies.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/GpuEmitter.h"
+#include "codegen/gpu/program/GpuEmitter.h"
 #include "dialect/Precision.h"
 #include "passes/kernels/ChooseTiles.h"
 

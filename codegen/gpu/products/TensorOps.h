@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_CODEGEN_GPU_TENSOROPS_H
-#define FOVEA_CODEGEN_GPU_TENSOROPS_H
+#ifndef FOVEA_CODEGEN_GPU_PRODUCTS_TENSOROPS_H
+#define FOVEA_CODEGEN_GPU_PRODUCTS_TENSOROPS_H
 
 #include "codegen/kernel/KernelBuilder.h"
 
@@ -54,4 +54,4 @@ mlir::Value valueOfLane(KernelBuilder &kernel, mlir::Value value,
 
 } // namespace fovea::codegen
 
-#endif // FOVEA_CODEGEN_GPU_TENSOROPS_H
+#endif // FOVEA_CODEGEN_GPU_PRODUCTS_TENSOROPS_H
