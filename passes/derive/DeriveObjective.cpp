@@ -280,11 +280,10 @@ Value Objective::overAll(StringRef kind, Value number) {
   return copy;
 }
 
-/// Whether how likely the values of `latent` are depends on what `other` is.
-static bool isDrawnFrom(ChoiceOp latent, ChoiceOp other) {
-  auto system = latent->getParentOfType<SystemOp>();
+/// The arrays of a system that depend on `value`, which is one of them.
+static llvm::SetVector<Value> dependentsOf(SystemOp system, Value value) {
   llvm::SetVector<Value> found;
-  found.insert(other.getObserved());
+  found.insert(value);
   for (unsigned i = 0; i < found.size(); ++i)
     for (Operation *user : found[i].getUsers()) {
       while (user->getParentOp() != system)
@@ -292,9 +291,20 @@ static bool isDrawnFrom(ChoiceOp latent, ChoiceOp other) {
       if (user->getNumResults() == 1)
         found.insert(user->getResult(0));
     }
-  return llvm::any_of(latent.getParameters(), [&](Value parameter) {
-    return found.contains(parameter);
+  return found;
+}
+
+/// Whether how likely the values of `choice` are depends on one of `arrays`.
+static bool isDrawnFrom(ChoiceOp choice, const llvm::SetVector<Value> &arrays) {
+  return llvm::any_of(choice.getParameters(), [&](Value parameter) {
+    return arrays.contains(parameter);
   });
+}
+
+/// Whether how likely the values of `latent` are depends on what `other` is.
+static bool isDrawnFrom(ChoiceOp latent, ChoiceOp other) {
+  auto system = latent->getParentOfType<SystemOp>();
+  return isDrawnFrom(latent, dependentsOf(system, other.getObserved()));
 }
 
 /// Of a choice at each place: the reward without log p of the data that stand
@@ -410,15 +420,7 @@ static LogicalResult checkEnumerated(SystemOp system, ChoiceOp choice) {
     if (!source->hasAttr(enumeratedName) ||
         source.getResult() == choice.getObserved())
       continue;
-    llvm::SetVector<Value> found;
-    found.insert(source.getResult());
-    for (unsigned i = 0; i < found.size(); ++i)
-      for (Operation *user : found[i].getUsers()) {
-        while (user->getParentOp() != system)
-          user = user->getParentOp();
-        if (user->getNumResults() == 1)
-          found.insert(user->getResult(0));
-      }
+    llvm::SetVector<Value> found = dependentsOf(system, source.getResult());
     std::string name = ("'" + choice.getTarget() + "'").str(),
                 all = ("'" + *source.getLabel() +
                        "', of which 'enumerate' takes all values at once")
@@ -430,9 +432,7 @@ static LogicalResult checkEnumerated(SystemOp system, ChoiceOp choice) {
                << "the " << word << " of " << name << " depends on " << all;
     auto kind = choice.getTreatment()->getAs<StringAttr>("kind");
     bool isDrawn = kind.getValue() != "enumerate";
-    if (isDrawn && llvm::any_of(choice.getParameters(), [&](Value parameter) {
-          return found.contains(parameter);
-        }))
+    if (isDrawn && isDrawnFrom(choice, found))
       return choice.emitError()
              << "'reinforce' draws " << name << " from what depends on " << all
              << "; enumerate both, or draw both";
