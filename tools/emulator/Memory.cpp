@@ -123,31 +123,46 @@ static bool isSameThread(const Access &before, const Access &now) {
   return before.block == now.block && before.thread == now.thread;
 }
 
-bool Memory::Shadow::isFreeToWrite(const Ordering &ordering,
-                                   const Access &now) const {
-  if (!isRead)
-    return true;
-  // The last of several was the reader.
-  if (byBlocks)
-    return ordering.seesAll(now.block, reader.time);
-  if (byGroups)
-    return isOver(ordering, reader, now);
-  return isApart(ordering, reader, now) ||
-         (!byThreads && isSameThread(reader, now));
+/// Blocks that do not run at the same time see nothing of each other.
+bool Memory::seesAllReaders(const Shadow &shadow, const Access &now) const {
+  return ordering.isOn() && ordering.seesAll(now.block, readers.at(&shadow));
 }
 
-void Memory::Shadow::read(const Ordering &ordering, const Access &now) {
-  if (isRead && (byBlocks   ? ordering.seesAll(now.block, reader.time)
-                 : byGroups ? isOver(ordering, reader, now)
-                            : isApart(ordering, reader, now)))
-    isRead = byThreads = byGroups = byBlocks = false;
-  if (isRead) {
-    byThreads |= !isSameThread(reader, now);
-    byGroups |= !isSameGroup(reader, now);
-    byBlocks |= reader.block != now.block;
+bool Memory::isFreeToWrite(const Shadow &shadow, const Access &now) const {
+  if (!shadow.isRead)
+    return true;
+  if (shadow.byBlocks)
+    return seesAllReaders(shadow, now);
+  // The last of several was the reader.
+  if (shadow.byGroups)
+    return isOver(ordering, shadow.reader, now);
+  return isApart(ordering, shadow.reader, now) ||
+         (!shadow.byThreads && isSameThread(shadow.reader, now));
+}
+
+void Memory::read(Shadow &shadow, const Access &now) {
+  if (shadow.isRead &&
+      (shadow.byBlocks   ? seesAllReaders(shadow, now)
+       : shadow.byGroups ? isOver(ordering, shadow.reader, now)
+                         : isApart(ordering, shadow.reader, now)))
+    shadow.isRead = shadow.byThreads = shadow.byGroups = shadow.byBlocks =
+        false;
+  if (shadow.isRead) {
+    shadow.byThreads |= !isSameThread(shadow.reader, now);
+    shadow.byGroups |= !isSameGroup(shadow.reader, now);
+    if (!shadow.byBlocks && shadow.reader.block != now.block) {
+      shadow.byBlocks = true;
+      if (ordering.isOn()) {
+        Ordering::Times &times = readers[&shadow];
+        times.assign(ordering.numBlocks(), 0);
+        times[shadow.reader.block] = shadow.reader.time;
+      }
+    }
   }
-  isRead = true;
-  reader = now;
+  if (shadow.byBlocks && ordering.isOn())
+    readers.at(&shadow)[now.block] = now.time;
+  shadow.isRead = true;
+  shadow.reader = now;
 }
 
 std::string Memory::access(const char *address, size_t bytes, bool writes,
@@ -193,10 +208,10 @@ std::string Memory::accessWord(Region &region, size_t at, bool writes,
       !isApart(ordering, shadow.writer, now))
     return race(shadow.writer, "writes");
   if (!writes) {
-    shadow.read(ordering, now);
+    read(shadow, now);
     return "";
   }
-  if (!shadow.isFreeToWrite(ordering, now))
+  if (!isFreeToWrite(shadow, now))
     return race(shadow.reader, "reads");
   shadow.isWritten = true;
   shadow.isRead = shadow.byThreads = shadow.byGroups = shadow.byBlocks = false;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace fovea::emulator {
@@ -55,7 +56,10 @@ public:
   /// Whether it is all there.
   bool holds(const char *address, size_t bytes);
 
-  void beginLaunch() { ++launch; }
+  void beginLaunch() {
+    ++launch;
+    readers.clear();
+  }
   /// What is wrong with it; empty: nothing.
   std::string access(const char *address, size_t bytes, bool writes,
                      const Access &access);
@@ -70,9 +74,6 @@ private:
     uint32_t launch;
     bool isWritten, isRead, byThreads, byGroups, byBlocks;
     Access writer, reader;
-
-    bool isFreeToWrite(const Ordering &ordering, const Access &now) const;
-    void read(const Ordering &ordering, const Access &now);
   };
   struct Region {
     size_t bytes = 0;
@@ -83,10 +84,16 @@ private:
   using Regions = std::map<const char *, Region>;
 
   void insert(const char *address, Region region);
+  bool seesAllReaders(const Shadow &shadow, const Access &now) const;
+  bool isFreeToWrite(const Shadow &shadow, const Access &now) const;
+  void read(Shadow &shadow, const Access &now);
   std::string accessWord(Region &region, size_t at, bool writes,
                          const Access &access);
   Regions::iterator find(const char *address);
   Regions regions;
+  /// Of what several blocks that run at the same time have read: when each did
+  /// so last.
+  std::unordered_map<const Shadow *, Ordering::Times> readers;
   Regions::iterator recent = regions.end();
   const char *stackBegin = nullptr, *stackEnd = nullptr;
   uint32_t launch = 0;

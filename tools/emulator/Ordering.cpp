@@ -18,12 +18,11 @@ void Ordering::join(Times &times, const Times &more) {
     times[block] = std::max(times[block], more[block]);
 }
 
-bool Ordering::seesAll(uint32_t block, uint32_t time) const {
-  if (blocks.empty())
-    return false;
-  const Times &seen = blocks[block].seen;
-  return std::all_of(seen.begin(), seen.end(),
-                     [&](uint32_t known) { return time < known; });
+bool Ordering::seesAll(uint32_t block, const Times &times) const {
+  for (uint32_t other = 0; other < times.size(); ++other)
+    if (times[other] != 0 && !sees(block, other, times[other]))
+      return false;
+  return true;
 }
 
 void Ordering::waited(uint32_t block) {

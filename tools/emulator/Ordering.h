@@ -22,6 +22,9 @@ namespace fovea::emulator {
 
 class Ordering {
 public:
+  /// Of each block, a time.
+  using Times = std::vector<uint32_t>;
+
   /// So many blocks, of which none knows of another; 0: they do not run at the
   /// same time.
   void begin(uint32_t blocks);
@@ -31,8 +34,10 @@ public:
   bool sees(uint32_t block, uint32_t other, uint32_t time) const {
     return !blocks.empty() && time < blocks[block].seen[other];
   }
-  /// The same of what any block did.
-  bool seesAll(uint32_t block, uint32_t time) const;
+  /// The same of what each block did last at its time; 0: it did nothing.
+  bool seesAll(uint32_t block, const Times &times) const;
+  bool isOn() const { return !blocks.empty(); }
+  uint32_t numBlocks() const { return static_cast<uint32_t>(blocks.size()); }
 
   /// All threads of the block have come to a barrier.
   void waited(uint32_t block);
@@ -42,8 +47,6 @@ public:
   void write(uint32_t block, const void *address, bool releases, bool joins);
 
 private:
-  /// Of each block, up to which time.
-  using Times = std::vector<uint32_t>;
   static void join(Times &times, const Times &more);
 
   struct Block {

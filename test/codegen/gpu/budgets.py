@@ -12,13 +12,13 @@ import sys
 
 # A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
 # them, which is enough for products, whose threads have much to do; in a large
-# tile they have 64 sums each. Of tiles in bf16 two or more small ones, of 128
-# threads, run at a time, or a large one. Of a loop that is one launch two blocks
-# of 128 threads are on a processor. Strips of attention are 64 rows by 256
-# threads, and two blocks of them are on a processor; in bf16 they are as products
-# are, and some keys at a time are 128 threads. Tiles of copies have 256 or 288
-# threads, and a processor to themselves.
-MOST = {"kernels": 64, "products": 128, "large products": 224, "loops": 192, "small tiles in bf16": 192,
+# tile they have 64 sums each, and a block may have a processor to itself. Of
+# tiles in bf16 two or more small ones, of 128 threads, run at a time, or a large
+# one. Of a loop that is one launch two blocks of 128 threads are on a processor.
+# Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
+# processor; in bf16 they are as products are, and some keys at a time are 128
+# threads. Tiles of copies have 256 or 288 threads, and a processor to themselves.
+MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 192, "small tiles in bf16": 192,
         "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224}
 # A division of 64 bits is a call, across which a number or two are kept; in a
 # loop that is one launch, some more.
