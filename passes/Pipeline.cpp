@@ -138,7 +138,7 @@ static void kernels(OpPassManager &manager, const PipelineOptions &options) {
 
 void fovea::attn::placeArrays(OpPassManager &programs) {
   programs.addPass(createPlaceArrays());
-  // Behind that, as ops need each other where they write.
+  // After that: which ops need each other depends on where they write.
   programs.addPass(createKeepLoops());
 }
 

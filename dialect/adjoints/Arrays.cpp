@@ -1,5 +1,4 @@
-//===- Arrays.cpp - the adjoints of concat and reshape
-//---------------------===//
+//===- Arrays.cpp - the adjoints of concat and reshape --------------------===//
 
 #include "dialect/adjoints/Names.h"
 

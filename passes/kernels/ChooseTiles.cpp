@@ -1,9 +1,9 @@
-//===- ChooseTiles.cpp - products in small tiles --------------------------===//
+//===- ChooseTiles.cpp - the tiles of products ----------------------------===//
 //
 // A GPU computes a matrix product tile by tile, each on one of its processors.
-// A product of few rows has few large tiles, and most processors would have
-// none of it. Each element is one chain of terms in any tile, so tiles change
-// no bits.
+// A large tile reads less for what it does; but a product of few rows has few
+// of them, and most processors would have none. Each element is one chain of
+// terms in any tile, so tiles change no bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,10 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-static constexpr StringLiteral tileName = "attn.tile", small = "small",
-                               large = "large", anySize = "any";
+static constexpr StringLiteral tileName = "attn.tile";
+/// What is written; a medium tile is not.
+static constexpr std::pair<Tiles, StringLiteral> written[] = {
+    {Tiles::small, "small"}, {Tiles::large, "large"}, {Tiles::any, "any"}};
 
 /// The sides of a medium tile, and the examples of a batch that is not known
 /// yet.
@@ -32,9 +34,10 @@ Tiles fovea::attn::tilesOf(ComputeOp op) {
   auto tile = op->getAttrOfType<StringAttr>(tileName);
   if (!tile)
     return Tiles::medium;
-  return tile.getValue() == small   ? Tiles::small
-         : tile.getValue() == large ? Tiles::large
-                                    : Tiles::any;
+  for (auto [tiles, name] : written)
+    if (tile.getValue() == name)
+      return tiles;
+  return Tiles::any;
 }
 
 /// The rows of a product, where they do not grow with the lengths of examples.
@@ -87,13 +90,10 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
       // In a kernel of several equations tiles are the kernel's.
       if (!productOf(op) || precisionOf(op) || op->getParentOfType<KernelOp>())
         return;
-      Tiles tiles = tilesFor(op);
-      if (tiles == Tiles::medium)
-        return;
-      StringRef name = tiles == Tiles::small   ? small
-                       : tiles == Tiles::large ? large
-                                               : anySize;
-      op->setAttr(tileName, StringAttr::get(&getContext(), name));
+      Tiles chosen = tilesFor(op);
+      for (auto [tiles, name] : written)
+        if (tiles == chosen)
+          op->setAttr(tileName, StringAttr::get(&getContext(), name));
     });
   }
 };

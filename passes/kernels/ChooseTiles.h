@@ -1,4 +1,4 @@
-//===- ChooseTiles.h - products in small tiles ------------------*- C++ -*-===//
+//===- ChooseTiles.h - the tiles of products --------------------*- C++ -*-===//
 
 #ifndef FOVEA_PASSES_KERNELS_CHOOSETILES_H
 #define FOVEA_PASSES_KERNELS_CHOOSETILES_H

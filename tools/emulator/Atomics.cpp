@@ -1,6 +1,7 @@
 //===- Atomics.cpp - numbers by which blocks wait for each other ----------===//
 
 #include "tools/emulator/Atomics.h"
+#include "tools/emulator/Assembly.h"
 #include "tools/emulator/Block.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -35,13 +36,9 @@ static void call(Instruction &instead, Function *function,
                         : operand);
     types.push_back(given.back()->getType());
   }
-  auto *address = ConstantExpr::getIntToPtr(
-      ConstantInt::get(Type::getInt64Ty(context),
-                       reinterpret_cast<uint64_t>(function)),
-      pointer);
   Value *result = builder.CreateCall(
-      FunctionType::get(instead.getType(), types, /*isVarArg=*/false), address,
-      given);
+      FunctionType::get(instead.getType(), types, /*isVarArg=*/false),
+      addressOf(context, reinterpret_cast<void *>(function)), given);
   if (!instead.getType()->isVoidTy())
     instead.replaceAllUsesWith(result);
   instead.eraseFromParent();

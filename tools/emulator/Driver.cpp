@@ -88,6 +88,21 @@ int fovea::emulator::answer(int code, const std::string &text) {
   return code;
 }
 
+/// The fault of a name of FOVEA_EMULATOR_FAULT.
+static Fault faultOf(std::string_view name) {
+  static constexpr std::pair<std::string_view, Fault> named[] = {
+      {"barriers", Fault::Barriers}, {"blocks", Fault::Blocks},
+      {"memory", Fault::Memory},     {"updates", Fault::Updates},
+      {"copies", Fault::Copies},     {"bytes", Fault::Bytes},
+      {"products", Fault::Products}, {"proxies", Fault::Proxies},
+      {"grids", Fault::Grids},       {"fences", Fault::Fences},
+  };
+  for (auto [known, fault] : named)
+    if (name == known)
+      return fault;
+  return Fault::None;
+}
+
 EXPORT cuInit(unsigned) {
   if (numberOf("FOVEA_EMULATOR_BROKEN", 0) != 0)
     return answer(notInitialized, "the driver does not start");
@@ -101,18 +116,7 @@ EXPORT cuInit(unsigned) {
                  : name == "descending" ? Schedule::Descending
                                         : Schedule::Shuffled;
   const char *fault = std::getenv("FOVEA_EMULATOR_FAULT");
-  std::string_view wrong = fault ? fault : "";
-  own.fault = wrong == "barriers"   ? Fault::Barriers
-              : wrong == "blocks"   ? Fault::Blocks
-              : wrong == "memory"   ? Fault::Memory
-              : wrong == "updates"  ? Fault::Updates
-              : wrong == "copies"   ? Fault::Copies
-              : wrong == "bytes"    ? Fault::Bytes
-              : wrong == "products" ? Fault::Products
-              : wrong == "proxies"  ? Fault::Proxies
-              : wrong == "grids"    ? Fault::Grids
-              : wrong == "fences"   ? Fault::Fences
-                                    : Fault::None;
+  own.fault = faultOf(fault ? fault : "");
   own.isWatched = numberOf("FOVEA_EMULATOR_WATCH", 1) != 0;
   own.seed = static_cast<uint32_t>(numberOf("FOVEA_EMULATOR_SCHEDULE", 1));
   return 0;
