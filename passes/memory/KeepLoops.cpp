@@ -8,16 +8,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/KeepLoops.h"
+#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/ChooseTiles.h"
+#include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
+#include "runtime/Program.h"
 #include "llvm/ADT/SmallSet.h"
 
-#include <limits>
-
 using namespace mlir;
+using namespace fovea;
 using namespace fovea::attn;
 
 namespace fovea::attn {
@@ -26,15 +28,27 @@ namespace fovea::attn {
 } // namespace fovea::attn
 
 static constexpr StringLiteral staysAttribute = "attn.stays",
-                               phaseAttribute = "attn.phase";
+                               phaseAttribute = "attn.phase",
+                               turnAttribute = "attn.turn",
+                               listsAttribute = "attn.lists_ahead";
 
 bool fovea::attn::staysOnDevice(ScanOp loop) {
   return loop->hasAttr(staysAttribute);
 }
 
-int64_t fovea::attn::phaseOf(Operation *op) {
+bool fovea::attn::listsAhead(ScanOp loop) {
+  return loop->hasAttr(listsAttribute);
+}
+
+StepTime fovea::attn::timeOf(Operation *op) {
   auto phase = op->getAttrOfType<IntegerAttr>(phaseAttribute);
-  return phase ? phase.getInt() : std::numeric_limits<int64_t>::max();
+  auto turn = op->getAttrOfType<IntegerAttr>(turnAttribute);
+  assert(phase && "an op of a loop that stays on the device");
+  return {phase.getInt(), turn ? turn.getInt() : 0};
+}
+
+bool fovea::attn::hasBlockOfExample(Operation *op) {
+  return unitsOf(op) == Units::examples;
 }
 
 namespace {
@@ -78,14 +92,59 @@ static Touched touchedBy(Operation &op) {
 }
 
 /// Whether blocks of the size that all kernels of a loop have compute it, with
-/// the memory on the chip that its code says.
+/// the memory on the chip that its code says: products in small tiles, or of
+/// rounded factors, of which a loop has tiles for such blocks.
 static bool fitsBesideOthers(Operation &op) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return kernel.getSchedule() == Schedule::rows ||
            kernel.getSchedule() == Schedule::loop;
   if (auto compute = dyn_cast<ComputeOp>(op))
-    return !productOf(compute) || tilesOf(compute) == Tiles::small;
+    return !productOf(compute) || precisionOf(compute) ||
+           tilesOf(compute) == Tiles::small;
   return isa<ConcatOp, AppendOp>(op);
+}
+
+namespace {
+/// An op of a step.
+struct OpOfStep {
+  Operation *op;
+  Touched touched;
+  StepTime time = {};
+
+  /// When what needs this op is computed at the earliest.
+  StepTime behind(const OpOfStep &next) const;
+};
+} // namespace
+
+StepTime OpOfStep::behind(const OpOfStep &next) const {
+  StepTime end = time;
+  bool isOfBlock = hasBlockOfExample(op);
+  if (auto compute = dyn_cast<ComputeOp>(op))
+    if (auto product = rowsProductOf(compute);
+        product && product->hasRowCondition) {
+      // Behind the product a block clears the rows of an example.
+      isOfBlock = true;
+      end = {end.phase + 1, 0};
+    }
+  if (isOfBlock && hasBlockOfExample(next.op))
+    return {end.phase, end.turn + 1};
+  return {end.phase + 1, 0};
+}
+
+/// The slots that a loop reads at most: of each memory its address and its
+/// layout, of each product its rows and terms, of each length its values, their
+/// maximum and two of its order, and its own step and rows beside those that
+/// every frame has.
+static int64_t mostSlots(ArrayRef<OpOfStep> ops, ProgramOp program) {
+  llvm::SmallSet<unsigned, 8> memories;
+  for (const OpOfStep &each : ops) {
+    memories.insert(each.touched.reads.begin(), each.touched.reads.end());
+    memories.insert(each.touched.writes.begin(), each.touched.writes.end());
+  }
+  auto lengths = program.getOps<LengthOp>();
+  return 2 * static_cast<int64_t>(memories.size() + ops.size()) +
+         4 * std::distance(lengths.begin(), lengths.end()) + 2 +
+         runtime::Program::firstFreeSlot;
 }
 
 namespace {
@@ -96,28 +155,42 @@ struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
     if (auto steps = dyn_cast<IntegerAttr>(loop.getExtent());
         steps && steps.getInt() < leastSteps)
       return;
-    SmallVector<std::pair<Operation *, Touched>> ops;
+    SmallVector<OpOfStep> ops;
     for (Operation &op : loop.getBody().front()) {
       if (!isLaunched(op))
         continue;
       if (!fitsBesideOthers(op))
         return;
       ops.push_back({&op, touchedBy(op)});
-      if (ops.back().second.isUnknown)
+      if (ops.back().touched.isUnknown)
         return;
     }
-    SmallVector<int64_t> phases;
+    if (ops.empty() || mostSlots(ops, getOperation()) > mostSlotsOfLoop)
+      return;
+    int64_t last = 0;
     for (auto [number, own] : llvm::enumerate(ops)) {
-      int64_t phase = 0;
-      for (size_t before = 0; before < number; ++before)
-        if (own.second.meets(ops[before].second))
-          phase = std::max(phase, phases[before] + 1);
-      phases.push_back(phase);
+      for (const OpOfStep &before : ArrayRef(ops).take_front(number))
+        if (own.touched.meets(before.touched))
+          own.time = std::max(own.time, before.behind(own));
+      last = std::max(last, own.time.phase);
     }
     Builder builder(&getContext());
     loop->setAttr(staysAttribute, builder.getUnitAttr());
-    for (auto [own, phase] : llvm::zip(ops, phases))
-      own.first->setAttr(phaseAttribute, builder.getI64IntegerAttr(phase));
+    bool hasLists = false, isReadLast = false;
+    for (const OpOfStep &own : ops) {
+      own.op->setAttr(phaseAttribute,
+                      builder.getI64IntegerAttr(own.time.phase));
+      if (own.time.turn != 0)
+        own.op->setAttr(turnAttribute,
+                        builder.getI64IntegerAttr(own.time.turn));
+      auto compute = dyn_cast<ComputeOp>(own.op);
+      bool hasList = compute && listLocationOf(compute);
+      hasLists |= hasList;
+      isReadLast |= hasList && own.time.phase == last;
+    }
+    // Not where a product of the last phase reads its list.
+    if (hasLists && !isReadLast)
+      loop->setAttr(listsAttribute, builder.getUnitAttr());
   }
 
   void runOnOperation() override {

@@ -90,15 +90,21 @@ def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
   let description = [{
     * In: a batched program whose arrays have their places.
     * Out: the same program, in which `attn.stays` says of a loop that it is one
-      launch, and `attn.phase` of each op of its body when that is computed in a
-      step: those of a phase do not need each other, and between two phases, and
-      two steps, all blocks of the launch wait for each other.
+      launch, and `attn.phase` and `attn.turn` of each op of its body when that
+      is computed in a step. Between two phases, and two steps, all blocks of
+      the launch wait for each other. The ops of a turn do not need each other;
+      those of the next turn of a phase (none written: the first) need what the
+      same block has done before, as the block of an example is the same in all
+      ops that have one. `attn.lists_ahead`: the rows of the products of a step
+      are listed in the last phase of the step before.
     * After: `attn-place-arrays`: an op needs another one if it touches a memory
       that the other writes, or writes one that the other reads.
     * Not: on a machine without memory on the chip, which has no launches; loops
-      with a loop in their body, a kernel in strips, or a product that has no
-      small tiles or rounds its factors: blocks of these have another size, or
-      memory of their own; loops of one step or two.
+      with a loop in their body, a kernel in strips, or a product in f32 that has
+      no small tiles: blocks of these have another size, or memory of their own;
+      loops of one step or two; loops of more arrays than a launch gets
+      addresses. Rows are not listed ahead where a product of the last phase
+      reads its list.
 
     Example: two products of a step read the state before it, and the third
     equation needs both.

@@ -1,8 +1,8 @@
 // RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-divide-work,attn-choose-tiles,attn-place-arrays,attn-keep-loops))" | FileCheck %s
 
 // Two products of a step read the state before it: they are of one phase. What
-// needs both is of the next one, and the new state, which is written over the
-// old one, is of the one after that.
+// needs both is of the next one. The new state needs what the same block has
+// done before: it is of the next turn.
 
 // CHECK-LABEL: attn.program @step
 attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
@@ -40,7 +40,7 @@ attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
       attn.yield %2 : f64
     } : !attn.array<[64], f64>
     // CHECK: attn.compute "h"
-    // CHECK: attn.phase = 2 : i64
+    // CHECK: attn.phase = 1 : i64, attn.turn = 1 : i64
     %h = attn.compute "h" (%n: 64) {
       %0 = attn.read %both[%n] : !attn.array<[64], f64>
       %1 = attn.read %x[%t, %n] : !attn.array<["S", 64], f64>
@@ -90,15 +90,79 @@ attn.program @nested attributes {attn.machine = #attn.machine<"sm_80", lanes = 1
 
 // -----
 
-// A product whose factors are rounded has other blocks, two steps are not worth
-// it, and a CPU has no launches.
+// Rows of a product that lie in what the loop stacks are listed: in the last
+// phase of the step before, where no product reads a list.
+
+// CHECK-LABEL: attn.program @lists
+attn.program @lists attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+  attn.length "S"
+  %u = attn.param "u" : !attn.array<[64, 64], f64>
+  %zero = attn.data "zero" : !attn.array<[64], f64>
+  // CHECK: attn.scan "S"
+  %last:2 = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [0] {
+    // CHECK: attn.compute "z"
+    // CHECK: attn.list = {{.*}}, attn.phase = 0 : i64
+    %z = attn.compute "z" (%n: 64) sum (%k: 64) {
+      %0 = attn.read %before[%k] : !attn.array<[64], f64>
+      %1 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[64], f64>
+    // CHECK: attn.phase = 1 : i64
+    // CHECK: attn.lists_ahead
+    // CHECK-SAME: attn.stays
+    %h = attn.compute "h" (%n: 64) {
+      %0 = attn.read %z[%n] : !attn.array<[64], f64>
+      %1 = math.tanh %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[64], f64>
+    attn.yield %h, %h : !attn.array<[64], f64>, !attn.array<[64], f64>
+  } : !attn.array<[64], f64>, !attn.array<["S", 64], f64>
+  attn.output "all" %last#1 : !attn.array<["S", 64], f64>
+}
+
+// -----
+
+// CHECK-LABEL: attn.program @read_last
+attn.program @read_last attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+  attn.length "S"
+  %u = attn.param "u" : !attn.array<[64, 64], f64>
+  %zero = attn.data "zero" : !attn.array<[64], f64>
+  // CHECK: attn.scan "S"
+  %last:3 = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [0, 0] {
+    %h = attn.compute "h" (%n: 64) {
+      %0 = attn.read %before[%n] : !attn.array<[64], f64>
+      %1 = math.tanh %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[64], f64>
+    // CHECK: attn.compute "z"
+    // CHECK: attn.list = {{.*}}, attn.phase = 1 : i64
+    %z = attn.compute "z" (%n: 64) sum (%k: 64) {
+      %0 = attn.read %h[%k] : !attn.array<[64], f64>
+      %1 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[64], f64>
+    // CHECK-NOT: attn.lists_ahead
+    // CHECK: attn.stays
+    attn.yield %h, %h, %z : !attn.array<[64], f64>, !attn.array<[64], f64>, !attn.array<[64], f64>
+  } : !attn.array<[64], f64>, !attn.array<["S", 64], f64>, !attn.array<["S", 64], f64>
+  attn.output "all" %last#1 : !attn.array<["S", 64], f64>
+  attn.output "products" %last#2 : !attn.array<["S", 64], f64>
+}
+
+// -----
+
+// Tiles of rounded factors are computed by blocks of the same size. Those of a
+// product of many columns are not, two steps are not worth it, and a CPU has no
+// launches.
 
 // CHECK-LABEL: attn.program @rounded
 attn.program @rounded attributes {attn.precision = bf16, attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[64, 64], f64>
   %zero = attn.data "zero" : !attn.array<[64], f64>
-  // CHECK-NOT: attn.stays
+  // CHECK: attn.stays
   // CHECK: attn.output
   %last = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [] {
     %z = attn.compute "z" (%n: 64) sum (%k: 64) {
@@ -110,6 +174,27 @@ attn.program @rounded attributes {attn.precision = bf16, attn.machine = #attn.ma
     attn.yield %z : !attn.array<[64], f64>
   } : !attn.array<[64], f64>
   attn.output "last" %last : !attn.array<[64], f64>
+}
+
+// -----
+
+// CHECK-LABEL: attn.program @many_columns
+attn.program @many_columns attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+  attn.length "S"
+  %u = attn.param "u" : !attn.array<[4096, 4096], f64>
+  %zero = attn.data "zero" : !attn.array<[4096], f64>
+  // CHECK-NOT: attn.stays
+  // CHECK: attn.output
+  %last = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[4096], f64>) axes [] {
+    %z = attn.compute "z" (%n: 4096) sum (%k: 4096) {
+      %0 = attn.read %before[%k] : !attn.array<[4096], f64>
+      %1 = attn.read %u[%n, %k] : !attn.array<[4096, 4096], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[4096], f64>
+    attn.yield %z : !attn.array<[4096], f64>
+  } : !attn.array<[4096], f64>
+  attn.output "last" %last : !attn.array<[4096], f64>
 }
 
 // -----

@@ -106,8 +106,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     function.setSymName(entries.back().name);
     function.setPublic();
     for (StringRef name :
-         {threadsName, unitsAtOnceName, slotsName, registersName, loopName,
-          stepPhaseName, stepPartName})
+         {threadsName, unitsAtOnceName, slotsName, registersName, loopName})
       function->removeAttr(name);
   }
   auto machine = target.createMachine();

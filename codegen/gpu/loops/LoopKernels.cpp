@@ -3,7 +3,8 @@
 // The function of the program has a loop of launches. Of one that stays on the
 // device this makes a kernel besides: every thread goes through the steps, with
 // the slots of the frame in registers, and through the kernels of a step, whose
-// bodies are copied. Between two phases all blocks wait for each other.
+// bodies are copied. Between two phases all blocks wait for each other, between
+// two turns of a phase the threads of a block do.
 //
 // The loop of launches stays where it is, for drivers that refuse the kernel.
 //
@@ -11,7 +12,6 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "passes/memory/KeepLoops.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -21,9 +21,6 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
-
-/// A kernel gets 4096 bytes: its slots, and its work units.
-static constexpr size_t mostSlots = 500;
 
 void GpuEmitter::noteLoop(ScanOp op, scf::ForOp loop) {
   if (!staysOnDevice(op))
@@ -47,37 +44,54 @@ static std::optional<int64_t> slotAt(Value address, Value frame) {
 
 namespace {
 /// One call of the loop that hands a kernel to the device.
-struct Phase {
+struct Launch {
   func::CallOp call;
   func::FuncOp kernel;
-  /// Of the op that it is part of, which of the launches of that, and of all.
-  int64_t phase = 0, part = 0, number = 0;
+  StepLaunch step;
+  /// Which of the launches of its op it is, and of the launches of all.
+  int64_t part = 0, number = 0;
 
-  /// Whether neither needs the other.
-  bool isBeside(const Phase &other) const {
-    return phase == other.phase && part == other.part;
+  auto key() const {
+    return std::tuple(step.time.phase, part, step.time.turn, number);
   }
 };
 
+/// What commits a step comes behind all else.
+constexpr StepTime timeOfCommit{INT64_MAX, 0};
+
+/// Who waits for whom between two launches.
+enum class Wait { None, Block, Grid };
+
 struct LoopKernel {
   ModuleOp module;
+  ScanOp op;
   scf::ForOp loop;
   Value frame; // of the program
-  SmallVector<Phase> phases = {};
+  const llvm::DenseMap<Operation *, StepLaunch> &stepLaunches;
+  /// What lists rows, and the others in their order.
+  SmallVector<Launch> lists = {}, launches = {};
   /// The slots that are read, and whether any as an address.
   llvm::MapVector<int64_t, bool> slots = {};
+  /// What stands ahead of the loop, and the frame of a thread.
   IRMapping copies = {};
+  Value ownFrame = nullptr;
 
-  /// False: it cannot be one launch.
-  bool find();
+  void find();
+  void addLaunch(func::CallOp call,
+                 llvm::DenseMap<Operation *, int64_t> &parts);
   SmallVector<Value> valuesFromAhead();
   Value copyFromAhead(KernelBuilder &kernel, Value value);
-  void copyStep(KernelBuilder &kernel, Value ownFrame);
+  IRMapping copyNumbers(KernelBuilder &kernel, Value step);
+  void copyLaunch(KernelBuilder &kernel, Launch &launch,
+                  const IRMapping &numbers);
+  void copyLists(KernelBuilder &kernel, Value step);
+  void copyStep(KernelBuilder &kernel, Value step);
+  Wait waitBetween(const Launch &before, const Launch &next) const;
   int64_t numBarriers() const;
   void emit(KernelBuilder &kernel, func::FuncOp function, int64_t numSlots);
   void addSlotOf(LLVM::LoadOp load, Value ownFrame);
-  bool addSlotsOf(Operation *root, Value ownFrame);
-  bool addSlotsOf(Value value);
+  void addSlotsOf(Operation *root, Value ownFrame);
+  void addSlotsOf(Value value);
 };
 } // namespace
 
@@ -86,77 +100,70 @@ void LoopKernel::addSlotOf(LLVM::LoadOp load, Value ownFrame) {
     slots[*slot] |= isa<LLVM::LLVMPointerType>(load.getType());
 }
 
-/// False: the frame is used for something else than its slots.
-bool LoopKernel::addSlotsOf(Operation *root, Value ownFrame) {
-  bool good = true;
+void LoopKernel::addSlotsOf(Operation *root, Value ownFrame) {
   root->walk([&](Operation *op) {
-    if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    assert(!isa<LLVM::AllocaOp>(op) && "a thread has registers only");
+    if (auto load = dyn_cast<LLVM::LoadOp>(op))
       addSlotOf(load, ownFrame);
-    } else if (auto place = dyn_cast<LLVM::GEPOp>(op)) {
-      if (place.getBase() == ownFrame)
-        good &= slotAt(place.getResult(), ownFrame).has_value();
-    }
   });
-  return good;
 }
 
-/// Adds the slots that a value from ahead of the loop comes from. False: it
-/// comes from something else.
-bool LoopKernel::addSlotsOf(Value value) {
+/// Adds the slots that a value from ahead of the loop comes from.
+void LoopKernel::addSlotsOf(Value value) {
   if (value == frame)
-    return true;
+    return;
   Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() != 0 || isa<func::CallOp>(op))
-    return false;
+  assert(op && op->getNumRegions() == 0 && !isa<func::CallOp>(op) &&
+         "the numbers of a step come from the frame");
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     addSlotOf(load, frame);
-  return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return addSlotsOf(operand); });
+  for (Value operand : op->getOperands())
+    addSlotsOf(operand);
 }
 
-bool LoopKernel::find() {
-  DenseMap<int64_t, int64_t> parts;
-  int64_t before = -1;
-  for (Operation &op : *loop.getBody()) {
-    auto call = dyn_cast<func::CallOp>(op);
-    if (!call) {
-      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
-        return false;
-      continue;
-    }
-    auto cast = call.getOperand(1).getDefiningOp<UnrealizedConversionCastOp>();
-    auto address = cast.getInputs()[0].getDefiningOp<func::ConstantOp>();
-    auto kernel = module.lookupSymbol<func::FuncOp>(address.getValue());
-    APInt shared;
-    bool sharesNoMore =
-        matchPattern(call.getOperand(4), m_ConstantInt(&shared)) && shared == 0;
-    bool hasBlocks = kernel->getAttrOfType<IntegerAttr>(threadsName).getInt() ==
-                     blockThreads;
-    bool hasStack =
-        kernel.walk([](LLVM::AllocaOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
-    if (!sharesNoMore || !hasBlocks || hasStack ||
-        !addSlotsOf(kernel, kernel.getArgument(0)))
-      return false;
-    auto number = kernel->getAttrOfType<IntegerAttr>(stepPartName).getInt();
-    int64_t phase = kernel->getAttrOfType<IntegerAttr>(stepPhaseName).getInt();
-    int64_t part = 0;
-    if (phase != phaseAhead) {
-      part = parts[number] = number == before ? parts[number] + 1 : 0;
-      before = number;
-    }
-    phases.push_back(
-        {call, kernel, phase, part, static_cast<int64_t>(phases.size())});
+void LoopKernel::addLaunch(func::CallOp call,
+                           llvm::DenseMap<Operation *, int64_t> &parts) {
+  auto cast = call.getOperand(1).getDefiningOp<UnrealizedConversionCastOp>();
+  auto address = cast.getInputs()[0].getDefiningOp<func::ConstantOp>();
+  auto kernel = module.lookupSymbol<func::FuncOp>(address.getValue());
+  assert(kernel->getAttrOfType<IntegerAttr>(threadsName).getInt() ==
+             blockThreads &&
+         matchPattern(call.getOperand(4), m_Zero()) &&
+         "attn-keep-loops looks for kernels of such blocks");
+  addSlotsOf(kernel, kernel.getArgument(0));
+  auto number = static_cast<int64_t>(launches.size());
+  Launch launch{call, kernel, stepLaunches.at(kernel), 0, number};
+  if (launch.step.isAhead)
+    return lists.push_back(launch);
+  // What follows a product example by example is of a phase of its own.
+  if (!launch.step.isByExample)
+    launch.part = parts[launch.step.op]++;
+  launches.push_back(launch);
+}
+
+/// Finds its launches, and puts them in their order.
+void LoopKernel::find() {
+  llvm::DenseMap<Operation *, int64_t> parts;
+  for (auto call : loop.getOps<func::CallOp>())
+    addLaunch(call, parts);
+  auto byTime = [](const Launch &a, const Launch &b) {
+    return a.key() < b.key();
+  };
+  llvm::sort(launches, byTime);
+  // What commits a step, which is behind all else.
+  Launch &last = launches.back();
+  if (last.step.time == timeOfCommit && launches.size() > 1) {
+    StepTime end = launches[launches.size() - 2].step.time;
+    bool isByBlock = last.step.isByExample;
+    for (const Launch &each : ArrayRef(launches).drop_back())
+      isByBlock &= each.step.time.phase != end.phase || each.step.isByExample;
+    last.step.time = isByBlock ? StepTime{end.phase, end.turn + 1}
+                               : StepTime{end.phase + 1, 0};
   }
-  llvm::sort(phases, [](const Phase &a, const Phase &b) {
-    return std::tie(a.phase, a.part, a.number) <
-           std::tie(b.phase, b.part, b.number);
-  });
   for (Value value : valuesFromAhead())
-    if (!addSlotsOf(value))
-      return false;
-  return !phases.empty() && addSlotsOf(loop, frame) &&
-         slots.size() <= mostSlots;
+    addSlotsOf(value);
+  addSlotsOf(loop, frame);
+  assert(slots.size() <= mostSlotsOfLoop && "attn-keep-loops counts them");
 }
 
 /// What hands a kernel over is not copied.
@@ -177,8 +184,9 @@ SmallVector<Value> LoopKernel::valuesFromAhead() {
     if (!isOfLaunch(op))
       for (Value operand : op.getOperands())
         add(operand);
-  for (Phase &phase : phases)
-    add(phase.call.getOperand(3));
+  for (auto *some : {&lists, &launches})
+    for (Launch &launch : *some)
+      add(launch.call.getOperand(3));
   return values;
 }
 
@@ -192,38 +200,78 @@ Value LoopKernel::copyFromAhead(KernelBuilder &kernel, Value value) {
   return copies.lookup(value);
 }
 
-/// The numbers of the step, then its kernels, phase by phase.
-void LoopKernel::copyStep(KernelBuilder &kernel, Value ownFrame) {
+/// The numbers of a step: its slots, and what launches are given.
+IRMapping LoopKernel::copyNumbers(KernelBuilder &kernel, Value step) {
+  IRMapping numbers = copies;
+  numbers.map(loop.getInductionVar(), step);
   for (Operation &op : loop.getBody()->without_terminator())
     if (!isOfLaunch(op))
-      kernel.clone(op, copies);
-  const Phase *before = nullptr;
-  for (Phase &phase : phases) {
-    if (before && !before->isBeside(phase))
-      waitForGrid(kernel, module);
-    before = &phase;
-    IRMapping inner;
-    inner.map(phase.kernel.getArgument(0), ownFrame);
-    inner.map(phase.kernel.getArgument(1),
-              copies.lookup(phase.call.getOperand(3)));
-    for (Operation &op : phase.kernel.getBody().front().without_terminator())
-      kernel.clone(op, inner);
+      kernel.clone(op, numbers);
+  return numbers;
+}
+
+void LoopKernel::copyLaunch(KernelBuilder &kernel, Launch &launch,
+                            const IRMapping &numbers) {
+  IRMapping inner;
+  inner.map(launch.kernel.getArgument(0), ownFrame);
+  inner.map(launch.kernel.getArgument(1),
+            numbers.lookup(launch.call.getOperand(3)));
+  for (Operation &op : launch.kernel.getBody().front().without_terminator())
+    kernel.clone(op, inner);
+}
+
+/// Lists the rows of a step, if there is one.
+void LoopKernel::copyLists(KernelBuilder &kernel, Value step) {
+  if (lists.empty())
+    return;
+  kernel.branch(kernel.less(step, copies.lookup(loop.getUpperBound())), [&] {
+    IRMapping numbers = copyNumbers(kernel, step);
+    for (Launch &list : lists)
+      copyLaunch(kernel, list, numbers);
+  });
+}
+
+Wait LoopKernel::waitBetween(const Launch &before, const Launch &next) const {
+  if (before.step.time.phase != next.step.time.phase ||
+      before.part != next.part)
+    return Wait::Grid;
+  return before.step.time == next.step.time ? Wait::None : Wait::Block;
+}
+
+/// The numbers of the step, then its kernels, phase by phase.
+void LoopKernel::copyStep(KernelBuilder &kernel, Value step) {
+  if (!listsAhead(op) && !lists.empty()) {
+    copyLists(kernel, step);
+    waitForGrid(kernel, module);
   }
+  IRMapping numbers = copyNumbers(kernel, step);
+  const Launch *before = nullptr;
+  for (Launch &launch : launches) {
+    Wait wait = before ? waitBetween(*before, launch) : Wait::None;
+    if (wait == Wait::Grid)
+      waitForGrid(kernel, module);
+    else if (wait == Wait::Block)
+      waitForBlock(kernel);
+    before = &launch;
+    copyLaunch(kernel, launch, numbers);
+  }
+  if (listsAhead(op))
+    copyLists(kernel, kernel.add(step, copies.lookup(loop.getStep())));
   waitForGrid(kernel, module);
 }
 
 /// Of a step.
 int64_t LoopKernel::numBarriers() const {
-  int64_t count = 1;
-  for (size_t number = 1; number < phases.size(); ++number)
-    count += !phases[number - 1].isBeside(phases[number]);
+  int64_t count = 1 + (!listsAhead(op) && !lists.empty());
+  for (size_t number = 1; number < launches.size(); ++number)
+    count += waitBetween(launches[number - 1], launches[number]) == Wait::Grid;
   return count;
 }
 
 void LoopKernel::emit(KernelBuilder &kernel, func::FuncOp function,
                       int64_t numSlots) {
   // Each thread has a frame, which becomes registers.
-  Value ownFrame = kernel.create<LLVM::AllocaOp>(
+  ownFrame = kernel.create<LLVM::AllocaOp>(
       kernel.pointer(), kernel.i64(), kernel.number(numSlots), /*alignment=*/8);
   Value list = function.getArgument(0);
   for (auto [slot, isAddress] : slots) {
@@ -235,34 +283,35 @@ void LoopKernel::emit(KernelBuilder &kernel, func::FuncOp function,
   copies.map(frame, ownFrame);
   for (Value value : valuesFromAhead())
     copyFromAhead(kernel, value);
-  kernel.loop(copies.lookup(loop.getLowerBound()),
-              copies.lookup(loop.getUpperBound()),
-              copies.lookup(loop.getStep()), [&](Value step) {
-                copies.map(loop.getInductionVar(), step);
-                copyStep(kernel, ownFrame);
-              });
+  Value first = copies.lookup(loop.getLowerBound());
+  if (listsAhead(op)) {
+    copyLists(kernel, first);
+    waitForGrid(kernel, module);
+  }
+  kernel.loop(first, copies.lookup(loop.getUpperBound()),
+              copies.lookup(loop.getStep()),
+              [&](Value step) { copyStep(kernel, step); });
   kernel.create<func::ReturnOp>();
 }
 
-void GpuEmitter::notePhase(func::FuncOp function) {
+void GpuEmitter::noteStep(func::FuncOp function, bool isByExample,
+                          bool isAhead) {
   auto loop = launched->getParentOfType<ScanOp>();
   if (!loop || !staysOnDevice(loop))
     return;
-  Block &body = loop.getBody().front();
-  Operation *op = body.findAncestorOpInBlock(*launched);
-  function->setAttr(stepPhaseName, main.getI64IntegerAttr(phaseOf(op)));
-  function->setAttr(stepPartName, main.getI64IntegerAttr(std::distance(
-                                      body.begin(), op->getIterator())));
+  Operation *op = loop.getBody().front().findAncestorOpInBlock(*launched);
+  StepTime time = isa<YieldOp>(op) ? timeOfCommit : timeOf(op);
+  // Behind a product a block clears the rows of an example.
+  if (isByExample && !isa<YieldOp>(op) && !hasBlockOfExample(op))
+    time = {time.phase + 1, 0};
+  stepLaunches[function] = {time, op, isByExample, isAhead};
 }
 
 void GpuEmitter::emitLoops() {
   for (auto [op, loop] : loops) {
     Value programFrame = loop->getParentOfType<func::FuncOp>().getArgument(0);
-    LoopKernel own{module, loop, programFrame};
-    if (!own.find()) {
-      loop->removeAttr(loopName);
-      continue;
-    }
+    LoopKernel own{module, op, loop, programFrame, stepLaunches};
+    own.find();
     KernelBuilder kernel(op.getLoc(), module.getContext());
     func::FuncOp function =
         beginKernel(kernel, op, "loop", {kernel.pointer(), kernel.i64()});

@@ -36,7 +36,6 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
                             int64_t unitsAtOnce, Value sharedBytes) {
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
-  notePhase(function);
   Value address = main.create<func::ConstantOp>(function.getFunctionType(),
                                                 function.getSymName());
   address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
@@ -71,8 +70,8 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   });
   kernel.create<func::ReturnOp>();
   callKernel(function, work.units, blockThreads, atOnce);
-  if (work.needsNothing && function->hasAttr(stepPhaseName))
-    function->setAttr(stepPhaseName, main.getI64IntegerAttr(phaseAhead));
+  noteStep(function, /*isByExample=*/work.isLarge,
+           /*isAhead=*/work.needsNothing);
 }
 
 void GpuEmitter::launchTiles(
@@ -93,6 +92,7 @@ void GpuEmitter::launchTiles(
               [&](Value unit) { body(kernel, function.getArgument(0), unit); });
   kernel.create<func::ReturnOp>();
   callKernel(function, units, shape.threads, 1);
+  noteStep(function, /*isByExample=*/false, /*isAhead=*/false);
 }
 
 void GpuEmitter::emitColumns(KernelOp) {

@@ -10,6 +10,7 @@
 
 #include "codegen/gpu/products/Tile.h"
 #include "codegen/program/LaunchEmitter.h"
+#include "passes/memory/KeepLoops.h"
 
 namespace fovea::codegen {
 
@@ -24,12 +25,16 @@ constexpr llvm::StringLiteral slotsName = "fovea.slots";
 /// other in one. Of a loop of launches: that the kernel ahead of it is all of
 /// it.
 constexpr llvm::StringLiteral loopName = "fovea.loop";
-/// Of a kernel in such a loop: when it runs in a step, and which op of the step
-/// it is of.
-constexpr llvm::StringLiteral stepPhaseName = "fovea.phase",
-                              stepPartName = "fovea.part";
-/// Ahead of all that needs something.
-constexpr int64_t phaseAhead = -1;
+/// A kernel of a loop that stays on the device: when it runs in a step
+/// (passes/memory/KeepLoops.h), and which op of the step it is of.
+struct StepLaunch {
+  attn::StepTime time;
+  mlir::Operation *op = nullptr;
+  /// Whether a block does an example.
+  bool isByExample = false;
+  /// Whether it is ahead of all that the step computes; it lists rows.
+  bool isAhead = false;
+};
 /// The registers that a thread may have, where that is not left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
 
@@ -51,8 +56,8 @@ private:
   void emitColumns(attn::KernelOp kernel) override;
   void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) override;
 
-  /// Says of a kernel of a loop that stays on the device when it runs.
-  void notePhase(mlir::func::FuncOp function);
+  /// Notes of a kernel of a loop that stays on the device when it runs.
+  void noteStep(mlir::func::FuncOp function, bool isByExample, bool isAhead);
   /// The kernels of such loops.
   void emitLoops();
 
@@ -88,6 +93,7 @@ private:
   llvm::DenseSet<int> copied;
   /// Those that stay on the device.
   std::vector<std::pair<attn::ScanOp, mlir::scf::ForOp>> loops;
+  llvm::DenseMap<mlir::Operation *, StepLaunch> stepLaunches;
   /// Of the kernel at hand.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);
