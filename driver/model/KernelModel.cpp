@@ -2,6 +2,8 @@
 
 #include "driver/model/KernelModel.h"
 #include "codegen/Backend.h"
+#include "passes/kernels/ChooseTiles.h"
+#include "passes/memory/KeepLoops.h"
 #include "runtime/device/OwnKernels.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -136,6 +138,33 @@ static double numbersOfUnit(llvm::StringRef kernel) {
       .Default(0);
 }
 
+/// The share of the weights of a product that the blocks of its loop, so many,
+/// keep on the chip.
+static double keptShare(ComputeOp op, int64_t blocks, bool isDouble) {
+  std::optional<KeptColumns> own = keptColumnsOf(op);
+  if (!own)
+    return 0;
+  auto loop = cast<ScanOp>(op->getParentOp());
+  int64_t bytes = isDouble ? 8 : 4;
+  int64_t most = keptBytesOf(loop, bytes) / bytes / smallColumns;
+  int64_t groups = std::max<int64_t>(1, blocks / blocksOfGroup), terms = 0;
+  for (int64_t group = 0; group < groups; ++group) {
+    int64_t ahead = 0;
+    for (auto other : loop.getOps<ComputeOp>()) {
+      std::optional<KeptColumns> kept = keptColumnsOf(other);
+      if (!kept)
+        continue;
+      int64_t first = (group - kept->first % groups + groups) % groups;
+      for (int64_t strip = first; strip < kept->strips; strip += groups) {
+        if (other == op)
+          terms += std::clamp<int64_t>(most - ahead, 0, kept->terms);
+        ahead += llvm::alignTo(kept->terms, termsOfPiece);
+      }
+    }
+  }
+  return double(terms) / double(own->strips * own->terms);
+}
+
 std::vector<KernelModel::Row>
 KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
                     const codegen::NeedsOfKernels &needs) const {
@@ -166,8 +195,12 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.blocks += launches.blocks;
     row.inLoops += launches.inLoops;
     row.barriers += launches.barriers;
-    if (launches.barriers != 0)
+    if (launches.barriers != 0) {
       row.blocks += figures.processors * launches.count;
+      // What a block keeps it brings once.
+      row.cacheBytes +=
+          double(figures.processors * launches.count * launches.sharedBytes);
+    }
     row.threads = launches.threads;
     if (auto found = needs.find(name); found != needs.end()) {
       const KernelNeeds &more = found->second;
@@ -205,14 +238,17 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.isByGroups |= note->isByGroups;
     row.flops += work.flops;
     row.bytes += work.bytes;
-    // A term of a tile of m x n takes m + n numbers for 2 m n operations.
+    // A term of a tile of m x n takes m + n numbers for 2 m n operations; n of
+    // them are on the chip where the columns stay there.
     if (note->tileRows != 0)
       row.cacheBytes +=
           work.flops / 2 *
           (note->readsCopies ? 2
            : isDouble        ? 8
                              : 4) *
-          (1.0 / double(note->tileRows) + 1.0 / double(note->tileColumns));
+          ((1 - keptShare(equations.front(), figures.processors, isDouble)) /
+               double(note->tileRows) +
+           1.0 / double(note->tileColumns));
   }
   std::vector<Row> rows;
   for (auto &[name, row] : byName) {

@@ -51,6 +51,7 @@ bool PaperDevice::launchLoop(const runtime::KernelLaunch &launch,
   ++own.count;
   own.threads = launch.threads;
   own.barriers += barriers * launch.units;
+  own.sharedBytes = std::max(own.sharedBytes, launch.sharedBytes);
   code.insert(static_cast<const char *>(launch.image));
   isInLoop = true;
   return false;

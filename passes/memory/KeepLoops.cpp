@@ -30,7 +30,8 @@ namespace fovea::attn {
 static constexpr StringLiteral staysAttribute = "attn.stays",
                                phaseAttribute = "attn.phase",
                                turnAttribute = "attn.turn",
-                               listsAttribute = "attn.lists_ahead";
+                               listsAttribute = "attn.lists_ahead",
+                               keptAttribute = "attn.kept_columns";
 
 bool fovea::attn::staysOnDevice(ScanOp loop) {
   return loop->hasAttr(staysAttribute);
@@ -49,6 +50,37 @@ StepTime fovea::attn::timeOf(Operation *op) {
 
 bool fovea::attn::hasBlockOfExample(Operation *op) {
   return unitsOf(op) == Units::examples;
+}
+
+/// Null: the tiles of `op` are others, or it has rows of no batch.
+static std::optional<RowsProduct> smallProductOf(ComputeOp op) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  if (product && product->isByRows() && tilesOf(op) == Tiles::small)
+    return product;
+  return std::nullopt;
+}
+
+std::optional<KeptColumns> fovea::attn::keptColumnsOf(ComputeOp op) {
+  auto first = op->getAttrOfType<IntegerAttr>(keptAttribute);
+  if (!first)
+    return std::nullopt;
+  std::optional<RowsProduct> product = smallProductOf(op);
+  assert(product && "only small products keep columns");
+  int64_t columns = product->columns();
+  return KeptColumns{first.getInt(),
+                     (columns + smallColumns - 1) / smallColumns,
+                     product->count};
+}
+
+int64_t fovea::attn::keptBytesOf(ScanOp loop, int64_t bytesOfNumber) {
+  int64_t terms = 0;
+  for (auto op : loop.getOps<ComputeOp>())
+    if (auto kept = keptColumnsOf(op))
+      terms += kept->strips * llvm::alignTo(kept->terms, termsOfPiece);
+  int64_t ofPiece = termsOfPiece * smallColumns * bytesOfNumber;
+  int64_t most =
+      MachineAttr::of(loop->getParentOfType<ProgramOp>()).getSharedBytes();
+  return std::min(terms / termsOfPiece, most / ofPiece) * ofPiece;
 }
 
 namespace {
@@ -147,6 +179,20 @@ static int64_t mostSlots(ArrayRef<OpOfStep> ops, ProgramOp program) {
          runtime::Program::firstFreeSlot;
 }
 
+/// Whether no step writes the weights of a product.
+static bool hasConstantWeights(RowsProduct product, ScanOp loop,
+                               ArrayRef<OpOfStep> ops) {
+  Value weights = product.right.getArray();
+  ArrayLocationAttr location = locationOf(weights);
+  if (weights.getParentBlock() == &loop.getBody().front() || !location ||
+      !location.isMemory())
+    return false;
+  unsigned number = location.getNumber();
+  return llvm::none_of(ops, [&](const OpOfStep &each) {
+    return each.touched.writes.contains(number);
+  });
+}
+
 namespace {
 struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
   void keep(ScanOp loop) {
@@ -187,6 +233,15 @@ struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
       bool hasList = compute && listLocationOf(compute);
       hasLists |= hasList;
       isReadLast |= hasList && own.time.phase == last;
+    }
+    int64_t strips = 0;
+    for (const OpOfStep &own : ops) {
+      auto compute = dyn_cast<ComputeOp>(own.op);
+      auto product = compute ? smallProductOf(compute) : std::nullopt;
+      if (!product || !hasConstantWeights(*product, loop, ops))
+        continue;
+      compute->setAttr(keptAttribute, builder.getI64IntegerAttr(strips));
+      strips += keptColumnsOf(compute)->strips;
     }
     // Not where a product of the last phase reads its list.
     if (hasLists && !isReadLast)

@@ -29,6 +29,24 @@ bool hasBlockOfExample(mlir::Operation *op);
 /// the step before.
 bool listsAhead(ScanOp loop);
 
+/// A product of such a loop whose weights no step writes: its columns, in
+/// strips of small tiles, stay on the chip from the first step to the last. The
+/// strips of all such products of a loop are numbered; groups of blocks have
+/// them by turns, and the blocks of a group have the same ones and take turns
+/// in the rows. A block keeps as many terms of its strips, in their order, as
+/// it has memory for. What is read from where changes no bits.
+struct KeptColumns {
+  /// The number of its first strip; how many it has, and of how many terms.
+  int64_t first = 0, strips = 0, terms = 0;
+};
+std::optional<KeptColumns> keptColumnsOf(ComputeOp op);
+/// So many blocks are a group: with 64 examples each has a tile of rows.
+constexpr int64_t blocksOfGroup = 4;
+/// A strip has room for a multiple of so many terms.
+constexpr int64_t termsOfPiece = 32;
+/// The bytes of a block for that in a loop that keeps any; 0: it keeps none.
+int64_t keptBytesOf(ScanOp loop, int64_t bytesOfNumber);
+
 /// A launch of a loop gets 4096 bytes: the slots of the frame that its steps
 /// read, and how many steps there are.
 constexpr int64_t mostSlotsOfLoop = 500;

@@ -96,7 +96,10 @@ def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
       those of the next turn of a phase (none written: the first) need what the
       same block has done before, as the block of an example is the same in all
       ops that have one. `attn.lists_ahead`: the rows of the products of a step
-      are listed in the last phase of the step before.
+      are listed in the last phase of the step before. `attn.kept_columns` of a
+      product whose weights no step writes: its columns, in strips of 32, stay
+      in the memory of blocks from the first step to the last, as far as there
+      is room; the number is that of its first strip among those of the loop.
     * After: `attn-place-arrays`: an op needs another one if it touches a memory
       that the other writes, or writes one that the other reads.
     * Not: on a machine without memory on the chip, which has no launches; loops
@@ -120,8 +123,8 @@ def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
     // becomes
 
     %last = attn.scan "S" (%t) .. {
-      %z = attn.compute .. {attn.phase = 0}
-      %r = attn.compute .. {attn.phase = 0}
+      %z = attn.compute .. {attn.kept_columns = 0, attn.phase = 0}
+      %r = attn.compute .. {attn.kept_columns = 2, attn.phase = 0}
       %next = attn.compute .. {attn.phase = 1}
       attn.yield %next
     } {attn.stays}

@@ -243,8 +243,9 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
 }
 
 bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
-  // More blocks have little to do in a step, and wait for more others.
-  constexpr int mostOfProcessor = 2;
+  // More blocks have little to do in a step, and wait for more others. Those
+  // that keep weights on the chip would keep the same ones.
+  const int mostOfProcessor = launch.sharedBytes == 0 ? 2 : 1;
   constexpr int tooLarge = 720, notSupported = 801;
   send();
   // Who times kernels has to see them.
@@ -255,7 +256,7 @@ bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
   int ofProcessor = 0;
   check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
             &ofProcessor, handle, static_cast<int>(launch.threads),
-            /*sharedBytes=*/0),
+            static_cast<size_t>(launch.sharedBytes)),
         "say how many blocks it runs");
   auto blocks = static_cast<unsigned>(processors *
                                       std::min(ofProcessor, mostOfProcessor));
@@ -266,7 +267,8 @@ bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
   void *parameters[] = {list, &steps};
   int error = driver.cuLaunchCooperativeKernel(
       handle, blocks, 1, 1, static_cast<unsigned>(launch.threads), 1, 1,
-      /*sharedBytes=*/0, /*stream=*/nullptr, parameters);
+      static_cast<unsigned>(launch.sharedBytes), /*stream=*/nullptr,
+      parameters);
   if (error == tooLarge || error == notSupported)
     return false;
   check(error, "launch a kernel");
@@ -326,13 +328,15 @@ extern "C" void fovea_launch(const void *image, int64_t, const char *name,
 extern "C" int64_t fovea_launch_loop(const void *image, int64_t,
                                      const char *name, const int64_t *list,
                                      int64_t slots, int64_t steps,
-                                     int64_t threads, int64_t barriers) {
+                                     int64_t threads, int64_t barriers,
+                                     int64_t sharedBytes) {
   return Device::current()->launchLoop({.image = image,
                                         .name = name,
                                         .list = list,
                                         .slots = slots,
                                         .units = steps,
-                                        .threads = threads},
+                                        .threads = threads,
+                                        .sharedBytes = sharedBytes},
                                        barriers);
 }
 

@@ -20,7 +20,8 @@ void fovea_launch(const void *image, int64_t size, const char *name,
 /// launched kernel by kernel.
 int64_t fovea_launch_loop(const void *image, int64_t size, const char *name,
                           const int64_t *list, int64_t slots, int64_t steps,
-                          int64_t threads, int64_t barriers);
+                          int64_t threads, int64_t barriers,
+                          int64_t sharedBytes);
 
 /// What was launched since the last time is what may come again together: a
 /// loop, or what stands between two.

@@ -2,7 +2,8 @@
 
 // Two products of a step read the state before it: they are of one phase. What
 // needs both is of the next one. The new state needs what the same block has
-// done before: it is of the next turn.
+// done before: it is of the next turn. The weights of both stay on the chip, in
+// two strips of 32 columns each.
 
 // CHECK-LABEL: attn.program @step
 attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
@@ -16,7 +17,8 @@ attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
   } : !attn.array<[64], f64>
   %last = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [] {
     // CHECK: attn.compute "z"
-    // CHECK: attn.phase = 0 : i64
+    // CHECK: attn.kept_columns = 0 : i64
+    // CHECK-SAME: attn.phase = 0 : i64
     %z = attn.compute "z" (%n: 64) sum (%k: 64) {
       %0 = attn.read %before[%k] : !attn.array<[64], f64>
       %1 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
@@ -24,7 +26,8 @@ attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
       attn.yield %2 : f64
     } : !attn.array<[64], f64>
     // CHECK: attn.compute "r"
-    // CHECK: attn.phase = 0 : i64
+    // CHECK: attn.kept_columns = 2 : i64
+    // CHECK-SAME: attn.phase = 0 : i64
     %r = attn.compute "r" (%n: 64) sum (%k: 64) {
       %0 = attn.read %before[%k] : !attn.array<[64], f64>
       %1 = attn.read %w[%n, %k] : !attn.array<[64, 64], f64>
@@ -101,7 +104,8 @@ attn.program @lists attributes {attn.machine = #attn.machine<"sm_80", lanes = 1,
   // CHECK: attn.scan "S"
   %last:2 = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [0] {
     // CHECK: attn.compute "z"
-    // CHECK: attn.list = {{.*}}, attn.phase = 0 : i64
+    // CHECK: attn.kept_columns = 0 : i64
+    // CHECK-SAME: attn.list = {{.*}}, attn.phase = 0 : i64
     %z = attn.compute "z" (%n: 64) sum (%k: 64) {
       %0 = attn.read %before[%k] : !attn.array<[64], f64>
       %1 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
@@ -149,6 +153,37 @@ attn.program @read_last attributes {attn.machine = #attn.machine<"sm_80", lanes 
   } : !attn.array<[64], f64>, !attn.array<["S", 64], f64>, !attn.array<["S", 64], f64>
   attn.output "all" %last#1 : !attn.array<["S", 64], f64>
   attn.output "products" %last#2 : !attn.array<["S", 64], f64>
+}
+
+// -----
+
+// Weights that a step computes are other ones in each.
+
+// CHECK-LABEL: attn.program @written
+attn.program @written attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+  attn.length "S"
+  %u = attn.param "u" : !attn.array<[64, 64], f64>
+  %zero = attn.data "zero" : !attn.array<[64], f64>
+  // CHECK: attn.scan "S"
+  // CHECK-NOT: attn.kept_columns
+  // CHECK: attn.stays
+  %last = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[64], f64>) axes [] {
+    %w = attn.compute "w" (%n: 64, %k: 64) {
+      %0 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
+      %1 = arith.index_cast %t : index to i64
+      %2 = arith.sitofp %1 : i64 to f64
+      %3 = arith.mulf %0, %2 : f64
+      attn.yield %3 : f64
+    } : !attn.array<[64, 64], f64>
+    %z = attn.compute "z" (%n: 64) sum (%k: 64) {
+      %0 = attn.read %before[%k] : !attn.array<[64], f64>
+      %1 = attn.read %w[%n, %k] : !attn.array<[64, 64], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<[64], f64>
+    attn.yield %z : !attn.array<[64], f64>
+  } : !attn.array<[64], f64>
+  attn.output "last" %last : !attn.array<[64], f64>
 }
 
 // -----

@@ -184,7 +184,8 @@ static scf::ForOp loopBehind(Operation *call) {
   llvm_unreachable("the kernel of a loop is called ahead of it");
 }
 
-/// if (!launch_loop(image, name, list, slots, steps, threads, barriers))
+/// if (!launch_loop(image, name, list, slots, steps, threads, barriers,
+///                  shared bytes))
 ///   the launches of the loop, which are sent together
 static void launchLoopOr(scf::ForOp loop, OpBuilder &builder,
                          ValueRange operands) {
@@ -234,7 +235,7 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
                                  call.getOperand(3),
                                  attribute(threadsName)};
   if (kernel->hasAttr(loopName)) {
-    operands.push_back(attribute(loopName));
+    operands.append({attribute(loopName), call.getOperand(4)});
     launchLoopOr(loopBehind(call), builder, operands);
   } else {
     operands.append({attribute(unitsAtOnceName), call.getOperand(4)});
@@ -266,9 +267,9 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
       .setPrivate();
   func::FuncOp::create(
       builder, kernels.getLoc(), launchLoopName,
-      builder.getFunctionType(
-          {pointer, number, pointer, pointer, number, number, number, number},
-          {number}))
+      builder.getFunctionType({pointer, number, pointer, pointer, number,
+                               number, number, number, number},
+                              {number}))
       .setPrivate();
   for (StringRef name : {sendName, waitName})
     func::FuncOp::create(builder, kernels.getLoc(), name,

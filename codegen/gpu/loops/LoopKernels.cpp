@@ -12,6 +12,7 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
+#include "passes/kernels/ChooseTiles.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -68,6 +69,8 @@ struct LoopKernel {
   scf::ForOp loop;
   Value frame; // of the program
   const llvm::DenseMap<Operation *, StepLaunch> &stepLaunches;
+  llvm::MapVector<Operation *, KeptProduct> &keptProducts;
+  int64_t keptBytes, bytesOfNumber;
   /// What lists rows, and the others in their order.
   SmallVector<Launch> lists = {}, launches = {};
   /// The slots that are read, and whether any as an address.
@@ -75,6 +78,17 @@ struct LoopKernel {
   /// What stands ahead of the loop, and the frame of a thread.
   IRMapping copies = {};
   Value ownFrame = nullptr;
+  /// Of a loop that keeps columns of products on the chip: where, and which
+  /// groups of blocks there are; the first tile of rows of this block, and the
+  /// distance of its next one.
+  Value chip = nullptr, groups = nullptr, firstRows = nullptr,
+        nextRows = nullptr;
+  /// The first strip of a product that this block has, and how many terms lie
+  /// ahead of it.
+  struct Strips {
+    Value first, ahead;
+  };
+  llvm::MapVector<Operation *, Strips> strips = {};
 
   void find();
   void addLaunch(func::CallOp call,
@@ -85,6 +99,11 @@ struct LoopKernel {
   void copyLaunch(KernelBuilder &kernel, Launch &launch,
                   const IRMapping &numbers);
   void copyLists(KernelBuilder &kernel, Value step);
+  void copyBody(KernelBuilder &kernel, func::FuncOp function,
+                ValueRange arguments);
+  void keepColumns(KernelBuilder &kernel);
+  Value forStrips(KernelBuilder &kernel, const KeptProduct &product,
+                  const Strips &strips, func::FuncOp function);
   void copyStep(KernelBuilder &kernel, Value step);
   Wait waitBetween(const Launch &before, const Launch &next) const;
   int64_t numBarriers() const;
@@ -210,14 +229,73 @@ IRMapping LoopKernel::copyNumbers(KernelBuilder &kernel, Value step) {
   return numbers;
 }
 
+void LoopKernel::copyBody(KernelBuilder &kernel, func::FuncOp function,
+                          ValueRange arguments) {
+  IRMapping inner;
+  inner.map(function.getArguments(), arguments);
+  for (Operation &op : function.getBody().front().without_terminator())
+    kernel.clone(op, inner);
+}
+
 void LoopKernel::copyLaunch(KernelBuilder &kernel, Launch &launch,
                             const IRMapping &numbers) {
-  IRMapping inner;
-  inner.map(launch.kernel.getArgument(0), ownFrame);
-  inner.map(launch.kernel.getArgument(1),
-            numbers.lookup(launch.call.getOperand(3)));
-  for (Operation &op : launch.kernel.getBody().front().without_terminator())
-    kernel.clone(op, inner);
+  auto kept = keptProducts.find(launch.kernel);
+  if (kept != keptProducts.end())
+    (void)forStrips(kernel, kept->second, strips.lookup(launch.kernel),
+                    kept->second.multiply);
+  else
+    copyBody(kernel, launch.kernel,
+             {ownFrame, numbers.lookup(launch.call.getOperand(3))});
+}
+
+/// Calls a function for each strip of a product that this block has. Returns
+/// how many terms lie ahead of the next product's.
+Value LoopKernel::forStrips(KernelBuilder &kernel, const KeptProduct &product,
+                            const Strips &strips, func::FuncOp function) {
+  Type real = kernel.getIntegerType(8 * bytesOfNumber);
+  int64_t most = keptBytes / bytesOfNumber / smallColumns;
+  Value terms = kernel.number(product.columns.terms);
+  Value columns = kernel.number(smallColumns);
+  auto call = [&](Value strip, ValueRange ahead) -> KernelBuilder::Values {
+    Value room =
+        kernel.max(kernel.number(0), kernel.sub(kernel.number(most), ahead[0]));
+    Value at = kernel.at(
+        real, chip,
+        kernel.mul(kernel.min(ahead[0], kernel.number(most)), columns));
+    copyBody(kernel, function,
+             {ownFrame, at, kernel.min(terms, room), kernel.mul(strip, columns),
+              firstRows, nextRows});
+    return {kernel.add(ahead[0], kernel.number(llvm::alignTo(
+                                     product.columns.terms, termsOfPiece)))};
+  };
+  return kernel.loop(strips.first, kernel.number(product.columns.strips),
+                     groups, {strips.ahead}, call)[0];
+}
+
+/// Finds the strips of this block, and brings them.
+void LoopKernel::keepColumns(KernelBuilder &kernel) {
+  if (keptBytes == 0)
+    return;
+  chip = sizedMemory(kernel, module);
+  Value blocks = numBlocks(kernel), block = blockNumber(kernel);
+  nextRows = kernel.min(kernel.number(blocksOfGroup), blocks);
+  groups = kernel.div(blocks, nextRows);
+  Value group = kernel.rem(block, groups), turn = kernel.div(block, groups);
+  // Blocks that are no group have no rows.
+  constexpr int64_t noRows = int64_t(1) << 32;
+  firstRows =
+      kernel.select(kernel.less(turn, nextRows), turn, kernel.number(noRows));
+  Value ahead = kernel.number(0);
+  for (const auto &[launch, product] : keptProducts) {
+    if (stepLaunches.at(launch).op->getParentOp() != op)
+      continue;
+    Value before = kernel.rem(kernel.number(product.columns.first), groups);
+    Value first =
+        kernel.rem(kernel.add(kernel.sub(group, before), groups), groups);
+    strips[launch] = {first, ahead};
+    ahead = forStrips(kernel, product, strips[launch], product.keep);
+  }
+  waitForBlock(kernel);
 }
 
 /// Lists the rows of a step, if there is one.
@@ -283,6 +361,7 @@ void LoopKernel::emit(KernelBuilder &kernel, func::FuncOp function,
   copies.map(frame, ownFrame);
   for (Value value : valuesFromAhead())
     copyFromAhead(kernel, value);
+  keepColumns(kernel);
   Value first = copies.lookup(loop.getLowerBound());
   if (listsAhead(op)) {
     copyLists(kernel, first);
@@ -310,7 +389,10 @@ void GpuEmitter::noteStep(func::FuncOp function, bool isByExample,
 void GpuEmitter::emitLoops() {
   for (auto [op, loop] : loops) {
     Value programFrame = loop->getParentOfType<func::FuncOp>().getArgument(0);
-    LoopKernel own{module, op, loop, programFrame, stepLaunches};
+    int64_t bytes = real.getIntOrFloatBitWidth() / 8;
+    int64_t keptBytes = keptBytesOf(op, bytes);
+    LoopKernel own{module,       op,           loop,      programFrame,
+                   stepLaunches, keptProducts, keptBytes, bytes};
     own.find();
     KernelBuilder kernel(op.getLoc(), module.getContext());
     func::FuncOp function =
@@ -318,6 +400,11 @@ void GpuEmitter::emitLoops() {
     own.emit(kernel, function, storage.description().numSlots);
     function->setAttr(loopName, main.getI64IntegerAttr(own.numBarriers()));
     main.setInsertionPoint(loop);
-    callKernel(function, loop.getUpperBound(), blockThreads, 1);
+    callKernel(function, loop.getUpperBound(), blockThreads, 1,
+               main.number(keptBytes));
+  }
+  for (auto &[kernel, product] : keptProducts) {
+    product.keep.erase();
+    product.multiply.erase();
   }
 }

@@ -17,6 +17,10 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
+static_assert(smallTile.rows == smallRows &&
+              smallTile.columns == smallColumns &&
+              smallTile.terms == termsOfPiece);
+
 /// Sums of 64 bits would take all registers of a thread.
 static bool hasLarge(Type element) { return element.isF32(); }
 
@@ -89,27 +93,34 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     return main.mul(main.divUp(size.rows, main.number(shape.rows)),
                     main.number(acrossOf(shape)));
   };
+  auto tileOf = [&](KernelBuilder &b, Value frame, const TileShape &shape) {
+    Tile tile;
+    tile.memory = memory;
+    tile.shape = shape;
+    tile.element = real;
+    tile.terms = b.slot(frame, size.termsSlot);
+    tile.rows = b.slot(frame, size.rowsSlot);
+    tile.columns = b.number(product.columns());
+    tile.a = sideOf(b, frame, /*isLeft=*/true);
+    tile.b = sideOf(b, frame, /*isLeft=*/false);
+    tile.cRow = b.number(product.width);
+    tile.c = arrayAt(b, frame, op.getResult(), product.first);
+    return tile;
+  };
   auto launchIn = [&](const TileShape &shape) {
     Value units = unitsOf(shape);
     launchTiles(op, units, shape, [&](KernelBuilder &b, Value frame, Value at) {
       Value across = b.number(acrossOf(shape));
-      Tile tile;
-      tile.memory = memory;
-      tile.shape = shape;
-      tile.element = real;
-      tile.terms = b.slot(frame, size.termsSlot);
-      tile.rows = b.slot(frame, size.rowsSlot);
-      tile.columns = b.number(product.columns());
+      Tile tile = tileOf(b, frame, shape);
       tile.row = b.mul(b.div(at, across), b.number(shape.rows));
       tile.column = b.mul(b.rem(at, across), b.number(shape.columns));
-      tile.a = sideOf(b, frame, /*isLeft=*/true);
-      tile.b = sideOf(b, frame, /*isLeft=*/false);
-      tile.cRow = b.number(product.width);
-      tile.c = arrayAt(b, frame, op.getResult(), product.first);
       emitTile(b, tile);
     });
   };
-  if (tilesOf(op) != Tiles::any) {
+  if (keptColumnsOf(op)) {
+    launchIn(smallTile);
+    emitKept(op, tileOf);
+  } else if (tilesOf(op) != Tiles::any) {
     launchIn(shapeOf(op, product.columns(), real));
   } else {
     auto isFew = [&](const TileShape &shape, int64_t least) {
@@ -128,6 +139,44 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   }
   if (product.hasRowCondition)
     emitRowCondition(op);
+}
+
+/// What a loop that keeps the columns of a product calls of it: for a strip of
+/// them, what brings them, and what multiplies some rows by them.
+void GpuEmitter::emitKept(
+    ComputeOp op,
+    llvm::function_ref<Tile(KernelBuilder &, Value, const TileShape &)>
+        tileOf) {
+  KernelBuilder b(op.getLoc(), module.getContext());
+  int64_t terms = keptColumnsOf(op)->terms;
+  auto function = [&](llvm::function_ref<void(Tile, ValueRange)> body) {
+    b.setInsertionPointToEnd(module.getBody());
+    Type number = b.i64();
+    auto result = b.create<func::FuncOp>(
+        ("kept." + Twine(keptProducts.size()) + ".").str(),
+        b.getFunctionType(
+            {b.pointer(), b.pointer(), number, number, number, number}, {}));
+    b.setInsertionPointToEnd(result.addEntryBlock());
+    ValueRange arguments = result.getArguments();
+    memory = tileMemory(b, module, real, smallTile);
+    Tile tile = tileOf(b, arguments[0], smallTile);
+    tile.terms = b.number(terms);
+    tile.kept = arguments[1];
+    tile.keptTerms = arguments[2];
+    tile.column = arguments[3];
+    body(tile, arguments.drop_front(4));
+    b.create<func::ReturnOp>();
+    return result;
+  };
+  auto keep = function([&](Tile tile, ValueRange) { keepColumns(b, tile); });
+  auto multiply = function([&](Tile tile, ValueRange turns) {
+    Value tiles = b.divUp(tile.rows, b.number(smallTile.rows));
+    b.loop(turns[0], tiles, turns[1], [&](Value at) {
+      tile.row = b.mul(at, b.number(smallTile.rows));
+      emitTile(b, tile);
+    });
+  });
+  keptProducts[lastKernel] = {*keptColumnsOf(op), keep, multiply};
 }
 
 /// The largest extent of the batch.

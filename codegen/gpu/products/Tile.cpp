@@ -215,9 +215,21 @@ struct TileEmitter {
     int64_t run = neighbours();
     return i / run * (along * run / own) + i % run;
   }
-  Values readOwn(Value from, int64_t along, Value term, Value first);
-  void put(Value to, const TileSide &side, int64_t along, ValueRange values);
-  Values multiply(Value terms, Value row, Value column, Values sums);
+  Values readOwn(Value from, int64_t along, int64_t stride, Value term,
+                 Value first);
+  void put(Value to, const TileSide &side, int64_t along, int64_t stride,
+           ValueRange values);
+  void putRows(ValueRange values) {
+    put(t.memory.a, t.a, t.shape.rows, strideOfTerms(t.shape.rows), values);
+  }
+  /// Where terms of B are that a block keeps, from `term` on.
+  Value keptAt(Value term) {
+    return b.at(t.element, t.kept, b.mul(term, num(t.shape.columns)));
+  }
+  Values multiply(Value terms, Value row, Value column, Values sums,
+                  Value right, int64_t stride);
+  Values multiplyKept(Value row, Value column, Values sums);
+  void keep();
   void emit();
 };
 } // namespace
@@ -252,26 +264,27 @@ KernelBuilder::Values TileEmitter::fetchBoth(Value firstTerm) {
   return values;
 }
 
+/// Stores elements of a side, `stride` from a term to the next one.
 void TileEmitter::put(Value to, const TileSide &side, int64_t along,
-                      ValueRange values) {
+                      int64_t stride, ValueRange values) {
   for (auto [number, value] : llvm::enumerate(values)) {
     auto [row, term] = broughtAt(side, along, static_cast<int64_t>(number));
-    b.store(value, b.at(t.element, to,
-                        b.add(b.mul(term, num(strideOfTerms(along))), row)));
+    b.store(value, b.at(t.element, to, b.add(b.mul(term, num(stride)), row)));
   }
 }
 
 /// The elements of this thread along a side for one term, from `first` on.
 KernelBuilder::Values TileEmitter::readOwn(Value from, int64_t along,
-                                           Value term, Value first) {
+                                           int64_t stride, Value term,
+                                           Value first) {
   Values elements;
   auto type = VectorType::get(neighbours(), t.element);
   // As the memory of a block is.
   constexpr unsigned mostAlignment = 16;
   unsigned bytes = neighbours() * t.element.getIntOrFloatBitWidth() / 8;
   for (int64_t i = 0; i < own; i += neighbours()) {
-    Value place = b.add(b.mul(term, num(strideOfTerms(along))),
-                        b.add(first, num(at(along, i))));
+    Value place =
+        b.add(b.mul(term, num(stride)), b.add(first, num(at(along, i))));
     Value run = b.create<LLVM::LoadOp>(type, b.at(t.element, from, place),
                                        std::min(bytes, mostAlignment));
     for (int64_t lane = 0; lane < neighbours(); ++lane)
@@ -280,17 +293,54 @@ KernelBuilder::Values TileEmitter::readOwn(Value from, int64_t along,
   return elements;
 }
 
-/// The sums of this thread with the terms that are in memory.
+/// The sums of this thread with the terms that are in memory, of B at `right`.
 KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
-                                            Value column, Values sums) {
+                                            Value column, Values sums,
+                                            Value right, int64_t stride) {
   return b.loop(num(0), terms, num(1), sums, [&](Value term, ValueRange sums) {
-    Values left = readOwn(t.memory.a, t.shape.rows, term, row);
-    Values right = readOwn(t.memory.b, t.shape.columns, term, column);
+    Values ofA = readOwn(t.memory.a, t.shape.rows, strideOfTerms(t.shape.rows),
+                         term, row);
+    Values ofB = readOwn(right, t.shape.columns, stride, term, column);
     Values next;
     for (int64_t i = 0; i < own; ++i)
       for (int64_t j = 0; j < own; ++j)
-        next.push_back(b.fma(left[i], right[j], sums[i * own + j]));
+        next.push_back(b.fma(ofA[i], ofB[j], sums[i * own + j]));
     return next;
+  });
+}
+
+/// The sums of this thread with the terms that the block keeps of B: only those
+/// of A are brought.
+KernelBuilder::Values TileEmitter::multiplyKept(Value row, Value column,
+                                                Values sums) {
+  size_t numSums = sums.size();
+  fetch(t.a, t.shape.rows, num(0), t.row, t.rows, sums);
+  sums = b.loop(num(0), t.keptTerms, num(t.shape.terms), sums,
+                [&](Value term, ValueRange values) {
+                  putRows(values.drop_front(numSums));
+                  waitForBlock(b);
+                  Values ahead;
+                  fetch(t.a, t.shape.rows, b.add(term, num(t.shape.terms)),
+                        t.row, t.rows, ahead);
+                  Value count =
+                      b.min(num(t.shape.terms), b.sub(t.keptTerms, term));
+                  Values next = multiply(count, row, column,
+                                         Values(values.take_front(numSums)),
+                                         keptAt(term), t.shape.columns);
+                  waitForBlock(b);
+                  next.append(ahead);
+                  return next;
+                });
+  sums.truncate(numSums);
+  return sums;
+}
+
+void TileEmitter::keep() {
+  thread = threadInBlock(b);
+  b.loop(num(0), t.keptTerms, num(t.shape.terms), [&](Value term) {
+    Values values;
+    fetch(t.b, t.shape.columns, term, t.column, t.columns, values);
+    put(keptAt(term), t.b, t.shape.columns, t.shape.columns, values);
   });
 }
 
@@ -311,32 +361,42 @@ void TileEmitter::emit() {
       values.push_back(t.begin(b, rowAt(i), columnAt(j)));
   size_t numSums = values.size();
   auto [first, last] = t.range(b);
+  if (t.kept) {
+    values = multiplyKept(row, column, values);
+    first = t.keptTerms;
+  }
   if (t.shape.isAhead)
     values.append(fetchBoth(first));
-  values = b.loop(first, last, num(t.shape.terms), values,
-                  [&](Value term, ValueRange values) {
-                    Values fetched = t.shape.isAhead
-                                         ? Values(values.drop_front(numSums))
+  int64_t stride = strideOfTerms(t.shape.columns);
+  values = b.loop(
+      first, last, num(t.shape.terms), values,
+      [&](Value term, ValueRange values) {
+        Values fetched = t.shape.isAhead ? Values(values.drop_front(numSums))
                                          : fetchBoth(term);
-                    ValueRange both = fetched;
-                    auto ofA = static_cast<size_t>(numBrought(t.shape.rows));
-                    put(t.memory.a, t.a, t.shape.rows, both.take_front(ofA));
-                    put(t.memory.b, t.b, t.shape.columns, both.drop_front(ofA));
-                    waitForBlock(b);
-                    Values ahead;
-                    if (t.shape.isAhead)
-                      ahead = fetchBoth(b.add(term, num(t.shape.terms)));
-                    Value count = b.min(num(t.shape.terms), b.sub(last, term));
-                    Values next = multiply(count, row, column,
-                                           Values(values.take_front(numSums)));
-                    // Nobody fills it again before all have read it.
-                    waitForBlock(b);
-                    next.append(ahead);
-                    return next;
-                  });
+        ValueRange both = fetched;
+        auto ofA = static_cast<size_t>(numBrought(t.shape.rows));
+        putRows(both.take_front(ofA));
+        put(t.memory.b, t.b, t.shape.columns, stride, both.drop_front(ofA));
+        waitForBlock(b);
+        Values ahead;
+        if (t.shape.isAhead)
+          ahead = fetchBoth(b.add(term, num(t.shape.terms)));
+        Value count = b.min(num(t.shape.terms), b.sub(last, term));
+        Values next =
+            multiply(count, row, column, Values(values.take_front(numSums)),
+                     t.memory.b, stride);
+        // Nobody fills it again before all have read it.
+        waitForBlock(b);
+        next.append(ahead);
+        return next;
+      });
   for (int64_t i = 0; i < own; ++i)
     for (int64_t j = 0; j < own; ++j)
       t.store(b, values[i * own + j], rowAt(i), columnAt(j));
+}
+
+void fovea::codegen::keepColumns(KernelBuilder &kernel, const Tile &tile) {
+  TileEmitter(kernel, tile).keep();
 }
 
 void fovea::codegen::emitTile(KernelBuilder &kernel, const Tile &tile) {

@@ -91,6 +91,10 @@ struct Tile {
   mlir::Value termsBefore, termsAfter, columnsBefore, columnsAfter;
   /// Whether C holds sums already, of terms before these.
   bool goesOn = false;
+  /// The first `keptTerms` terms of the columns of B are on the chip already,
+  /// at `kept`: the columns of a tile side by side, term after term. Null: none
+  /// are.
+  mlir::Value kept = nullptr, keptTerms = nullptr;
 
   /// The first of the terms that any row of the tile has, and the one behind
   /// the last.
@@ -110,6 +114,8 @@ constexpr int64_t mostTileBytes = 36 << 10;
 /// All threads of the block come here.
 void emitTile(KernelBuilder &kernel, const Tile &tile);
 void emitTensorTile(KernelBuilder &kernel, const Tile &tile);
+/// Brings what a tile finds at `kept`.
+void keepColumns(KernelBuilder &kernel, const Tile &tile);
 
 /// Memory that the threads of a block share, as many bytes as the launch says:
 /// its address.

@@ -34,6 +34,7 @@ LogicalResult GpuEmitter::emit() {
 
 void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
                             int64_t unitsAtOnce, Value sharedBytes) {
+  lastKernel = function;
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
   Value address = main.create<func::ConstantOp>(function.getFunctionType(),

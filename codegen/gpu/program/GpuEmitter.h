@@ -35,6 +35,14 @@ struct StepLaunch {
   /// Whether it is ahead of all that the step computes; it lists rows.
   bool isAhead = false;
 };
+/// A product of such a loop whose columns stay on the chip: functions of the
+/// frame, of where a strip of them lies there, how many of its terms do, and
+/// its first column; and of the block's first tile of rows and the distance of
+/// the next one.
+struct KeptProduct {
+  attn::KeptColumns columns;
+  mlir::func::FuncOp keep, multiply;
+};
 /// The registers that a thread may have, where that is not left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
 
@@ -89,11 +97,18 @@ private:
       llvm::function_ref<TileSide(KernelBuilder &, mlir::Value, bool isLeft)>
           sideOf);
 
+  void emitKept(attn::ComputeOp op,
+                llvm::function_ref<Tile(KernelBuilder &, mlir::Value frame,
+                                        const TileShape &)>
+                    tileOf);
+
   /// The slots of factors that are copied already.
   llvm::DenseSet<int> copied;
   /// Those that stay on the device.
   std::vector<std::pair<attn::ScanOp, mlir::scf::ForOp>> loops;
   llvm::DenseMap<mlir::Operation *, StepLaunch> stepLaunches;
+  llvm::MapVector<mlir::Operation *, KeptProduct> keptProducts;
+  mlir::func::FuncOp lastKernel;
   /// Of the kernel at hand.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);

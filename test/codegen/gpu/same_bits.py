@@ -1,6 +1,6 @@
 """Runs models on the CPU and on the emulated GPU, and compares bits.
 
-    same_bits.py WORK_DIRECTORY [--dtype f64] [--grown] [--schedules N] [MODEL..]
+    same_bits.py WORK_DIRECTORY [--dtype f64] [--grown] [--schedules N] [--processors N] [MODEL..]
 
 The loss, log p and all gradients, in grids of different sizes and under
 different schedules of threads. The models are those of test/models/tiny.py;
@@ -47,6 +47,7 @@ def main():
     parser.add_argument("--dtype", default="f32")
     parser.add_argument("--grown", action="store_true")
     parser.add_argument("--schedules", type=int, default=len(SCHEDULES))
+    parser.add_argument("--processors", help="of the device, under each schedule")
     parser.add_argument("models", nargs="*")
     given = parser.parse_intermixed_args()
     if given.grown:
@@ -75,7 +76,8 @@ def main():
         assert isinstance(expected, dict), expected
         wrong = ""
         for schedule, processors in SCHEDULES[:given.schedules]:
-            found = run("--target", "cuda", FOVEA_EMULATOR_SCHEDULE=schedule, FOVEA_EMULATOR_PROCESSORS=processors)
+            found = run("--target", "cuda", FOVEA_EMULATOR_SCHEDULE=schedule,
+                        FOVEA_EMULATOR_PROCESSORS=given.processors or processors)
             if isinstance(found, str):
                 wrong = found
                 break
