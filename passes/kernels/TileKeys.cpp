@@ -127,25 +127,21 @@ bool Recogniser::isImplied(ComputeOp read, ComputeOp pair) const {
                  read, known);
 }
 
-/// What each axis of the right side of a product is read at: the key, the
-/// number of it, a place of the indices outside, or one place; nothing where it
-/// is anything else.
-static std::optional<SmallVector<int64_t>> rolesOf(ComputeOp op, bool isRead) {
-  ExampleProduct product = *exampleProductOf(op);
-  unsigned key = isRead ? product.k : product.n,
-           element = isRead ? product.n : product.k;
+std::optional<SmallVector<int64_t>>
+fovea::attn::rolesOf(ArrayRef<AccessIndex> axes, ArrayRef<int64_t> shared,
+                     unsigned row, unsigned element) {
   SmallVector<int64_t> roles;
-  for (const AccessIndex &axis : product.rightAxes) {
+  for (const AccessIndex &axis : axes) {
     if (axis.kind == AccessIndex::Constant) {
       roles.push_back(-3 - axis.offset);
       continue;
     }
     if (axis.kind != AccessIndex::Iterator || axis.offset != 0)
       return std::nullopt;
-    const auto *outer = llvm::find(sharedBy(op), int64_t(axis.iterator));
-    roles.push_back(axis.iterator == key       ? -1
+    const auto *outer = llvm::find(shared, int64_t(axis.iterator));
+    roles.push_back(axis.iterator == row       ? -1
                     : axis.iterator == element ? -2
-                                               : outer - sharedBy(op).begin());
+                                               : outer - shared.begin());
   }
   return roles;
 }
@@ -153,7 +149,9 @@ static std::optional<SmallVector<int64_t>> rolesOf(ComputeOp op, bool isRead) {
 void Recogniser::takeSide(ComputeOp op) {
   bool isRead = found.isRead(op);
   ExampleProduct product = *exampleProductOf(op);
-  std::optional<SmallVector<int64_t>> roles = rolesOf(op, isRead);
+  std::optional<SmallVector<int64_t>> roles =
+      rolesOf(product.rightAxes, sharedBy(op), isRead ? product.k : product.n,
+              isRead ? product.n : product.k);
   for (auto [number, side] : llvm::enumerate(found.sides))
     if (roles && rolesOfSides[number] == *roles &&
         exampleProductOf(side.product)->right.getArray() ==

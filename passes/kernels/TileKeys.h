@@ -46,6 +46,13 @@ struct Attention {
 /// pairs.
 std::optional<Attention> attentionIn(KernelOp kernel);
 
+/// What each axis of a factor is read at: -1, the row (or the key); -2, the
+/// number of it; a place of the indices outside, by their number among
+/// `shared`; or, below that, one place. Nothing where it is anything else.
+std::optional<llvm::SmallVector<int64_t>>
+rolesOf(llvm::ArrayRef<AccessIndex> axes, llvm::ArrayRef<int64_t> shared,
+        unsigned row, unsigned element);
+
 /// Where pairs that a condition excludes stand: column - row.
 Band bandOf(ComputeOp pairs);
 

@@ -3,7 +3,7 @@
 #include "passes/memory/CheckMemory.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
-#include "passes/memory/Copies.h"
+#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -183,6 +183,18 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
                                  "them after the phase 'memory'";
     return begin(list, termListType(op), op);
   }
+  // Of pairs that read keys, these alone.
+  auto isCopied = [](ArrayLocationAttr location) {
+    return location && location.getKind() == LocationKind::packed;
+  };
+  std::optional<Attention> attention;
+  if (kernel && readsCopies(kernel))
+    attention = attentionIn(kernel);
+  bool isOfAttention = attention && attention->sideOf.contains(op);
+  bool hasRows = !isOfAttention || !attention->isRead(op);
+  if ((readsCopies(op) || isOfAttention) &&
+      (!isCopied(packed) || (hasRows && !isCopied(packedLeftLocationOf(op)))))
+    return refuse("copied factors have no memory");
   if (!product) {
     if (kernel && productOf(op) && packsProducts(op) &&
         (!packed || packed.getKind() != LocationKind::room))
@@ -192,10 +204,6 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   if (product->packsAhead() && packsProducts(op) &&
       (!packed || packed.getKind() != LocationKind::packed))
     return refuse("right side has no memory");
-  ArrayLocationAttr copied = packedLeftLocationOf(op);
-  if (readsCopies(op) && (!packed || packed.getKind() != LocationKind::packed ||
-                          !copied || copied.getKind() != LocationKind::packed))
-    return refuse("copied factors have no memory");
   bool isColumns = kernel && kernel.getSchedule() == Schedule::columns;
   if (isColumns && locationOf(op.getResult()).getKind() != LocationKind::room)
     return refuse("sums have no room");

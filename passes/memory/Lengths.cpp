@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Storage.h"
 
 using namespace mlir;
@@ -105,5 +106,25 @@ void StorageMap::addLengths(ProgramOp op) {
     }
     int layout = layoutOf({StringAttr::get(op.getContext(), parent)});
     program.lengths.back().parentLayout = layout;
+  }
+  // How many tiles the copies of attention have along a length.
+  for (auto kernel : op.getOps<KernelOp>()) {
+    if (!readsCopies(kernel))
+      continue;
+    for (ComputeOp member : kernel.getMembers())
+      for (Attribute extent : member.getExtents()) {
+        auto length = dyn_cast<StringAttr>(extent);
+        if (!length || lengthIds.contains(tilesOf(length).getValue()))
+          continue;
+        Program::Length &entry = program.lengths.emplace_back();
+        entry.name = tilesOf(length).str();
+        entry.formula = {{Term::Length, lengthIds.at(length.getValue())},
+                         {Term::Number, rowsOfAttention},
+                         {Term::CeilDivide}};
+        entry.slot = newSlot();
+        entry.maximumSlot = newSlot();
+        lengthIds[entry.name] = program.lengths.size() - 1;
+        layoutOf({tilesOf(length)});
+      }
   }
 }

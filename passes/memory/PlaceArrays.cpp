@@ -13,7 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
-#include "passes/memory/Copies.h"
+#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -48,6 +48,8 @@ private:
   ArrayLocationAttr carryOf(Operation *loop, unsigned number);
   void placeProduct(ComputeOp op);
   ArrayLocationAttr copyOf(ComputeOp op, const CopiedSide &side);
+  void placeAttention(KernelOp kernel);
+  ArrayLocationAttr copyOf(const CopiedRows &rows);
   void setList(Operation *op, StringRef name, ArrayRef<Attribute> list) {
     op->setAttr(name, ArrayAttr::get(context, list));
   }
@@ -59,6 +61,8 @@ private:
   using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
                                int64_t, int64_t>;
   std::map<PackedKey, ArrayLocationAttr> packed;
+  /// What attention reads copies of.
+  std::vector<std::pair<CopiedRows, ArrayLocationAttr>> copiedRows;
   /// Values of bodies that are written where a loop keeps its rows.
   llvm::DenseMap<Value, OpResult> rowsOf;
   /// Next values of carries that are written over them.
@@ -285,6 +289,28 @@ void Placer::placeProduct(ComputeOp op) {
   op->setAttr(packedName, location);
 }
 
+/// The copy of rows; kernels that read them in the same way share it.
+ArrayLocationAttr Placer::copyOf(const CopiedRows &rows) {
+  for (const auto &[known, location] : copiedRows)
+    if (known == rows)
+      return location;
+  copiedRows.push_back({rows, next(LocationKind::packed)});
+  return copiedRows.back().second;
+}
+
+void Placer::placeAttention(KernelOp kernel) {
+  if (!readsCopies(kernel))
+    return;
+  Attention attention = *attentionIn(kernel);
+  for (ComputeOp op : kernel.getMembers()) {
+    if (!attention.sideOf.contains(op))
+      continue;
+    if (!attention.isRead(op))
+      op->setAttr(packedLeftName, copyOf(*fovea::attn::rowsOf(op)));
+    op->setAttr(packedName, copyOf(*keysOf(attention, op)));
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // All arrays, in the order in which they are computed
 //===----------------------------------------------------------------------===//
@@ -311,8 +337,11 @@ LogicalResult Placer::placeBlock(Block &block) {
     if (isa<KernelOp, OutputOp>(op))
       continue;
     KernelOp kernel = kernelAround(op);
-    if (kernel && kernel != before && failed(placeInRooms(kernel)))
-      return failure();
+    if (kernel && kernel != before) {
+      if (failed(placeInRooms(kernel)))
+        return failure();
+      placeAttention(kernel);
+    }
     before = kernel;
     if (isa<ScanOp, SearchOp>(op)) {
       if (failed(placeLoop(op)))

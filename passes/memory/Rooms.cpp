@@ -9,7 +9,7 @@
 #include "passes/memory/Rooms.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/Members.h"
-#include "passes/kernels/TileKeys.h"
+#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -52,6 +52,7 @@ public:
         members(llvm::to_vector(kernel.getMembers())) {
     if (kernel.getKeys())
       attention = attentionIn(kernel);
+    hasPairsAlone = readsCopies(kernel);
   }
 
   void place();
@@ -72,6 +73,8 @@ private:
   MachineAttr machine;
   SmallVector<ComputeOp> members;
   std::optional<Attention> attention;
+  /// Whether tiles of copies take all memory on the chip.
+  bool hasPairsAlone = false;
   SmallVector<Room> rooms;
   size_t firstStrip = 0;
   SmallVector<size_t> freeFrom; // by room of a strip: the first free member
@@ -173,7 +176,7 @@ size_t Strips::roomFor(ComputeOp member, size_t number) {
 
 void Strips::placeStrips() {
   for (auto [number, member] : llvm::enumerate(members)) {
-    if (!isStrip(kernel, member))
+    if (!isStrip(kernel, member) || (hasPairsAlone && !isInRegisters(member)))
       continue;
     size_t room =
         isInRegisters(member) ? roomOfNothing() : roomFor(member, number);

@@ -4,6 +4,7 @@
 #include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/Members.h"
+#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -332,6 +333,13 @@ void StorageMap::addProduct(ComputeOp op, int position) {
     memories[list.getNumber()] =
         allocate(product ? rowListType(op) : termListType(op),
                  /*perExample=*/true, op, position);
+  KernelOp kernel = kernelAround(op);
+  if (!product && packed && packed.isMemory()) {
+    if (ArrayLocationAttr left = packedLeftLocationOf(op))
+      addCopy(op, left, sideOf(*rowsOf(op)), position);
+    addCopy(op, packed, sideOf(*keysOf(*attentionIn(kernel), op)), position);
+    return;
+  }
   if (!product || !packed)
     return;
   assert((product->kind != ProductKind::weights ||

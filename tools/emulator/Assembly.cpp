@@ -22,6 +22,8 @@ using namespace fovea::emulator;
 static void beginBarrier(const char *barrier, uint32_t arrivals) {
   machine().beginBarrier(barrier, arrivals);
 }
+/// Registers are variables here.
+static void setRegisters() {}
 static void showBarriers() { machine().showBarriers(); }
 static void arrive(const char *barrier) { machine().arrive(barrier, 0); }
 static void arriveExpecting(const char *barrier, uint32_t bytes) {
@@ -42,8 +44,14 @@ static void waitForCopies(uint32_t allBut) { machine().waitForCopies(allBut); }
 static void beginGroup() { machine().groupProduct().begin(); }
 static void commitGroup() { machine().groupProduct().commit(); }
 static void multiplyGroup(float *result, const float *sums, uint32_t count,
-                          uint64_t left, uint64_t right) {
-  machine().multiplyGroup(result, sums, count, left, right);
+                          uint64_t left, uint64_t right, uint32_t isTurned) {
+  machine().multiplyGroup(result, sums, count, {}, left, right, isTurned != 0);
+}
+static void multiplyWords(float *result, const float *sums, uint32_t count,
+                          uint32_t word0, uint32_t word1, uint32_t word2,
+                          uint32_t word3, uint64_t right, uint32_t isTurned) {
+  machine().multiplyGroup(result, sums, count, {{word0, word1, word2, word3}},
+                          0, right, isTurned != 0);
 }
 static void finishGroup(float *result, const float *sums, uint32_t count) {
   machine().finishGroup(result, sums, count);
@@ -56,12 +64,16 @@ struct Known {
   bool waits = false;
   /// Whether it takes and gives sums, by addresses and their count.
   bool hasSums = false;
+  /// Whether it says at its end that the rows of its right side are terms: it
+  /// takes that, too.
+  bool saysTurned = false;
 };
 } // namespace
 
 static const Known *knownIn(StringRef text) {
   static const Known all[] = {
       {"mbarrier.init.", reinterpret_cast<void *>(&beginBarrier)},
+      {"setmaxnreg.", reinterpret_cast<void *>(&setRegisters)},
       {"fence.proxy.async.", reinterpret_cast<void *>(&showBarriers)},
       {"mbarrier.arrive.expect_tx.",
        reinterpret_cast<void *>(&arriveExpecting)},
@@ -73,8 +85,10 @@ static const Known *knownIn(StringRef text) {
       {"cp.async.commit_group", reinterpret_cast<void *>(&endCopies)},
       {"cp.async.wait_group", reinterpret_cast<void *>(&waitForCopies)},
       {"wgmma.fence.", reinterpret_cast<void *>(&beginGroup)},
+      // A list of words follows that of sums.
+      {"}, {$", reinterpret_cast<void *>(&multiplyWords), true, true, true},
       {"wgmma.mma_async.", reinterpret_cast<void *>(&multiplyGroup), false,
-       true},
+       true, true},
       {"wgmma.commit_group.", reinterpret_cast<void *>(&commitGroup)},
       {"wgmma.wait_group.sync.aligned 0",
        reinterpret_cast<void *>(&finishGroup), true, true}};
@@ -121,6 +135,10 @@ static void replace(CallInst &call, const Known &by) {
       operand = builder.CreateAddrSpaceCast(operand, pointer);
     operands.push_back(operand);
   }
+  if (by.saysTurned)
+    operands.push_back(builder.getInt32(cast<InlineAsm>(call.getCalledOperand())
+                                            ->getAsmString()
+                                            .ends_with("1;\n}")));
   SmallVector<Type *> types;
   for (Value *operand : operands)
     types.push_back(operand->getType());

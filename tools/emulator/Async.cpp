@@ -56,41 +56,56 @@ static bool isMark(float value, size_t number) {
          std::bit_cast<uint32_t>(markOf(number));
 }
 
-/// A number of bf16 of a side: rows of 128 bytes, of which 16 bytes each lie
-/// where the address says with bits 7 to 9 of it added to bits 4 to 6.
-static float elementOf(const char *side, uint32_t row, uint32_t term) {
-  uintptr_t address =
-      reinterpret_cast<uintptr_t>(side) + row * rowBytes + 2 * term;
+/// Sixteen bytes each lie where the address says with bits 7 to 9 of it added
+/// to bits 4 to 6.
+float GroupSide::element(uint32_t row, uint32_t term) const {
+  constexpr uint32_t columns = rowBytes / 2;
+  size_t offset =
+      isTurned ? row / columns * further + term * rowBytes + 2 * (row % columns)
+               : row * rowBytes + 2 * term;
+  uintptr_t address = reinterpret_cast<uintptr_t>(first) + offset;
   address ^= (address >> 7 & 7) << 4;
   uint16_t half;
   std::memcpy(&half, reinterpret_cast<const char *>(address), sizeof(half));
   return std::bit_cast<float>(uint32_t(half) << 16);
 }
 
+std::vector<std::pair<const char *, size_t>>
+GroupSide::parts(size_t rows) const {
+  // The terms of a step begin in the middle of a row.
+  const char *begin = first - reinterpret_cast<uintptr_t>(first) % rowBytes;
+  if (!isTurned)
+    return {{begin, rows * rowBytes}};
+  std::vector<std::pair<const char *, size_t>> all;
+  for (size_t column = 0; column < rows; column += rowBytes / 2)
+    all.push_back(
+        {begin + column / (rowBytes / 2) * further, numTerms * rowBytes});
+  return all;
+}
+
 /// As mma.sync: which thread has what is said by the manual of PTX; terms are
 /// added in ascending order, and each multiply-add rounds once.
-void GroupProduct::compute(const Piece &piece) {
-  float left[2][numTerms];
+void GroupProduct::compute(Piece &piece) {
   uint32_t row = thread / 32 * 16 + thread % 32 / 4;
-  for (uint32_t below = 0; below < 2; ++below)
+  for (uint32_t below = 0; piece.leftSide.first && below < 2; ++below)
     for (uint32_t term = 0; term < numTerms; ++term)
-      left[below][term] = elementOf(piece.left, row + 8 * below, term);
+      piece.left[below][term] = piece.leftSide.element(row + 8 * below, term);
   for (size_t pair = 0; pair < sums.size() / 4; ++pair)
     for (uint32_t i = 0; i < 2; ++i) {
       auto column = static_cast<uint32_t>(8 * pair + thread % 4 * 2 + i);
       float right[numTerms];
       for (uint32_t term = 0; term < numTerms; ++term)
-        right[term] = elementOf(piece.right, column, term);
+        right[term] = piece.right.element(column, term);
       for (uint32_t below = 0; below < 2; ++below) {
         float &sum = sums[4 * pair + 2 * below + i];
         for (uint32_t term = 0; term < numTerms; ++term)
-          sum = std::fma(left[below][term], right[term], sum);
+          sum = std::fma(piece.left[below][term], right[term], sum);
       }
     }
 }
 
-GroupProduct::Failure GroupProduct::multiply(const char *left,
-                                             const char *right, uint32_t number,
+GroupProduct::Failure GroupProduct::multiply(const Piece &piece,
+                                             uint32_t number,
                                              const float *given, size_t count,
                                              bool isEager, float *result) {
   if (!hasBegun)
@@ -103,7 +118,7 @@ GroupProduct::Failure GroupProduct::multiply(const char *left,
       if (!isMark(given[i], i))
         return "changes sums that are on their way";
   isCommitted = false;
-  pieces.push_back({left, right});
+  pieces.push_back(piece);
   while (isEager && numComputed < pieces.size())
     compute(pieces[numComputed++]);
   for (size_t i = 0; i < count; ++i)
@@ -126,11 +141,15 @@ GroupProduct::Failure GroupProduct::finish(const float *given, size_t count,
 }
 
 bool GroupProduct::reads(const char *from, size_t bytes) const {
-  auto overlaps = [&](const char *side, size_t rows) {
-    return side < from + bytes && from < side + rows * rowBytes;
+  auto overlaps = [&](const GroupSide &side, size_t rows) {
+    for (auto [first, size] : side.parts(rows))
+      if (first < from + bytes && from < first + size)
+        return true;
+    return false;
   };
   for (const Piece &piece : pieces)
-    if (overlaps(piece.left, 64) || overlaps(piece.right, 2 * sums.size()))
+    if ((piece.leftSide.first && overlaps(piece.leftSide, 64)) ||
+        overlaps(piece.right, 2 * sums.size()))
       return true;
   return false;
 }

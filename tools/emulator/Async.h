@@ -9,6 +9,7 @@
 #ifndef FOVEA_TOOLS_EMULATOR_ASYNC_H
 #define FOVEA_TOOLS_EMULATOR_ASYNC_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -60,6 +61,23 @@ private:
   uint64_t group = 0;
 };
 
+/// A side of a product in the memory of a block: rows of 128 bytes, swizzled.
+/// Rows are those of the side, and what lies in them its terms; or, turned,
+/// rows are terms, and what lies in them 64 columns, the next of which are
+/// `further` on.
+struct GroupSide {
+  const char *first = nullptr;
+  bool isTurned = false;
+  size_t further = 0;
+
+  float element(uint32_t row, uint32_t term) const;
+  /// The bytes of so many rows (of columns, turned), part by part.
+  std::vector<std::pair<const char *, size_t>> parts(size_t rows) const;
+};
+
+/// Four words of a left side that is in registers, as those of mma.sync.
+using GroupWords = std::array<uint32_t, 4>;
+
 /// The products of a thread that it has not waited for: of its group, 64 rows
 /// by some columns, of which it has two of each four columns of eight.
 class GroupProduct {
@@ -68,9 +86,12 @@ public:
 
   void begin() { hasBegun = true; }
   /// Gives marks instead of sums. `isEager`: it is computed now.
-  Failure multiply(const char *left, const char *right, uint32_t lane,
-                   const float *sums, size_t count, bool isEager,
-                   float *result);
+  struct Piece {
+    float left[2][16]; // two rows of this thread
+    GroupSide leftSide, right;
+  };
+  Failure multiply(const Piece &piece, uint32_t thread, const float *sums,
+                   size_t count, bool isEager, float *result);
   void commit() { isCommitted = true; }
   Failure finish(const float *sums, size_t count, float *result);
   bool isOnItsWay() const { return !sums.empty(); }
@@ -78,10 +99,7 @@ public:
   bool reads(const char *from, size_t bytes) const;
 
 private:
-  struct Piece {
-    const char *left, *right;
-  };
-  void compute(const Piece &piece);
+  void compute(Piece &piece);
 
   bool hasBegun = false, isCommitted = false;
   uint32_t thread = 0; // of the group

@@ -3,6 +3,7 @@
 #include "tools/emulator/Block.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
@@ -160,6 +161,16 @@ bool Machine::release(uint32_t number) {
     memory.ordering.waited(block);
     return true;
   }
+  if (fiber.state == State::AtThreads) {
+    for (uint32_t other = 0; other < fiber.count; ++other)
+      if (fibers[other].state != State::AtThreads)
+        return false;
+    for (uint32_t other = 0; other < fiber.count; ++other) {
+      fibers[other].state = State::Ready;
+      ++fibers[other].access.blockWaits;
+    }
+    return true;
+  }
   uint32_t first = number / 32 * 32;
   if (fiber.state == State::AtWarp) {
     for (uint32_t other = first; other < first + 32; ++other)
@@ -206,6 +217,15 @@ void Machine::stopAt(State state) {
 void Machine::waitForBlock() {
   if (fault != Fault::Barriers)
     stopAt(State::AtBlock);
+}
+
+/// What others have touched counts as seen from then on: they are those who
+/// have no accesses to see.
+void Machine::waitForThreads(uint32_t count) {
+  if (fault == Fault::Barriers)
+    return;
+  fibers[current].count = count;
+  stopAt(State::AtThreads);
 }
 
 void Machine::waitForGroup(uint32_t mask) {
@@ -361,29 +381,51 @@ bool Machine::finishSomeCopy() {
   return count != 0;
 }
 
-/// A side as wgmma is told of it, of so many rows.
-const char *Machine::sideOf(uint64_t description, size_t rows) {
-  constexpr uint64_t layout =
-      uint64_t(1) << 62 | uint64_t(64) << 32 | uint64_t(1) << 16;
-  constexpr size_t rowBytes = 128;
-  if (!sharedMemory || (description & ~uint64_t(0x3FFF)) != layout)
+/// A side as wgmma is told of it, of so many rows, or columns where rows are
+/// terms.
+GroupSide Machine::sideOf(uint64_t description, size_t rows, bool isTurned) {
+  constexpr uint64_t field = 0x3FFF;
+  constexpr uint64_t layout = uint64_t(1) << 62 | uint64_t(64) << 32;
+  uint64_t next = description >> 16 & field;
+  if (!sharedMemory || (description & ~(field | field << 16)) != layout ||
+      (!isTurned && next != 1))
     fail("multiplies a side that is not in rows of 128 bytes, swizzled");
-  const char *side = sharedMemory + (description & 0x3FFF) * 16;
-  // The terms of a step begin in the middle of a row.
-  const char *first = sharedMemory + (description & 0x3FC0) * 16;
-  if (!memory.holds(first, rows * rowBytes))
-    fail("multiplies what is not in the memory of the block");
-  for (const Copy &copy : async.copies)
-    if (first < copy.to + copy.bytes && copy.to < first + rows * rowBytes)
-      fail("multiplies what has not come yet");
+  GroupSide side{sharedMemory + (description & field) * 16, isTurned,
+                 next * 16};
+  for (auto [first, bytes] : side.parts(rows)) {
+    if (!memory.holds(first, bytes))
+      fail("multiplies what is not in the memory of the block");
+    for (const Copy &copy : async.copies)
+      if (first < copy.to + copy.bytes && copy.to < first + bytes)
+        fail("multiplies what has not come yet");
+  }
   return side;
 }
 
+static float ofHalf(uint32_t half) { return std::bit_cast<float>(half << 16); }
+
 void Machine::multiplyGroup(float *result, const float *sums, uint32_t count,
-                            uint64_t left, uint64_t right) {
-  const char *rows = sideOf(left, 64), *columns = sideOf(right, 2 * count);
-  std::string wrong = groupProduct().multiply(rows, columns, current % 128,
-                                              sums, count, isEager(), result);
+                            std::optional<GroupWords> words, uint64_t left,
+                            uint64_t right, bool isTurned) {
+  GroupProduct::Piece piece;
+  if (words) {
+    Fragment own;
+    std::copy(words->begin(), words->end(), own.words);
+    Exchange all = exchange(own);
+    // Of the four threads that have a row each has two terms of each eight.
+    for (uint32_t term = 0; term < 16; ++term)
+      for (uint32_t below = 0; below < 2; ++below) {
+        uint32_t word =
+            all.of(lane() / 4 * 4 + term % 8 / 2).words[term / 8 * 2 + below];
+        piece.left[below][term] =
+            ofHalf(term % 2 == 0 ? word & 0xFFFF : word >> 16);
+      }
+  } else {
+    piece.leftSide = sideOf(left, 64, /*isTurned=*/false);
+  }
+  piece.right = sideOf(right, size_t(2) * count, isTurned);
+  std::string wrong = groupProduct().multiply(piece, current % 128, sums, count,
+                                              isEager(), result);
   if (!wrong.empty())
     fail(wrong);
 }

@@ -14,6 +14,7 @@
 
 #include <csetjmp>
 #include <functional>
+#include <optional>
 #include <random>
 #include <ucontext.h>
 #include <vector>
@@ -65,6 +66,8 @@ public:
 
   // What kernels call.
   void waitForBlock();
+  /// The first `count` threads wait for each other.
+  void waitForThreads(uint32_t count);
   void waitForGroup(uint32_t mask);
   uint32_t shuffle(uint32_t mask, uint32_t value, uint32_t source);
   void touch(const char *address, size_t bytes, bool writes);
@@ -92,8 +95,10 @@ public:
   void endCopies() { fibers[current].copies.end(); }
   void waitForCopies(uint64_t allBut);
   GroupProduct &groupProduct() { return fibers[current].product; }
+  /// The left side in words, or as it is described.
   void multiplyGroup(float *result, const float *sums, uint32_t count,
-                     uint64_t left, uint64_t right);
+                     std::optional<GroupWords> words, uint64_t left,
+                     uint64_t right, bool isTurned);
   void finishGroup(float *result, const float *sums, uint32_t count);
 
   // Numbers by which blocks wait for each other.
@@ -120,6 +125,7 @@ private:
   enum class State {
     Ready,
     AtBlock,
+    AtThreads,
     AtGroup,
     AtWarp,
     AtPhase,
@@ -131,7 +137,7 @@ private:
     ucontext_t context;
     std::vector<char> stack;
     State state = State::Done;
-    uint32_t mask = 0;
+    uint32_t mask = 0, count = 0;
     Access access;
     /// What it gives others; by turns, so that a fast one overwrites nothing.
     uint32_t given[2] = {0, 0};
@@ -164,7 +170,7 @@ private:
   std::vector<uint32_t> order(uint32_t count);
   void blame(const std::string &what);
   Barrier &barrierAt(const char *address);
-  const char *sideOf(uint64_t description, size_t rows);
+  GroupSide sideOf(uint64_t description, size_t rows, bool isTurned);
   bool isEager();
   void finishCopy(size_t number);
   bool finishSomeCopy();

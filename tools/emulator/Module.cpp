@@ -25,6 +25,9 @@ using namespace fovea::emulator;
 //===----------------------------------------------------------------------===//
 
 static void waitForBlock(uint32_t) { machine().waitForBlock(); }
+static void waitForThreads(uint32_t, uint32_t count) {
+  machine().waitForThreads(count);
+}
 static void waitForGroup(uint32_t mask) { machine().waitForGroup(mask); }
 
 /// As the manual of PTX has it: `c` holds the segments and where they end.
@@ -131,6 +134,8 @@ static ArrayRef<Replacement> replacements() {
   static const Replacement all[] = {
       {"llvm.nvvm.barrier.cta.sync.aligned.all",
        reinterpret_cast<void *>(&waitForBlock), true},
+      {"llvm.nvvm.barrier.cta.sync.aligned.count",
+       reinterpret_cast<void *>(&waitForThreads), true},
       {"llvm.nvvm.bar.warp.sync", reinterpret_cast<void *>(&waitForGroup),
        true},
       {"llvm.nvvm.shfl.sync.down.i32", reinterpret_cast<void *>(&shuffleDown),

@@ -25,9 +25,6 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// Keys whose pairs are in registers at a time: terms of an instruction.
-static constexpr int64_t keysAtOnce = mmaTerms;
-
 /// What an equation gives for a row and a key, where it has been given what it
 /// reads of others (`at.elements`). `counts`: whether its condition holds, null
 /// where it does; not asked where all hold (`isWhole`).
@@ -78,16 +75,10 @@ static void multiplyTwo(KernelBuilder &b, ValueRange left,
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// What each of `wanted` is for the keys `key` + `from` .. of an instruction:
-/// eight numbers of this thread, of two rows. Where there is no key it is
-/// `nothing`, and where a condition does not hold. `isWhole`: all keys are
-/// there, and all conditions hold.
-SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
-                                          int64_t from,
-                                          ArrayRef<ComputeOp> wanted,
-                                          Value nothing, bool isWhole) {
+/// The products of the keys `from` .. of an instruction.
+PairProducts StripEmitter::multiplyKeys(const Rows &own, int64_t from) {
   Value zero = b.constant(real, 0);
-  llvm::SmallDenseMap<Operation *, Values> products;
+  PairProducts products;
   for (ComputeOp op : attention->pairs) {
     auto words = own.words.find(op);
     if (words == own.words.end())
@@ -101,6 +92,19 @@ SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
                   sums);
     products[op] = sums;
   }
+  return products;
+}
+
+/// What each of `wanted` is for the keys `key` + `from` .. of an instruction:
+/// eight numbers of this thread, of two rows. Where there is no key it is
+/// `nothing`, and where a condition does not hold. `isWhole`: all keys are
+/// there, and all conditions hold.
+SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
+                                          int64_t from,
+                                          const PairProducts &products,
+                                          ArrayRef<ComputeOp> wanted,
+                                          Value nothing, bool isWhole) {
+  Value zero = b.constant(real, 0);
   // Of a key, what both rows read of it.
   Value keys[4], isKey[4];
   llvm::SmallDenseMap<Value, Value> ofKeys[4];
@@ -112,7 +116,12 @@ SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
     }
     auto place = static_cast<int32_t>(from + i / 2 * 8 + i % 2);
     for (const Known &known : own.known)
-      if (known.isOfKey) {
+      if (known.isOfKey && !own.keyNumbers) {
+        Value array = ReadOp(known.read).getArray();
+        Value lane = b.add(own.pair, num(place % warpThreads));
+        ofKeys[i][array] =
+            valueOfLane(b, own.ofKeys.lookup(array)[place / warpThreads], lane);
+      } else if (known.isOfKey) {
         Value address =
             b.create<LLVM::GEPOp>(own.keyNumbers.getType(), real, own.ofLane,
                                   ArrayRef<LLVM::GEPArg>{place});
@@ -150,13 +159,19 @@ SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
   return result;
 }
 
+/// Numbers of this thread in bf16, two in a word.
+Values StripEmitter::wordsOf(ValueRange pairs) {
+  Values words;
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    words.push_back(roundPair(b, pairs[i], pairs[i + 1]));
+  return words;
+}
+
 /// Adds what pairs of the keys `from` .. of an instruction read.
 void StripEmitter::addRead(const Rows &own, ComputeOp read, int64_t from,
                            ValueRange pairs, MutableArrayRef<Value> sums) {
   const KeySide &side = own.sides[attention->sideOf.lookup(read)];
-  Values words;
-  for (int64_t i = 0; i < 8; i += 2)
-    words.push_back(roundPair(b, pairs[i], pairs[i + 1]));
+  Values words = wordsOf(pairs);
   for (int64_t column = 0; column < side.width; column += 2 * mmaColumns)
     multiplyTwo(b, words, side.words(b, from, column, /*rowsAreTerms=*/true),
                 sums.slice(column / mmaColumns * 4, 8));
@@ -172,19 +187,29 @@ Value StripEmitter::ofRow(const Rows &own, Value value,
   return value;
 }
 
+/// What scores are for the keys of a tile; those that do not count are minus
+/// infinity.
+Values StripEmitter::scoresOf(const Rows &own, Value key, ProductsAt productsAt,
+                              bool isWhole) {
+  Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
+  Values scores;
+  for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
+    llvm::append_range(scores, pairsAt(own, key, from, productsAt(from),
+                                       {attention->weights}, lowest, isWhole)
+                                   .front());
+  return scores;
+}
+
 /// What is carried from tile to tile in the forward pass: the largest scores of
-/// two rows, the sums of exponentials, and what is read so far.
-Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
-                                bool isWhole) {
+/// two rows, the sums of exponentials, and what is read so far, to which
+/// nothing of this tile is added yet. Scores become weights.
+Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
+                               ValueRange before) {
   Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
   Value zero = b.constant(real, 0);
   Value largest[2] = {lowest, lowest}, shift[2], scale[2], total[2];
-  Values found, next;
-  for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
-    llvm::append_range(
-        found,
-        pairsAt(own, key, from, {attention->weights}, lowest, isWhole).front());
-  for (auto [number, score] : llvm::enumerate(found)) {
+  Values next;
+  for (auto [number, score] : llvm::enumerate(scores)) {
     Value &most = largest[number % 4 / 2];
     most = larger(b, score, most);
   }
@@ -199,7 +224,7 @@ Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
         b.create<math::ExpOp>(b.create<arith::SubFOp>(before[i], shift[i]));
     total[i] = b.create<arith::MulFOp>(before[2 + i], scale[i]);
   }
-  for (auto [number, score] : llvm::enumerate(found)) {
+  for (auto [number, score] : llvm::enumerate(scores)) {
     auto i = int64_t(number) % 4 / 2;
     // Of minus infinity it is 0.
     score = b.create<math::ExpOp>(b.create<arith::SubFOp>(score, shift[i]));
@@ -209,9 +234,17 @@ Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
   for (auto [number, sum] : llvm::enumerate(before.drop_front(4)))
     next.push_back(
         b.create<arith::MulFOp>(sum, scale[int64_t(number) % 4 / 2]));
+  return next;
+}
+
+Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
+                                bool isWhole) {
+  Values weights = scoresOf(
+      own, key, [&](int64_t from) { return multiplyKeys(own, from); }, isWhole);
+  Values next = addScores(own, weights, before);
   for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
     addRead(own, attention->reads.front(), from,
-            ValueRange(found).slice(from / mmaColumns * 4, 8),
+            ValueRange(weights).slice(from / mmaColumns * 4, 8),
             MutableArrayRef<Value>(next).drop_front(4));
   return next;
 }
@@ -224,8 +257,8 @@ Values StripEmitter::addPairs(const Rows &own, Value key, ValueRange before,
   for (ComputeOp read : attention->reads)
     wanted.push_back(pairsOf(read));
   for (int64_t from = 0; from < keysOfTile; from += keysAtOnce) {
-    SmallVector<Values> found =
-        pairsAt(own, key, from, wanted, b.constant(real, 0), isWhole);
+    SmallVector<Values> found = pairsAt(own, key, from, multiplyKeys(own, from),
+                                        wanted, b.constant(real, 0), isWhole);
     MutableArrayRef<Value> rest = next;
     for (auto [number, read] : llvm::enumerate(attention->reads)) {
       const auto *at = llvm::find(wanted, wanted[number]);
@@ -312,7 +345,7 @@ void StripEmitter::storeWeighted(const Rows &own, ValueRange carried) {
 
 /// Where there are pairs that count beside the rows: keys from the first of a
 /// tile on, and to before. And whether all pairs of a tile count.
-std::pair<Value, Value> StripEmitter::keysBeside(const Rows &own) {
+std::pair<Value, Value> StripEmitter::keysBeside(Value first, Value count) {
   std::optional<Band> all;
   for (ComputeOp read : attention->reads) {
     Band band = bandOf(pairsOf(read));
@@ -330,8 +363,10 @@ std::pair<Value, Value> StripEmitter::keysBeside(const Rows &own) {
     loosen(all->to, band.to,
            [](int64_t a, int64_t c) { return std::max(a, c); });
   }
-  Value last = b.sub(b.add(own.first, own.count), num(1));
-  auto [from, to] = inBand(*all, own.numKeys, own.first, last);
+  ComputeOp read = attention->reads.front();
+  Value numKeys = operandsOf(memberOf(read), first).k;
+  Value last = b.sub(b.add(first, count), num(1));
+  auto [from, to] = inBand(*all, numKeys, first, last);
   return {b.mul(b.div(from, num(keysOfTile)), num(keysOfTile)), to};
 }
 
@@ -376,10 +411,8 @@ bool StripEmitter::hasBandAlone(ComputeOp op) const {
   });
 }
 
-void StripEmitter::attend(Value first, Value count) {
-  // Each thread does what it has.
-  KernelBuilder::OneThread alone(b);
-  Rows own = beginRows(first, count);
+/// What is carried from tile to tile begins with.
+Values StripEmitter::beginSums(const Rows &own) {
   Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
   Value zero = b.constant(real, 0);
   Values carried;
@@ -387,29 +420,46 @@ void StripEmitter::attend(Value first, Value count) {
     carried = {lowest, lowest, zero, zero};
   for (ComputeOp read : attention->reads)
     carried.append(sumsOf(own, read), zero);
-  auto [from, to] = keysBeside(own);
-  carried = b.loop(
-      from, to, num(keysOfTile), carried, [&](Value key, ValueRange before) {
-        // Nobody reads the keys before these any more.
-        waitForBlock(b);
-        bringKeys(own, key);
-        waitForBlock(b);
-        auto add = [&](bool isWhole) {
-          return attention->weights ? addWeights(own, key, before, isWhole)
-                                    : addPairs(own, key, before, isWhole);
-        };
-        Value isWhole = isWholeTile(own, key);
-        if (!isWhole)
-          return add(false);
-        return b.chooseAll(
-            isWhole, [&] { return add(true); }, [&] { return add(false); });
-      });
+  return carried;
+}
+
+void StripEmitter::storeSums(const Rows &own, ValueRange carried) {
   if (attention->weights)
     return storeWeighted(own, carried);
-  ValueRange rest = carried;
   for (ComputeOp read : attention->reads) {
     size_t sums = sumsOf(own, read);
-    storeRead(own, read, rest.take_front(sums), nullptr);
-    rest = rest.drop_front(sums);
+    storeRead(own, read, carried.take_front(sums), nullptr);
+    carried = carried.drop_front(sums);
   }
+}
+
+/// What `body` gives for a tile of keys: of one of which all pairs count by
+/// code that asks about none.
+Values StripEmitter::forTile(const Rows &own, Value key,
+                             llvm::function_ref<Values(bool isWhole)> body) {
+  Value isWhole = isWholeTile(own, key);
+  if (!isWhole)
+    return body(false);
+  return b.chooseAll(
+      isWhole, [&] { return body(true); }, [&] { return body(false); });
+}
+
+void StripEmitter::attend(Value first, Value count) {
+  // Each thread does what it has.
+  KernelBuilder::OneThread alone(b);
+  Rows own = beginRows(first, count);
+  auto [from, to] = keysBeside(first, count);
+  Values carried = b.loop(from, to, num(keysOfTile), beginSums(own),
+                          [&](Value key, ValueRange before) {
+                            // Nobody reads the keys before these any more.
+                            waitForBlock(b);
+                            bringKeys(own, key);
+                            waitForBlock(b);
+                            return forTile(own, key, [&](bool isWhole) {
+                              return attention->weights
+                                         ? addWeights(own, key, before, isWhole)
+                                         : addPairs(own, key, before, isWhole);
+                            });
+                          });
+  storeSums(own, carried);
 }

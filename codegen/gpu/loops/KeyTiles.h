@@ -7,9 +7,12 @@
 #ifndef FOVEA_CODEGEN_GPU_LOOPS_KEYTILES_H
 #define FOVEA_CODEGEN_GPU_LOOPS_KEYTILES_H
 
+#include "codegen/Backend.h"
 #include "codegen/gpu/loops/Strips.h"
 #include "codegen/gpu/products/TensorOps.h"
 #include "codegen/gpu/program/Threads.h"
+
+#include <array>
 
 namespace fovea::codegen {
 
@@ -52,7 +55,17 @@ struct StripEmitter::Rows {
   /// Memory of the block for what is known of the keys of a tile, array by
   /// array, and where the first key of this thread is.
   mlir::Value keyNumbers, ofLane;
+  /// Or, where there is none, what is known of two keys of the tile, those of
+  /// this lane, whom others ask.
+  llvm::SmallDenseMap<mlir::Value, std::array<mlir::Value, 2>> ofKeys;
 };
+
+/// Keys whose pairs are those of an instruction: its terms.
+constexpr int64_t keysAtOnce = mmaTerms;
+
+/// What a kernel reads: keys come once for all products that multiply them, and
+/// rows stay where they are.
+void noteKeys(KernelNote &note, const attn::Attention &attention);
 
 } // namespace fovea::codegen
 

@@ -12,10 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/loops/Strips.h"
+#include "codegen/gpu/loops/KeyTiles.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
 #include "dialect/Precision.h"
+#include "passes/memory/AttentionCopies.h"
 
 #include <limits>
 
@@ -202,9 +203,7 @@ void StripEmitter::emit(const Place &at, Value unit, Value parts,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Keys come once for all products that multiply them, and rows stay in
-/// registers.
-static void noteKeys(KernelNote &note, const Attention &attention) {
+void fovea::codegen::noteKeys(KernelNote &note, const Attention &attention) {
   int64_t multiplied = 0, brought = 0;
   for (const Attention::Side &side : attention.sides)
     brought += side.size;
@@ -215,6 +214,8 @@ static void noteKeys(KernelNote &note, const Attention &attention) {
 }
 
 void GpuEmitter::emitStrips(KernelOp op) {
+  if (readsCopies(op))
+    return emitInGroups(op);
   StripGroup group = stripsOf(op);
   SmallVector<Operation *> members;
   for (const StripMember &member : group.members)

@@ -17,6 +17,11 @@ namespace fovea::codegen {
 /// at a time, four warps of 16 rows each.
 constexpr int64_t stripThreads = TileShape().threads, attentionThreads = 128;
 
+/// Of each product of rows and keys, what a thread has of it: eight numbers of
+/// each 16 keys.
+using PairProducts =
+    llvm::SmallDenseMap<mlir::Operation *, KernelBuilder::Values>;
+
 /// One kernel in strips.
 class StripEmitter : StripFrame {
 public:
@@ -27,6 +32,14 @@ public:
   /// with rooms from `memory` on.
   void emit(const Place &at, mlir::Value unit, mlir::Value parts,
             mlir::Value memory);
+
+  /// All units of a block of groups of warps, which read copies
+  /// (GroupKeys.cpp).
+  void emitInGroups(llvm::function_ref<Place()> placeOf, mlir::Value units,
+                    mlir::Value parts);
+  /// Copies a tile of what a product reads of its rows or keys.
+  void copyTile(const Place &at, mlir::Value unit, mlir::Value parts,
+                attn::ComputeOp op, bool isOfRows);
 
 private:
   void emitRows(mlir::Value first, mlir::Value last);
@@ -56,15 +69,22 @@ private:
   void bringKeys(const Rows &own, mlir::Value firstKey);
   mlir::Value elementOf(attn::ComputeOp op, mlir::Value row, mlir::Value key,
                         Place &at, bool isWhole, mlir::Value &counts);
+  PairProducts multiplyKeys(const Rows &own, int64_t from);
   llvm::SmallVector<Values> pairsAt(const Rows &own, mlir::Value key,
-                                    int64_t from,
+                                    int64_t from, const PairProducts &products,
                                     llvm::ArrayRef<attn::ComputeOp> wanted,
                                     mlir::Value nothing, bool isWhole);
+  Values wordsOf(mlir::ValueRange pairs);
   void addRead(const Rows &own, attn::ComputeOp read, int64_t from,
                mlir::ValueRange pairs, llvm::MutableArrayRef<mlir::Value> sums);
   mlir::Value
   ofRow(const Rows &own, mlir::Value value,
         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join);
+  using ProductsAt = llvm::function_ref<PairProducts(int64_t from)>;
+  Values scoresOf(const Rows &own, mlir::Value key, ProductsAt productsAt,
+                  bool isWhole);
+  Values addScores(const Rows &own, llvm::MutableArrayRef<mlir::Value> scores,
+                   mlir::ValueRange before);
   Values addWeights(const Rows &own, mlir::Value key, mlir::ValueRange before,
                     bool isWhole);
   Values addPairs(const Rows &own, mlir::Value key, mlir::ValueRange before,
@@ -74,9 +94,30 @@ private:
   void storeRead(const Rows &own, attn::ComputeOp read, mlir::ValueRange sums,
                  const mlir::Value *factor);
   void storeWeighted(const Rows &own, mlir::ValueRange carried);
-  std::pair<mlir::Value, mlir::Value> keysBeside(const Rows &own);
+  Values beginSums(const Rows &own);
+  void storeSums(const Rows &own, mlir::ValueRange carried);
+  Values forTile(const Rows &own, mlir::Value key,
+                 llvm::function_ref<Values(bool isWhole)> body);
+  std::pair<mlir::Value, mlir::Value> keysBeside(mlir::Value first,
+                                                 mlir::Value count);
   mlir::Value isWholeTile(const Rows &own, mlir::Value key);
   bool hasBandAlone(attn::ComputeOp op) const;
+
+  // The same by groups of warps.
+  struct Groups;
+  void beginPairs(mlir::Value first);
+  mlir::Value copyAt(const attn::Storage &copy, mlir::Value count,
+                     int64_t termTiles);
+  Rows rowsOfGroup(const Groups &groups, mlir::Value first, mlir::Value count);
+  void fetchTiles(const Groups &groups, mlir::Value first, mlir::Value from,
+                  mlir::Value to);
+  Values multiplyTile(const Groups &groups, attn::ComputeOp op,
+                      mlir::Value stage);
+  Values addTile(const Groups &groups, const Rows &own, mlir::Value key,
+                 mlir::Value stage, mlir::ValueRange before);
+  void attendInGroup(const Groups &groups, mlir::Value first, mlir::Value count,
+                     mlir::Value from, mlir::Value to);
+
   const StripMember &memberOf(attn::ComputeOp op) const;
   bool isDoneByTiles(attn::ComputeOp op) const;
 

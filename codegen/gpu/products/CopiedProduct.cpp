@@ -10,7 +10,7 @@
 #include "codegen/gpu/products/TensorOps.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "passes/memory/Copies.h"
+#include "passes/memory/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea;

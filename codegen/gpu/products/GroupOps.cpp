@@ -60,17 +60,25 @@ void fovea::codegen::fetchBytes(KernelBuilder &b, Value to, Value from,
 // Products
 //===----------------------------------------------------------------------===//
 
-Value fovea::codegen::describeRows(KernelBuilder &b, Value address) {
-  // Fields of PTX's matrix descriptor: the address in units of 16 bytes, that
-  // of the next eight rows at bit 32, the swizzle of 128 bytes at bit 62. The
-  // field at bit 16 is not used with that.
+/// Fields of PTX's matrix descriptor: the address in units of 16 bytes, that of
+/// the next eight rows at bit 32, the swizzle of 128 bytes at bit 62. The field
+/// at bit 16 is that of the next 64 columns where rows are terms, and else not
+/// used.
+static Value describe(KernelBuilder &b, Value address, uint64_t field) {
   constexpr uint64_t unit = 16, addressBits = 0x3FFFF;
-  constexpr uint64_t layout =
-      uint64_t(1) << 16 | uint64_t(8 * 128 / unit) << 32 | uint64_t(1) << 62;
+  uint64_t layout =
+      field << 16 | uint64_t(8 * 128 / unit) << 32 | uint64_t(1) << 62;
   Value number = b.create<LLVM::PtrToIntOp>(b.i64(), address);
   number = b.create<arith::AndIOp>(number, b.number(addressBits));
   return b.create<arith::OrIOp>(b.div(number, b.number(unit)),
                                 b.number(static_cast<int64_t>(layout)));
+}
+Value fovea::codegen::describeRows(KernelBuilder &b, Value address) {
+  return describe(b, address, 1);
+}
+Value fovea::codegen::describeTerms(KernelBuilder &b, Value address,
+                                    int64_t bytes) {
+  return describe(b, address, static_cast<uint64_t>(bytes) / 16);
 }
 Value fovea::codegen::moveRows(KernelBuilder &b, Value description,
                                Value bytes) {
@@ -89,8 +97,8 @@ static KernelBuilder::Values withSums(KernelBuilder &b, const std::string &text,
     given += number == 0 ? "=f" : ",=f";
     taken += "," + std::to_string(number);
   }
-  for (size_t number = 0; number < others.size(); ++number)
-    taken += ",l";
+  for (Value other : others)
+    taken += other.getType().isInteger(32) ? ",r" : ",l";
   KernelBuilder::Values operands(sums);
   llvm::append_range(operands, others);
   auto type = LLVM::LLVMStructType::getLiteral(
@@ -103,9 +111,9 @@ static KernelBuilder::Values withSums(KernelBuilder &b, const std::string &text,
   return results;
 }
 
-KernelBuilder::Values fovea::codegen::multiplyGroup(KernelBuilder &b,
-                                                    Value left, Value right,
-                                                    ValueRange sums) {
+KernelBuilder::Values
+fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
+                              ValueRange sums, bool rowsAreTerms) {
   // A thread has two sums of each four columns: four of eight.
   size_t count = sums.size(), columns = 2 * count;
   std::string text = "{\n"
@@ -113,16 +121,37 @@ KernelBuilder::Values fovea::codegen::multiplyGroup(KernelBuilder &b,
                      "setp.ne.b32 adds, 1, 0;\n"
                      "wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(columns) + "k16.f32.bf16.bf16 {";
-  for (size_t number = 0; number < count; ++number)
-    text += (number == 0 ? "$" : ", $") + std::to_string(number);
+  auto list = [&](size_t first, size_t number) {
+    for (size_t i = 0; i < number; ++i)
+      text += (i == 0 ? "$" : ", $") + std::to_string(first + i);
+  };
+  list(0, count);
   // What is taken besides sums follows both lists of them.
-  text += "}, $" + std::to_string(2 * count) + ", $" +
-          std::to_string(2 * count + 1) + ", adds, 1, 1, 0, 0;\n}";
-  return withSums(b, text, sums, {left, right});
+  bool isInRegisters = left.size() > 1;
+  text += isInRegisters ? "}, {" : "}, ";
+  list(2 * count, left.size());
+  text += isInRegisters ? "}, " : ", ";
+  list(2 * count + left.size(), 1);
+  // Whether a side is transposed is said of those that are described.
+  text += ", adds, 1, 1, ";
+  text += isInRegisters ? "" : "0, ";
+  text += rowsAreTerms ? "1;\n}" : "0;\n}";
+  KernelBuilder::Values others(left);
+  others.push_back(right);
+  return withSums(b, text, sums, others);
 }
 
 KernelBuilder::Values fovea::codegen::finishGroup(KernelBuilder &b,
                                                   ValueRange sums) {
   sayPtx(b, "wgmma.commit_group.sync.aligned;", "", {});
   return withSums(b, "wgmma.wait_group.sync.aligned 0;", sums);
+}
+
+void fovea::codegen::takeRegisters(KernelBuilder &b, int64_t count) {
+  sayPtx(b, "setmaxnreg.inc.sync.aligned.u32 " + std::to_string(count) + ";",
+         "", {});
+}
+void fovea::codegen::giveRegisters(KernelBuilder &b, int64_t count) {
+  sayPtx(b, "setmaxnreg.dec.sync.aligned.u32 " + std::to_string(count) + ";",
+         "", {});
 }

@@ -36,16 +36,29 @@ void fetchBytes(KernelBuilder &kernel, mlir::Value to, mlir::Value from,
 /// What wgmma knows of a side: rows of 128 bytes, swizzled, from an address in
 /// shared memory on that 1,024 divides.
 mlir::Value describeRows(KernelBuilder &kernel, mlir::Value address);
-/// The same so many bytes further.
+/// The same of a right side whose rows are terms, with 64 columns each; those
+/// of the next 64 columns are `bytes` further.
+mlir::Value describeTerms(KernelBuilder &kernel, mlir::Value address,
+                          int64_t bytes);
+/// A side so many bytes further.
 mlir::Value moveRows(KernelBuilder &kernel, mlir::Value description,
                      mlir::Value bytes);
 
 /// Between begin and finish, sums are on their way: nobody but another
 /// multiplication may have them. `finishGroup` waits, and gives what they are.
 void beginGroup(KernelBuilder &kernel);
-KernelBuilder::Values multiplyGroup(KernelBuilder &kernel, mlir::Value left,
-                                    mlir::Value right, mlir::ValueRange sums);
+/// The left side is described, or in registers: four words of a thread, as of
+/// mma.sync (TensorOps.h), of the 16 rows that its warp has.
+KernelBuilder::Values multiplyGroup(KernelBuilder &kernel,
+                                    mlir::ValueRange left, mlir::Value right,
+                                    mlir::ValueRange sums,
+                                    bool rowsAreTerms = false);
 KernelBuilder::Values finishGroup(KernelBuilder &kernel, mlir::ValueRange sums);
+
+/// A thread of a group of four warps has so many registers from here on: more
+/// than before, when others have given them, or fewer.
+void takeRegisters(KernelBuilder &kernel, int64_t count);
+void giveRegisters(KernelBuilder &kernel, int64_t count);
 
 } // namespace fovea::codegen
 

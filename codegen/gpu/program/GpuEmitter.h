@@ -61,6 +61,9 @@ private:
                           attn::ExampleProduct product) override;
   bool emitScatter(attn::ComputeOp op) override;
   void emitStrips(attn::KernelOp kernel) override;
+  /// Of an attention that reads copies: these, and what reads them.
+  void emitInGroups(attn::KernelOp kernel);
+  void copyFactors(const struct StripGroup &group);
   void emitColumns(attn::KernelOp kernel) override;
   void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) override;
 

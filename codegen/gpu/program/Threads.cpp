@@ -42,6 +42,13 @@ void fovea::codegen::waitForBlock(KernelBuilder &kernel) {
       ValueRange{i32(kernel, 0)});
 }
 
+void fovea::codegen::waitForThreads(KernelBuilder &kernel, int64_t count) {
+  // Barrier 0 is that of all threads.
+  kernel.create<LLVM::CallIntrinsicOp>(
+      kernel.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.count"),
+      ValueRange{i32(kernel, 1), i32(kernel, count)});
+}
+
 /// A number in the memory of the device, 0 before the first launch.
 static Value numberInMemory(KernelBuilder &kernel, ModuleOp module,
                             StringRef symbol) {

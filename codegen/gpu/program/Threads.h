@@ -24,6 +24,9 @@ mlir::Value numBlocks(KernelBuilder &kernel);
 /// All threads of the block have arrived, and see what each has written.
 void waitForBlock(KernelBuilder &kernel);
 
+/// The same of the first `count` threads, of whole warps.
+void waitForThreads(KernelBuilder &kernel, int64_t count);
+
 /// All blocks of the grid have arrived, and see what each has written: they are
 /// there at the same time.
 void waitForGrid(KernelBuilder &kernel, mlir::ModuleOp module);

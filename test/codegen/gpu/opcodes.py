@@ -59,8 +59,13 @@ def main(nvdisasm, cubin):
             assert not byGroups or total(opcodes, "UBLKCP"), f"{name} fetches no tile by an instruction: {opcodes}"
             products[kind] += 1
             products["groups"] += byGroups
+        if "$strips$" in name and "$copies$" in name:
+            # Of 64 terms, and of pairs with 64 keys, 16 at a time.
+            assert total(opcodes, "HGMMA") >= 8, f"{name} multiplies by other instructions: {opcodes}"
+            assert total(opcodes, "UBLKCP"), f"{name} fetches no tile by an instruction: {opcodes}"
+            products["strips"] += 1
     print(f"{len(kernels)} kernels, of which products: {products['f32']} in f32, {products['bf16']} in bf16, "
-          f"{products['groups']} by groups of warps")
+          f"{products['groups']} by groups of warps; {products['strips']} attentions by such groups")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,559 @@
+//===- GroupKeys.cpp - attention by groups of warps -----------------------===//
+//
+// On a machine whose blocks fetch tiles by an instruction (GroupOps.h) a block
+// has 128 rows and three parts that work at the same time, as in
+// FlashAttention-3 (Shah et al., 2024): a thread of the last group of warps
+// fetches copies of the rows, and of 64 keys after the other, as long as there
+// is room for them: `stages` of them. Two groups of four warps attend, 64 rows
+// each: while one computes weights, the tensor cores are the other's.
+//
+//   fetching   wait until the rows before are read; fetch rows
+//              for each tile: wait until stage s is empty, fetch keys
+//   attending  wait for the rows
+//              for each tile: wait until stage s is full; wgmma, of rows and
+//              keys; pairs, in registers; wgmma, of pairs and keys; say that s
+//              is empty
+//
+// What a thread has of the sums of wgmma is what it has of those of mma.sync,
+// so that what happens to pairs is the same (KeyTiles.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/loops/KeyTiles.h"
+#include "codegen/gpu/products/CopiedProduct.h"
+#include "codegen/gpu/products/GroupOps.h"
+#include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/Threads.h"
+#include "passes/memory/AttentionCopies.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+using Values = KernelBuilder::Values;
+
+static constexpr int64_t numGroups = 2, warpsOfGroup = 4,
+                         numAttending = numGroups * groupOfWarps,
+                         groupThreadsOfAttention = numAttending + groupOfWarps;
+/// Those who fetch leave registers to those who attend. All begin with as many
+/// as the threads of a processor can have.
+static constexpr int64_t registersOfBlock = 168, registersOfAttending = 232,
+                         registersOfFetching = 40;
+static_assert(numGroups * groupRows == rowsOfAttention &&
+              rowsOfAttention == fovea::codegen::copyRows);
+
+/// Of a tile of a copy the keys of a stage are a part.
+static constexpr int64_t keyBytes = copyBytes / copyRows * keysOfTile;
+static_assert(copyRows % keysOfTile == 0 && keysOfTile == 2 * warpThreads);
+
+static int64_t termTilesOf(int64_t size) {
+  return llvm::divideCeil(size, copyTerms);
+}
+
+namespace {
+/// Tiles of a copy in the memory of a block: so many bytes further than the
+/// first of the rows, or of a stage.
+struct Part {
+  const Storage *copy;
+  int64_t termTiles, offset;
+};
+
+/// How the memory of a block is divided: that of a kernel in strips, and what
+/// tiles of products would have.
+struct Layout {
+  SmallVector<Part> rows, keys;
+  /// Of a product the rows; keys are those of the sides of the attention.
+  llvm::SmallDenseMap<Operation *, unsigned> rowsOf;
+  int64_t rowBytes = 0, stageBytes = 0, stages = 0;
+
+  Layout(const Attention &attention, const StorageMap &storage,
+         MachineAttr machine);
+  int64_t bytes() const { return rowBytes + stages * stageBytes; }
+};
+} // namespace
+
+Layout::Layout(const Attention &attention, const StorageMap &storage,
+               MachineAttr machine) {
+  for (ComputeOp op : attention.pairs) {
+    const Storage *copy = storage.packedLeftOf(op);
+    if (!copy)
+      continue;
+    const auto *known = llvm::find_if(
+        rows, [&](const Part &part) { return part.copy == copy; });
+    rowsOf[op] = known - rows.begin();
+    if (known != rows.end())
+      continue;
+    rows.push_back({copy, termTilesOf(attn::rowsOf(op)->size), rowBytes});
+    rowBytes += rows.back().termTiles * copyBytes;
+  }
+  for (const Attention::Side &side : attention.sides) {
+    keys.push_back(
+        {storage.packedOf(side.product), termTilesOf(side.size), stageBytes});
+    stageBytes += keys.back().termTiles * keyBytes;
+  }
+  constexpr int64_t mostStages = 4, ofBarriers = 1024;
+  int64_t most = machine.getSharedBytes() + mostTileBytes - ofBarriers;
+  stages = std::min(mostStages, (most - rowBytes) / stageBytes);
+}
+
+/// What the three parts of a block share.
+struct StripEmitter::Groups {
+  Layout layout;
+  Value memory = nullptr, barriers = nullptr;
+  Value thread = nullptr;
+  /// How many stages were full before this unit, and how many units there were.
+  Value turns = nullptr, units = nullptr;
+
+  Value stageOf(KernelBuilder &b, Value number) const {
+    return b.rem(b.add(turns, number), b.number(layout.stages));
+  }
+  Value parityOf(KernelBuilder &b, Value number) const {
+    Value round = b.div(b.add(turns, number), b.number(layout.stages));
+    return b.rem(round, b.number(2));
+  }
+  Value at(KernelBuilder &b, Value bytes) const {
+    return b.create<LLVM::GEPOp>(memory.getType(), b.getI8Type(), memory,
+                                 ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  Value bytesOf(KernelBuilder &b, Value stage) const {
+    return b.add(b.mul(stage, b.number(layout.stageBytes)),
+                 b.number(layout.rowBytes));
+  }
+  /// Barriers: of each stage that it is full, and that it is empty; the same of
+  /// the rows.
+  Value barrier(KernelBuilder &b, Value number) const {
+    return b.create<LLVM::GEPOp>(barriers.getType(), b.i64(), barriers,
+                                 ArrayRef<LLVM::GEPArg>{number});
+  }
+  Value full(KernelBuilder &b, Value stage) const { return barrier(b, stage); }
+  Value empty(KernelBuilder &b, Value stage) const {
+    return barrier(b, b.add(stage, b.number(layout.stages)));
+  }
+  Value rowsFull(KernelBuilder &b) const {
+    return barrier(b, b.number(2 * layout.stages));
+  }
+  Value rowsEmpty(KernelBuilder &b) const {
+    return barrier(b, b.number(2 * layout.stages + 1));
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// The first tile of a copy at the place at hand, of `count` rows.
+Value StripEmitter::copyAt(const Storage &copy, Value count,
+                           int64_t termTiles) {
+  BodyEmitter values(b, storage, place, 0);
+  Value number = num(0);
+  for (auto [extent, index] : llvm::zip_equal(group.outer, outer))
+    number =
+        b.add(b.mul(number, num(cast<IntegerAttr>(extent).getInt())), index);
+  Value tiles = b.mul(b.divUp(count, num(copyRows)), num(termTiles));
+  return b.at(b.getI8Type(), values.base(copy),
+              b.mul(b.mul(number, tiles), num(copyBytes)));
+}
+
+/// All strips are pairs, in registers: their rooms take no memory.
+void StripEmitter::beginPairs(Value first) {
+  findRooms(b.create<LLVM::ZeroOp>(b.pointer()));
+  setStrips(first);
+}
+
+void StripEmitter::copyTile(const Place &at, Value unit, Value parts,
+                            ComputeOp op, bool isOfRows) {
+  Value part = enter(at, unit, parts);
+  beginPairs(num(0));
+  const StripMember &member = memberOf(op);
+  const ExampleProduct &product = *member.product;
+  Operands all = operandsOf(member, num(0));
+  bool isRead = attention->isRead(op);
+  unsigned element = isRead ? product.n : product.k, row = isOfRows ? product.m
+                                                           : isRead ? product.k
+                                                                    : product.n;
+  Value count = isOfRows ? all.m : isRead ? all.k : all.n;
+  CopiedRows rows = *(isOfRows ? rowsOf(op) : keysOf(*attention, op));
+  const BodyEmitter::View &view = isOfRows ? all.a : all.b;
+  auto type = cast<ArrayType>(rows.array.getType());
+  TileSide side{.base = view.base,
+                .along = view.along.lookup(row),
+                .deep = view.along.lookup(element)};
+  // Its numbers are the last axis.
+  auto width = dyn_cast<IntegerAttr>(type.getExtent(type.getRank() - 1));
+  side.isInFours = rows.roles.back() == -2 && width &&
+                   width.getInt() % 4 == 0 && rows.size % 4 == 0;
+  Value termTiles = num(termTilesOf(rows.size));
+  Value first = b.mul(b.div(part, termTiles), num(copyRows));
+  const Storage &copy =
+      *(isOfRows ? storage.packedLeftOf(op) : storage.packedOf(op));
+  b.branch(b.less(first, count), [&] {
+    emitCopy(b, side, count, num(rows.size), termTiles, part,
+             copyAt(copy, count, termTilesOf(rows.size)));
+  });
+}
+
+/// A kernel that copies what products read of their rows and keys, as far as
+/// nobody has done that.
+void GpuEmitter::copyFactors(const StripGroup &group) {
+  struct Factor {
+    ComputeOp op;
+    bool isOfRows;
+    int partsSlot, unitsSlot;
+  };
+  SmallVector<Factor> factors;
+  SmallVector<Operation *> members;
+  Attention attention = *attentionIn(group.kernel);
+  Value units = main.number(0);
+  Value places = main.mul(main.slot(frame, Program::batchSlot),
+                          main.number(group.numPlaces()));
+  auto add = [&](ComputeOp op, const Storage *copy, bool isOfRows) {
+    if (!copy || !copied.insert(copy->slot).second)
+      return;
+    CopiedRows rows = isOfRows ? *rowsOf(op) : *keysOf(attention, op);
+    Value tiles = main.divUp(largestExtent(rows.count), main.number(copyRows));
+    Value parts = main.mul(tiles, main.number(termTilesOf(rows.size)));
+    Value own = main.mul(places, parts);
+    int &numSlots = storage.description().numSlots;
+    factors.push_back({op, isOfRows, numSlots, numSlots + 1});
+    numSlots += 2;
+    main.setSlot(frame, factors.back().partsSlot, parts);
+    main.setSlot(frame, factors.back().unitsSlot, own);
+    units = main.add(units, own);
+  };
+  for (const StripMember &member : group.members) {
+    members.push_back(member.op);
+    add(member.op, storage.packedLeftOf(member.op), /*isOfRows=*/true);
+    add(member.op, storage.packedOf(member.op), /*isOfRows=*/false);
+  }
+  if (factors.empty())
+    return;
+  KernelBuilder kernel(members.front()->getLoc(), module.getContext());
+  func::FuncOp function =
+      beginKernel(kernel, members.front(), joinedLabels(members) + ".factors",
+                  {kernel.pointer(), kernel.i64()});
+  if (notes) // a tile in f32, and its copy
+    notes->back().bytesOfUnit = 3 * copyBytes;
+  Value own = function.getArgument(0);
+  StripEmitter strips(kernel, storage, group, real, module);
+  for (const Factor &factor : factors)
+    kernel.loop(blockNumber(kernel), kernel.slot(own, factor.unitsSlot),
+                numBlocks(kernel), [&](Value unit) {
+                  strips.copyTile(placeOf(kernel, factor.op, own), unit,
+                                  kernel.slot(own, factor.partsSlot), factor.op,
+                                  factor.isOfRows);
+                });
+  kernel.create<func::ReturnOp>();
+  callKernel(function, units, copyThreads, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Fetching
+//===----------------------------------------------------------------------===//
+
+/// One thread fetches the rows from `first` on, and the keys.
+void StripEmitter::fetchTiles(const Groups &groups, Value first, Value from,
+                              Value to) {
+  auto fetch = [&](const Part &part, Value copy, Value row, Value to,
+                   int64_t bytes, Value barrier) {
+    for (int64_t tile = 0; tile < part.termTiles; ++tile) {
+      Value number = b.add(
+          b.mul(b.div(row, num(copyRows)), num(part.termTiles)), num(tile));
+      Value source =
+          b.add(b.mul(number, num(copyBytes)),
+                b.mul(b.rem(row, num(copyRows)), num(copyBytes / copyRows)));
+      fetchBytes(b, groups.at(b, b.add(to, num(part.offset + tile * bytes))),
+                 b.at(b.getI8Type(), copy, source), bytes, barrier);
+    }
+  };
+  const Layout &layout = groups.layout;
+  Value parity = b.rem(groups.units, num(2));
+  SmallVector<Value> rows, keys;
+  for (const Part &part : layout.rows)
+    rows.push_back(copyAt(*part.copy,
+                          BodyEmitter(b, storage, place, 0).extent(group.rows),
+                          part.termTiles));
+  const StripMember &member = memberOf(attention->sides.front().product);
+  Operands all = operandsOf(member, num(0));
+  Value numKeys =
+      attention->isRead(attention->sides.front().product) ? all.k : all.n;
+  for (const Part &part : layout.keys)
+    keys.push_back(copyAt(*part.copy, numKeys, part.termTiles));
+  // Of the first of all nobody has to say that there is room: they wait for the
+  // phase before the first.
+  waitForPhase(b, groups.rowsEmpty(b), b.sub(num(1), parity));
+  arriveExpecting(b, groups.rowsFull(b), layout.rowBytes);
+  for (auto [part, copy] : llvm::zip_equal(layout.rows, rows))
+    fetch(part, copy, first, num(0), copyBytes, groups.rowsFull(b));
+  b.loop(from, to, num(keysOfTile), [&](Value key) {
+    Value number = b.div(b.sub(key, from), num(keysOfTile));
+    Value stage = groups.stageOf(b, number);
+    Value full = groups.full(b, stage);
+    waitForPhase(b, groups.empty(b, stage),
+                 b.sub(num(1), groups.parityOf(b, number)));
+    arriveExpecting(b, full, layout.stageBytes);
+    for (auto [part, copy] : llvm::zip_equal(layout.keys, keys))
+      fetch(part, copy, key, groups.bytesOf(b, stage), keyBytes, full);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Attending
+//===----------------------------------------------------------------------===//
+
+/// What a thread of a group begins with.
+StripEmitter::Rows StripEmitter::rowsOfGroup(const Groups &groups, Value first,
+                                             Value count) {
+  Rows own;
+  Value before = b.mul(b.div(groups.thread, num(groupOfWarps)), num(groupRows));
+  own.first = b.add(first, before);
+  // The second group may have no row, and reads the last one.
+  own.count = b.sub(count, before);
+  for (const Attention::Side &side : attention->sides) {
+    const StripMember &member = memberOf(side.product);
+    Operands all = operandsOf(member, first);
+    own.numKeys = attention->isRead(side.product) ? all.k : all.n;
+    KeySide &each = own.sides.emplace_back();
+    each.size = side.size;
+    each.width = wholeTerms(side.size);
+  }
+  own.lane = b.rem(groups.thread, num(warpThreads));
+  own.pair = b.mul(b.rem(own.lane, num(4)), num(2));
+  Value ofWarp =
+      b.mul(b.rem(b.div(groups.thread, num(warpThreads)), num(warpsOfGroup)),
+            num(mmaRows));
+  own.known = findKnown();
+  for (int64_t i = 0; i < 2; ++i) {
+    own.rows[i] = b.add(b.add(ofWarp, b.div(own.lane, num(4))), num(8 * i));
+    own.rowsRead[i] = b.min(own.rows[i], b.sub(own.count, num(1)));
+    for (const Known &known : own.known)
+      if (!known.isOfKey)
+        own.ofRows[i][ReadOp(known.read).getArray()] =
+            valueOf(known, b.add(own.first, own.rowsRead[i]), num(0));
+  }
+  return own;
+}
+
+/// The product of the rows of a group and the keys of a stage.
+Values StripEmitter::multiplyTile(const Groups &groups, ComputeOp op,
+                                  Value stage) {
+  const Layout &layout = groups.layout;
+  const Part &rows = layout.rows[layout.rowsOf.lookup(op)];
+  unsigned side = attention->sideOf.lookup(op);
+  const Part &keys = layout.keys[side];
+  Value left = describeRows(b, groups.at(b, num(rows.offset)));
+  left = moveRows(b, left,
+                  b.mul(b.div(groups.thread, num(groupOfWarps)),
+                        num(copyBytes / numGroups)));
+  Value right = describeRows(b, groups.at(b, num(keys.offset)));
+  right = moveRows(b, right, groups.bytesOf(b, stage));
+  Values sums(keysOfTile / 2, b.constant(real, 0));
+  beginGroup(b);
+  int64_t width = wholeTerms(attention->sides[side].size);
+  for (int64_t term = 0; term < width; term += groupTerms) {
+    int64_t tile = term / copyTerms, inTile = 2 * (term % copyTerms);
+    sums =
+        multiplyGroup(b, moveRows(b, left, num(tile * copyBytes + inTile)),
+                      moveRows(b, right, num(tile * keyBytes + inTile)), sums);
+  }
+  return finishGroup(b, sums);
+}
+
+/// What is carried from tile to tile, with that of a stage, whose numbers of
+/// keys are there.
+Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
+                             Value stage, ValueRange before) {
+  PairProducts products;
+  for (ComputeOp op : attention->pairs)
+    if (attention->sideOf.contains(op))
+      products[op] = multiplyTile(groups, op, stage);
+  auto productsAt = [&](int64_t from) {
+    PairProducts own;
+    for (auto &[op, sums] : products)
+      own[op] = Values(ValueRange(sums).slice(from / mmaColumns * 4, 8));
+    return own;
+  };
+  Values next(before);
+  SmallVector<ComputeOp> wanted;
+  for (ComputeOp read : attention->reads)
+    if (!llvm::is_contained(wanted, pairsOf(read)))
+      wanted.push_back(pairsOf(read));
+  // Of each of them, in bf16.
+  Values words;
+  MutableArrayRef<Value> sums = next;
+  if (attention->weights) {
+    Values weights = forTile(own, key, [&](bool isWhole) {
+      return scoresOf(own, key, productsAt, isWhole);
+    });
+    next = addScores(own, weights, before);
+    words = wordsOf(weights);
+    sums = MutableArrayRef<Value>(next).drop_front(4);
+  } else {
+    words = forTile(own, key, [&](bool isWhole) {
+      SmallVector<Values> all(wanted.size());
+      for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
+        for (auto [to, found] : llvm::zip_equal(
+                 all, pairsAt(own, key, from, productsAt(from), wanted,
+                              b.constant(real, 0), isWhole)))
+          llvm::append_range(to, wordsOf(found));
+      Values joined;
+      for (const Values &each : all)
+        llvm::append_range(joined, each);
+      return joined;
+    });
+  }
+  constexpr int64_t wordsOfTile = keysOfTile / 4;
+  for (ComputeOp read : attention->reads) {
+    const Part &keys = groups.layout.keys[attention->sideOf.lookup(read)];
+    Value right = describeTerms(b, groups.at(b, num(keys.offset)), keyBytes);
+    right = moveRows(b, right, groups.bytesOf(b, stage));
+    ValueRange left = ValueRange(words).slice(
+        (llvm::find(wanted, pairsOf(read)) - wanted.begin()) * wordsOfTile,
+        wordsOfTile);
+    MutableArrayRef<Value> part = sums.take_front(sumsOf(own, read));
+    sums = sums.drop_front(part.size());
+    Values found(part.begin(), part.end());
+    beginGroup(b);
+    for (int64_t from = 0; from < keysOfTile; from += groupTerms)
+      found = multiplyGroup(b, left.slice(from / 4, 4),
+                            moveRows(b, right, num(from * 2 * copyTerms)),
+                            found, /*rowsAreTerms=*/true);
+    llvm::copy(finishGroup(b, found), part.begin());
+  }
+  return next;
+}
+
+void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
+                                 Value from, Value to) {
+  // Each thread does what it has.
+  KernelBuilder::OneThread alone(b);
+  Rows own = rowsOfGroup(groups, first, count);
+  Value isFirst = b.equal(own.lane, num(0));
+  waitForPhase(b, groups.rowsFull(b), b.rem(groups.units, num(2)));
+  Values carried = b.loop(
+      from, to, num(keysOfTile), beginSums(own),
+      [&](Value key, ValueRange before) {
+        for (const Known &known : own.known)
+          for (int64_t i = 0; known.isOfKey && i < 2; ++i) {
+            Value other = b.add(b.add(key, own.lane), num(warpThreads * i));
+            other = b.min(other, b.sub(own.numKeys, num(1)));
+            own.ofKeys[ReadOp(known.read).getArray()][i] =
+                valueOf(known, own.first, other);
+          }
+        Value number = b.div(b.sub(key, from), num(keysOfTile));
+        Value stage = groups.stageOf(b, number);
+        waitForPhase(b, groups.full(b, stage), groups.parityOf(b, number));
+        Values next = addTile(groups, own, key, stage, before);
+        b.branch(isFirst, [&] { arrive(b, groups.empty(b, stage)); });
+        return next;
+      });
+  b.branch(isFirst, [&] { arrive(b, groups.rowsEmpty(b)); });
+  storeSums(own, carried);
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
+                                Value units, Value parts) {
+  Groups groups{Layout(*attention, storage, MachineAttr::of(group.kernel))};
+  const Layout &layout = groups.layout;
+  int64_t numBarriers = 2 * layout.stages + 2;
+  groups.memory = stageMemory(b, module);
+  groups.barriers =
+      sharedMemory(b, module, "barriers_" + std::to_string(numBarriers),
+                   b.i64(), numBarriers);
+  groups.thread = threadInBlock(b);
+  b.branch(b.equal(groups.thread, num(0)), [&] {
+    for (int64_t number = 0; number < numBarriers; ++number) {
+      bool isFull = number < layout.stages || number == 2 * layout.stages;
+      beginBarrier(b, groups.barrier(b, num(number)),
+                   isFull ? 1 : numGroups * warpsOfGroup);
+    }
+    showBarriers(b);
+  });
+  waitForBlock(b);
+  // Whoever fetches goes ahead of those who attend, as far as stages are empty.
+  auto forUnits = [&](llvm::function_ref<void(Value first, Value count,
+                                              Value from, Value to)>
+                          body) {
+    auto unitOf = [&](Value unit, ValueRange before) {
+      Value first = b.mul(enter(placeOf(), unit, parts), num(rowsOfAttention));
+      Value rows = BodyEmitter(b, storage, place, 0).extent(group.rows);
+      auto emitRows = [&] {
+        beginPairs(first);
+        Value count = b.min(num(rowsOfAttention), b.sub(rows, first));
+        groups.turns = before[0];
+        groups.units = before[1];
+        auto [from, to] = keysBeside(first, count);
+        body(first, count, from, to);
+        Value tiles = b.divUp(b.sub(b.max(from, to), from), num(keysOfTile));
+        return Values{b.add(before[0], tiles), b.add(before[1], num(1))};
+      };
+      return b.chooseAll(b.less(first, rows), emitRows,
+                         [&] { return Values(before); });
+    };
+    Values begin(2, num(0));
+    b.loop(blockNumber(b), units, numBlocks(b), begin, unitOf);
+  };
+  auto attendUnits = [&] {
+    takeRegisters(b, registersOfAttending);
+    forUnits([&](Value first, Value count, Value from, Value to) {
+      attendInGroup(groups, first, count, from, to);
+      for (const StripMember &member : group.members) {
+        if (member.loop.empty() || isDoneByTiles(member.op))
+          continue;
+        waitForThreads(b, numAttending);
+        emitMember(member, first, count);
+      }
+    });
+  };
+  auto fetchUnits = [&] {
+    giveRegisters(b, registersOfFetching);
+    b.branch(b.equal(groups.thread, num(numAttending)), [&] {
+      forUnits([&](Value first, Value, Value from, Value to) {
+        fetchTiles(groups, first, from, to);
+      });
+    });
+  };
+  b.branch(b.less(groups.thread, num(numAttending)), attendUnits, fetchUnits);
+}
+
+void GpuEmitter::emitInGroups(KernelOp op) {
+  StripGroup group = stripsOf(op);
+  Attention attention = *attentionIn(op);
+  SmallVector<Operation *> members;
+  for (const StripMember &member : group.members)
+    members.push_back(member.op);
+  copyFactors(group);
+  Value parts =
+      main.divUp(largestExtent(group.rows), main.number(rowsOfAttention));
+  int partsSlot = storage.description().numSlots++;
+  main.setSlot(frame, partsSlot, parts);
+  Value units = main.mul(main.slot(frame, Program::batchSlot),
+                         main.mul(main.number(group.numPlaces()), parts));
+  KernelBuilder kernel(op->getLoc(), module.getContext());
+  func::FuncOp function =
+      beginKernel(kernel, members.front(),
+                  "strips." + joinedLabels(members) + ".copies.bf16",
+                  {kernel.pointer(), kernel.i64()});
+  if (notes) {
+    KernelNote &note = notes->back();
+    note.tileRows = rowsOfAttention;
+    note.isRounded = note.readsCopies = note.isByGroups = true;
+    noteKeys(note, attention);
+  }
+  Value own = function.getArgument(0);
+  kernel.setTeam(blockTeam(kernel, numAttending));
+  StripEmitter strips(kernel, storage, group, real, module);
+  strips.emitInGroups([&] { return placeOf(kernel, members.front(), own); },
+                      function.getArgument(1), kernel.slot(own, partsSlot));
+  kernel.create<func::ReturnOp>();
+  callKernel(
+      function, units, groupThreadsOfAttention, 1,
+      main.number(Layout(attention, storage, MachineAttr::of(op)).bytes()));
+  function->setAttr(registersName, main.getI64IntegerAttr(registersOfBlock));
+  noteOthers(members);
+}

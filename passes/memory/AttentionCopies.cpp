@@ -1,0 +1,108 @@
+//===- AttentionCopies.cpp - what attention reads as copies ---------------===//
+
+#include "passes/memory/AttentionCopies.h"
+#include "passes/kernels/Members.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// With fewer numbers a row of 64, in bf16, would be as large as what it is a
+/// copy of.
+static constexpr int64_t leastSize = 32;
+/// What tiles of the rows of a block, and of the keys of two stages, may take
+/// of its memory.
+static constexpr int64_t mostBytes = 192 << 10;
+
+static ArrayRef<int64_t> sharedBy(ComputeOp member) {
+  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
+}
+
+static std::optional<CopiedRows> rowsAt(ComputeOp op, ReadOp read,
+                                        ArrayRef<AccessIndex> axes,
+                                        unsigned row, unsigned element) {
+  std::optional<SmallVector<int64_t>> roles =
+      rolesOf(axes, sharedBy(op), row, element);
+  if (!roles || !isa<StringAttr>(op.getExtents()[row]))
+    return std::nullopt;
+  CopiedRows rows;
+  rows.array = read.getArray();
+  rows.count = cast<StringAttr>(op.getExtents()[row]);
+  rows.size = cast<IntegerAttr>(op.getExtents()[element]).getInt();
+  rows.roles = *roles;
+  for (int64_t index : sharedBy(op).drop_back())
+    rows.outer.push_back(op.getExtents()[index]);
+  return rows;
+}
+
+std::optional<CopiedRows> fovea::attn::rowsOf(ComputeOp op) {
+  ExampleProduct product = *exampleProductOf(op);
+  return rowsAt(op, product.left, product.leftAxes, product.m, product.k);
+}
+
+std::optional<CopiedRows> fovea::attn::keysOf(const Attention &attention,
+                                              ComputeOp op) {
+  ExampleProduct product = *exampleProductOf(op);
+  return attention.isRead(op) ? rowsAt(op, product.right, product.rightAxes,
+                                       product.k, product.n)
+                              : rowsAt(op, product.right, product.rightAxes,
+                                       product.n, product.k);
+}
+
+CopiedSide fovea::attn::sideOf(const CopiedRows &rows) {
+  CopiedSide side;
+  side.array = rows.array;
+  side.terms = rows.size;
+  side.perPlace = rowsOfAttention;
+  for (Attribute extent : rows.outer)
+    side.perPlace *= cast<IntegerAttr>(extent).getInt();
+  side.lengths = {tilesOf(rows.count)};
+  return side;
+}
+
+StringAttr fovea::attn::tilesOf(StringAttr length) {
+  return StringAttr::get(length.getContext(),
+                         length.getValue() + " / " + Twine(rowsOfAttention));
+}
+
+/// Whether a length is one number of an example.
+static bool isPlain(ProgramOp program, StringRef name) {
+  SmallVector<StringRef> asked = {name};
+  while (!asked.empty()) {
+    StringRef own = asked.pop_back_val();
+    for (auto length : program.getOps<LengthOp>()) {
+      if (length.getLength() != own)
+        continue;
+      if (length.getParent())
+        return false;
+      if (std::optional<ArrayAttr> of = length.getOf())
+        llvm::append_range(asked, of->getAsValueRange<StringAttr>());
+    }
+  }
+  return true;
+}
+
+bool fovea::attn::readsCopies(KernelOp kernel) {
+  MachineAttr machine = MachineAttr::of(kernel);
+  auto program = dyn_cast<ProgramOp>(kernel->getParentOp());
+  if (machine.getCopyRows() == 0 || machine.getName() != machineOfGroups ||
+      !program || !kernel.getKeys())
+    return false;
+  std::optional<Attention> attention = attentionIn(kernel);
+  if (!attention)
+    return false;
+  int64_t bytes = 0;
+  auto isGood = [&](const std::optional<CopiedRows> &rows, int64_t number) {
+    if (!rows || rows->size < leastSize ||
+        !isPlain(program, rows->count.getValue()))
+      return false;
+    bytes += 2 * number * llvm::alignTo(rows->size, copyTerms);
+    return true;
+  };
+  for (ComputeOp op : attention->pairs)
+    if (attention->sideOf.contains(op) && !isGood(rowsOf(op), rowsOfAttention))
+      return false;
+  for (const Attention::Side &side : attention->sides)
+    if (!isGood(keysOf(*attention, side.product), 2 * keysOfTile))
+      return false;
+  return bytes <= mostBytes;
+}
