@@ -28,13 +28,16 @@ class Search(ctypes.Structure):
 
 
 class Library:
-    def __init__(self, path: str, dtype: Any, threads: int) -> None:
+    def __init__(self, path: str, dtype: Any, threads: int,
+                 weights: str | None = None) -> None:
+        """weights: a file of safetensors, where there are none inside."""
         self._library = ctypes.CDLL(path)
         self.dtype = np.dtype(dtype)
         self._model: ctypes.c_void_p | None = _ADDRESS()
         self._function("message", ctypes.c_char_p)
         self._check(self._function("create", ctypes.c_int)(
-            None, threads, ctypes.byref(self._model)))
+            weights.encode() if weights else None, threads,
+            ctypes.byref(self._model)))
 
     def __del__(self) -> None:
         if getattr(self, "_model", None):
