@@ -19,6 +19,7 @@
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
 //                              each graph, whose launches follow
 //   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
+//   FOVEA_EMULATOR_OPTIMISE    0: the code of kernels is made fast, not good
 //   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
 //                              barriers (nobody waits for a block), blocks (all
 //                              think that they are the first), memory (the last

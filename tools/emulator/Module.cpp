@@ -4,6 +4,7 @@
 #include "tools/emulator/Assembly.h"
 #include "tools/emulator/Atomics.h"
 #include "tools/emulator/Block.h"
+#include "tools/emulator/Launch.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/bit.h"
@@ -378,7 +379,13 @@ Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
   if (!module)
     return module.takeError();
   auto result = std::make_unique<DeviceModule>();
-  auto made = orc::LLJITBuilder().create();
+  // Where kernels are small, to make good code takes longer than to run any.
+  auto host = orc::JITTargetMachineBuilder::detectHost();
+  if (!host)
+    return host.takeError();
+  if (numberOf("FOVEA_EMULATOR_OPTIMISE", 1) == 0)
+    host->setCodeGenOptLevel(CodeGenOptLevel::None);
+  auto made = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
   if (!made)
     return made.takeError();
   result->jit = std::move(*made);
