@@ -46,6 +46,8 @@ struct KernelNote {
   bool isRounded = false;
   /// Whether factors are read as copies in bf16, and by groups of warps.
   bool readsCopies = false, isByGroups = false;
+  /// How many blocks share what they fetch of the right side.
+  int64_t clusterBlocks = 1;
   /// Of a kernel that makes such copies: what a unit reads and writes.
   int64_t bytesOfUnit = 0;
 };

@@ -26,8 +26,10 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
     `shared_bytes` are those that the threads of one work unit share on the
     chip, where strips lie while they fit; 0: there are none, and a strip is in
     a cache. `copy_rows` are the rows of a tile of copies in bf16, which large
-    products of rounded factors read; 0: they read what is in memory. What has
-    no machine is for `x86-64-v3`.
+    products of rounded factors read; 0: they read what is in memory.
+    `group_columns` are the columns of the widest tile of copies that groups of
+    four warps multiply; 0: there are no such groups. `cluster_blocks` blocks
+    that do so share what they fetch. What has no machine is for `x86-64-v3`.
 
     `#attn.machine<"x86-64-v4", lanes = 16, tile_rows = 8, tile_vectors = 3>`
   }];
@@ -37,14 +39,16 @@ def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
     DefaultValuedParameter<"int64_t", "64">:$strip_rows,
     DefaultValuedParameter<"int64_t", "96">:$column_rows,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
-    DefaultValuedParameter<"int64_t", "0">:$copy_rows
+    DefaultValuedParameter<"int64_t", "0">:$copy_rows,
+    DefaultValuedParameter<"int64_t", "0">:$group_columns,
+    DefaultValuedParameter<"int64_t", "1">:$cluster_blocks
   );
-  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows, $shared_bytes, $copy_rows) `>`";
+  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows, $shared_bytes, $copy_rows, $group_columns, $cluster_blocks) `>`";
   let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "int64_t":$lanes,
                                    "int64_t":$tile_rows, "int64_t":$tile_vectors), [{
     return $_get($_ctxt, name, lanes, tile_rows, tile_vectors,
                  /*strip_rows=*/64, /*column_rows=*/96, /*shared_bytes=*/0,
-                 /*copy_rows=*/0);
+                 /*copy_rows=*/0, /*group_columns=*/0, /*cluster_blocks=*/1);
   }]>];
   let extraClassDeclaration = [{
     /// The machine of `op`, or of the program or module around it.

@@ -6,6 +6,7 @@
 
 #include "dialect/MemoryAttrs.h"
 #include "dialect/Precision.h"
+#include "dialect/Tiles.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -222,7 +223,8 @@ static bool hasRuns(ReadOp read, ComputeOp op, unsigned run) {
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute named) {
   auto product = dyn_cast<ProductAttr>(named.getValue());
-  if (!product && failed(verifyPrecision(op, named)))
+  if (!product &&
+      (failed(verifyPrecision(op, named)) || failed(verifyTiles(op, named))))
     return failure();
   if (!product)
     return verifyLocation(op, named);

@@ -8,6 +8,7 @@
 #include "codegen/gpu/program/OwnKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
+#include "passes/memory/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -109,12 +110,15 @@ public:
     for (const Architecture &each : architectures)
       if (each.name == target.cpu)
         kilobytes = each.kilobytes;
+    bool hasGroups = real.isF32() && target.cpu == attn::machineOfGroups;
     return attn::MachineAttr::get(
         context, StringAttr::get(context, target.cpu),
         /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
         /*strip_rows=*/TileShape().rows, /*column_rows=*/0,
         /*shared_bytes=*/(kilobytes << 10) - mostTileBytes,
-        /*copy_rows=*/real.isF32() ? copyRows : 0);
+        /*copy_rows=*/real.isF32() ? copyRows : 0,
+        /*group_columns=*/hasGroups ? groupColumns : 0,
+        /*cluster_blocks=*/hasGroups ? clusterBlocks : 1);
   }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,

@@ -49,9 +49,9 @@ struct KernelModel::Row {
   int64_t kernels = 0, launches = 0, blocks = 0, threads = 0;
   int64_t inLoops = 0, barriers = 0;
   KernelNeeds needs;
-  /// Bytes: of memory, and of the cache where a product in tiles reads it again
-  /// and again.
-  double flops = 0, bytes = 0, cacheBytes = 0, seconds = 0;
+  /// Bytes: of memory; of the cache, where a product in tiles reads it again
+  /// and again; and of those, once for each block that gets them.
+  double flops = 0, bytes = 0, cacheBytes = 0, tileBytes = 0, seconds = 0;
   bool hasWork = false, isRounded = false, isByGroups = false;
   Reason reason = OfLaunches;
 };
@@ -103,7 +103,7 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
   double arithmetic = row.flops / peak;
   double ofFew =
       std::max(arithmetic * processors / busy,
-               (row.bytes + row.cacheBytes) / (figures.processorBytes * busy));
+               (row.bytes + row.tileBytes) / (figures.processorBytes * busy));
   std::pair<double, Reason> bounds[] = {
       {secondsOfLaunch * double(row.launches - row.inLoops), OfLaunches},
       {secondsOfBarrier * double(row.barriers), OfBarriers},
@@ -237,18 +237,21 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.isRounded |= note->isRounded;
     row.isByGroups |= note->isByGroups;
     row.flops += work.flops;
-    row.bytes += work.bytes;
-    // A term of a tile of m x n takes m + n numbers for 2 m n operations; n of
-    // them are on the chip where the columns stay there.
-    if (note->tileRows != 0)
-      row.cacheBytes +=
-          work.flops / 2 *
-          (note->readsCopies ? 2
-           : isDouble        ? 8
-                             : 4) *
-          ((1 - keptShare(equations.front(), figures.processors, isDouble)) /
-               double(note->tileRows) +
-           1.0 / double(note->tileColumns));
+    // Numbers of a copy have half as many bytes.
+    row.bytes += work.bytes - (note->readsCopies ? work.readBytes / 2 : 0);
+    if (note->tileRows == 0)
+      continue;
+    // A term of a tile of m x n takes m + n numbers for 2 m n operations. Those
+    // of the right side are on the chip where the columns stay there, and the
+    // cache gives them to a cluster at once.
+    double ofNumber = note->readsCopies ? 2 : isDouble ? 8 : 4;
+    double ofLeft = ofNumber / double(note->tileColumns),
+           ofRight =
+               ofNumber / double(note->tileRows) *
+               (1 - keptShare(equations.front(), figures.processors, isDouble));
+    row.tileBytes += work.flops / 2 * (ofLeft + ofRight);
+    row.cacheBytes +=
+        work.flops / 2 * (ofLeft + ofRight / double(note->clusterBlocks));
   }
   std::vector<Row> rows;
   for (auto &[name, row] : byName) {

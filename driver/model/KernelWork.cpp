@@ -137,7 +137,8 @@ Work WorkCounter::of(ArrayRef<ComputeOp> ops) const {
     }
   }
   for (auto [array, bytes] : arrays)
-    work.bytes += bytes;
+    work.readBytes += bytes;
+  work.bytes = work.readBytes;
   auto kernel = dyn_cast<KernelOp>(ops.front()->getParentOp());
   if (kernel)
     for (Value result : kernel->getResults())

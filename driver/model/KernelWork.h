@@ -28,9 +28,10 @@ std::vector<ProfiledProgram> programsOf(const runtime::Decoder &decoder,
                                         const runtime::BatchSize &size,
                                         int64_t hypotheses, int64_t steps);
 
-/// What equations do in one run.
+/// What equations do in one run; `readBytes` are those of `bytes` that they
+/// read.
 struct Work {
-  double flops = 0, bytes = 0;
+  double flops = 0, bytes = 0, readBytes = 0;
 };
 
 /// Counts by the extents that a program ran with.

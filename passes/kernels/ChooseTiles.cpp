@@ -9,9 +9,11 @@
 
 #include "passes/kernels/ChooseTiles.h"
 #include "dialect/Precision.h"
+#include "dialect/Tiles.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Copies.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -21,24 +23,9 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-static constexpr StringLiteral tileName = "attn.tile";
-/// What is written; a medium tile is not.
-static constexpr std::pair<Tiles, StringLiteral> written[] = {
-    {Tiles::small, "small"}, {Tiles::large, "large"}, {Tiles::any, "any"}};
-
 /// The sides of a medium tile, and the examples of a batch that is not known
 /// yet.
 static constexpr int64_t mediumSide = 64, examples = 64;
-
-Tiles fovea::attn::tilesOf(ComputeOp op) {
-  auto tile = op->getAttrOfType<StringAttr>(tileName);
-  if (!tile)
-    return Tiles::medium;
-  for (auto [tiles, name] : written)
-    if (tile.getValue() == name)
-      return tiles;
-  return Tiles::any;
-}
 
 /// The rows of a product, where they do not grow with the lengths of examples.
 static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
@@ -56,6 +43,21 @@ static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
 
 static int64_t count(int64_t side, int64_t rows, int64_t columns) {
   return llvm::divideCeil(rows, side) * llvm::divideCeil(columns, side);
+}
+
+/// Of factors that are rounded. A wide tile reads less for what it does, and
+/// there are half as many.
+static Tiles roundedTilesFor(ComputeOp op, MachineAttr machine) {
+  constexpr int64_t leastForWide = 2048;
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  if (!product || op->getParentOfType<ScanOp>() ||
+      product->columns() < largeSide)
+    return Tiles::medium;
+  if (machine.getGroupColumns() == 0 || !readsCopies(op))
+    return Tiles::large;
+  bool hasRows = product->isByRows() || product->count >= leastForWide;
+  return hasRows && product->columns() >= leastForWide ? Tiles::wide
+                                                       : Tiles::group;
 }
 
 static Tiles tilesFor(ComputeOp op) {
@@ -88,12 +90,13 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
       return;
     getOperation().walk([&](ComputeOp op) {
       // In a kernel of several equations tiles are the kernel's.
-      if (!productOf(op) || precisionOf(op) || op->getParentOfType<KernelOp>())
+      if (!productOf(op) || op->getParentOfType<KernelOp>())
         return;
-      Tiles chosen = tilesFor(op);
-      for (auto [tiles, name] : written)
-        if (tiles == chosen)
-          op->setAttr(tileName, StringAttr::get(&getContext(), name));
+      Tiles tiles =
+          precisionOf(op) ? roundedTilesFor(op, machine) : tilesFor(op);
+      setTiles(op, tiles);
+      if (isByGroups(tiles))
+        setCluster(op, machine.getClusterBlocks());
     });
   }
 };

@@ -1,17 +1,11 @@
-//===- ChooseTiles.h - the tiles of products --------------------*- C++ -*-===//
+//===- ChooseTiles.h - which tiles are worth it -----------------*- C++ -*-===//
 
 #ifndef FOVEA_PASSES_KERNELS_CHOOSETILES_H
 #define FOVEA_PASSES_KERNELS_CHOOSETILES_H
 
-#include "dialect/AttnDialect.h"
+#include <cstdint>
 
 namespace fovea::attn {
-
-/// The tiles that `attn-choose-tiles` found for a product: small ones where
-/// medium ones would be few, large ones where even these are many, and any
-/// where the launch alone knows that.
-enum class Tiles { small, medium, large, any };
-Tiles tilesOf(ComputeOp op);
 
 /// With fewer medium tiles than this, small ones are better: a device has about
 /// twice as many processors, but small tiles read more for what they do.

@@ -267,11 +267,17 @@ def ChooseTiles : Pass<"attn-choose-tiles", "ProgramOp"> {
       that most processors of a device would have nothing to do. `"large"` says
       that it has at least 128 tiles of 128 x 128, which read half as much for
       what they do; `"any"`, that its rows are those of the places of all
-      examples, so that the launch knows how many tiles there are.
+      examples, so that the launch knows how many tiles there are. Of a product
+      whose factors are rounded `"large"` says that it has 128 columns or more,
+      and stands in no loop. Where it reads copies of them, and the machine has
+      groups of four warps (`group_columns`), it is `"group"`, tiles of 128 x
+      128 by such groups, or `"wide"`, tiles of 128 rows and `group_columns`;
+      and `attn.cluster` blocks share what they fetch, of tiles below each
+      other.
     * After: all passes that form kernels, which have tiles of their own.
     * Not: machines that pack products, whose tiles are those of the panels;
-      products whose factors are rounded, and those of each example outside of
-      loops. No bit changes: each element is one chain of terms in any tile.
+      products of each example outside of loops. No bit changes: each element
+      is one chain of terms in any tile.
 
     Example: a step of a loop, 64 rows of 512 columns, is 8 tiles of 64 x 64,
     and 64 small ones.

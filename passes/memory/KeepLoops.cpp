@@ -9,6 +9,7 @@
 
 #include "passes/memory/KeepLoops.h"
 #include "dialect/Precision.h"
+#include "dialect/Tiles.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/ChooseTiles.h"

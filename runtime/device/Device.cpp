@@ -46,7 +46,7 @@ private:
   std::string ownName;
   int ownMajor = 0, ownMinor = 0, processors = 1;
   int64_t bytes = 0;
-  bool launchesLoops = false;
+  bool launchesLoops = false, hasClusters = false;
   void *context = nullptr;
   std::mutex mutex; // of the following
   std::map<const void *, void *> modules;
@@ -133,13 +133,15 @@ Status CudaDevice::open() {
   ownName = name;
   // CU_DEVICE_ATTRIBUTE_..
   constexpr int processorCount = 16, majorNumber = 75, minorNumber = 76,
-                concurrentManagedAccess = 89, cooperativeLaunch = 95;
-  int isConcurrent = 0, isCooperative = 0;
+                concurrentManagedAccess = 89, cooperativeLaunch = 95,
+                clusterLaunch = 120;
+  int isConcurrent = 0, isCooperative = 0, takesClusters = 0;
   driver.cuDeviceGetAttribute(&processors, processorCount, device);
   driver.cuDeviceGetAttribute(&ownMajor, majorNumber, device);
   driver.cuDeviceGetAttribute(&ownMinor, minorNumber, device);
   driver.cuDeviceGetAttribute(&isConcurrent, concurrentManagedAccess, device);
   driver.cuDeviceGetAttribute(&isCooperative, cooperativeLaunch, device);
+  driver.cuDeviceGetAttribute(&takesClusters, clusterLaunch, device);
   if (!isConcurrent)
     return unusable("'" + ownName + "' does not share memory with its host");
   size_t total = 0;
@@ -152,6 +154,7 @@ Status CudaDevice::open() {
     return !wanted || std::strcmp(wanted, "0") != 0;
   };
   graphs.setOn(isWanted("FOVEA_CUDA_GRAPHS"));
+  hasClusters = takesClusters != 0;
   launchesLoops = isCooperative != 0 && isWanted("FOVEA_CUDA_LOOPS");
   return Status::success();
 }
@@ -225,11 +228,20 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
   // Blocks take further units in turns: more than run at once gain nothing.
   constexpr int64_t blocksOfProcessor = 32;
   int64_t blocks = (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
-  blocks = std::min(blocks, processors * blocksOfProcessor);
+  int64_t cluster = launch.clusterBlocks;
+  int64_t most = processors * blocksOfProcessor;
+  if (cluster != 0)
+    most = std::max(processors / cluster, int64_t(1)) * cluster;
+  blocks = std::min(blocks, most);
   LaunchList &list = unsent();
-  list.add(function, static_cast<unsigned>(blocks),
-           static_cast<unsigned>(launch.threads), launch.list, launch.slots,
-           launch.units, static_cast<unsigned>(launch.sharedBytes));
+  list.add({.function = function,
+            .blocks = static_cast<unsigned>(blocks),
+            .threads = static_cast<unsigned>(launch.threads),
+            .sharedBytes = static_cast<unsigned>(launch.sharedBytes),
+            .clusterBlocks = hasClusters && cluster > 1
+                                 ? static_cast<unsigned>(cluster)
+                                 : 1},
+           launch.list, launch.slots, launch.units);
   if (!observer) {
     if (list.size() == mostLaunches)
       send();
@@ -314,7 +326,7 @@ void Device::use(std::unique_ptr<Device> device) { opened = device.release(); }
 extern "C" void fovea_launch(const void *image, int64_t, const char *name,
                              const int64_t *list, int64_t slots, int64_t units,
                              int64_t threads, int64_t unitsAtOnce,
-                             int64_t sharedBytes) {
+                             int64_t sharedBytes, int64_t clusterBlocks) {
   Device::current()->launch({.image = image,
                              .name = name,
                              .list = list,
@@ -322,7 +334,8 @@ extern "C" void fovea_launch(const void *image, int64_t, const char *name,
                              .units = units,
                              .threads = threads,
                              .unitsAtOnce = unitsAtOnce,
-                             .sharedBytes = sharedBytes});
+                             .sharedBytes = sharedBytes,
+                             .clusterBlocks = clusterBlocks});
 }
 
 extern "C" int64_t fovea_launch_loop(const void *image, int64_t,

@@ -31,6 +31,10 @@ struct KernelLaunch {
   int64_t threads = 1, unitsAtOnce = 1;
   /// What its threads share on the chip, besides what the code says.
   int64_t sharedBytes = 0;
+  /// How many blocks share what they fetch. Each has a processor to itself, and
+  /// takes further units in turns. 0: they share nothing, and any number of
+  /// them is on a processor.
+  int64_t clusterBlocks = 0;
 };
 
 class Device {

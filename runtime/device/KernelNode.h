@@ -1,4 +1,4 @@
-//===- KernelNode.h - a kernel of a CUDA graph ------------------*- C++ -*-===//
+//===- KernelNode.h - what CUDA is told of a launch -------------*- C++ -*-===//
 
 #ifndef FOVEA_RUNTIME_DEVICE_KERNELNODE_H
 #define FOVEA_RUNTIME_DEVICE_KERNELNODE_H
@@ -15,6 +15,26 @@ struct KernelNode {
   void **parameters = nullptr;
   void **extra = nullptr;
   void *kernel = nullptr, *context = nullptr;
+};
+
+/// CUlaunchAttribute of CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. From `clusterX`
+/// on it is a CUlaunchAttributeValue, of 64 bytes.
+struct ClusterAttribute {
+  static constexpr int clusterDimension = 4;
+  int id = clusterDimension;
+  int filling = 0;
+  unsigned clusterX = 1, clusterY = 1, clusterZ = 1;
+  unsigned rest[13] = {};
+};
+
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned blocksX = 1, blocksY = 1, blocksZ = 1;
+  unsigned threadsX = 1, threadsY = 1, threadsZ = 1;
+  unsigned sharedBytes = 0;
+  void *stream = nullptr;
+  const ClusterAttribute *attributes = nullptr;
+  unsigned numAttributes = 0;
 };
 
 } // namespace fovea::runtime

@@ -10,10 +10,13 @@ extern "C" {
 /// Has the device that was opened (runtime/device/Device.h) run the kernel
 /// `name` of `image`, which has `size` bytes, for `units` work units, after
 /// what was launched before. `list`, of `slots` numbers, is copied. A block
-/// has `sharedBytes` of memory on the chip besides what its code says.
+/// has `sharedBytes` of memory on the chip besides what its code says, and
+/// `clusterBlocks` of them share what they fetch (0: none, and a processor has
+/// any number).
 void fovea_launch(const void *image, int64_t size, const char *name,
                   const int64_t *list, int64_t slots, int64_t units,
-                  int64_t threads, int64_t unitsAtOnce, int64_t sharedBytes);
+                  int64_t threads, int64_t unitsAtOnce, int64_t sharedBytes,
+                  int64_t clusterBlocks);
 
 /// All `steps` of a loop as one launch, whose blocks wait for each other
 /// `barriers` times in each. 0: the device does not do that, and the loop is

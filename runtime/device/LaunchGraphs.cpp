@@ -14,11 +14,11 @@ static constexpr size_t mostNodes = size_t(1) << 15;
 /// Lists that are known.
 static constexpr size_t mostLists = 4096;
 
-void LaunchList::add(void *function, unsigned blocks, unsigned threads,
-                     const int64_t *list, int64_t slots, int64_t units,
-                     unsigned sharedBytes) {
-  launches.push_back({function, blocks, threads, sharedBytes, numbers.size(),
-                      static_cast<size_t>(slots) + 1});
+void LaunchList::add(Launch next, const int64_t *list, int64_t slots,
+                     int64_t units) {
+  next.first = numbers.size();
+  next.count = static_cast<size_t>(slots) + 1;
+  launches.push_back(next);
   numbers.insert(numbers.end(), list, list + slots);
   numbers.push_back(units);
 }
@@ -70,12 +70,38 @@ int LaunchGraphs::sendEach(const LaunchList &list) const {
   for (const LaunchList::Launch &launch : list.launches) {
     void *parameters[2];
     findParameters(list, launch, parameters);
-    if (int error = driver.cuLaunchKernel(
-            launch.function, launch.blocks, 1, 1, launch.threads, 1, 1,
-            launch.sharedBytes, /*stream=*/nullptr, parameters, nullptr))
+    ClusterAttribute cluster;
+    cluster.clusterX = launch.clusterBlocks;
+    LaunchConfig config;
+    config.blocksX = launch.blocks;
+    config.threadsX = launch.threads;
+    config.sharedBytes = launch.sharedBytes;
+    config.attributes = &cluster;
+    config.numAttributes = launch.clusterBlocks > 1 ? 1 : 0;
+    if (int error = driver.cuLaunchKernelEx(&config, launch.function,
+                                            parameters, nullptr))
       return error;
   }
   return 0;
+}
+
+/// The next node of a graph, which follows the last one.
+int LaunchGraphs::addNode(const LaunchList &list,
+                          const LaunchList::Launch &launch,
+                          Graph &graph) const {
+  void *parameters[2];
+  findParameters(list, launch, parameters);
+  KernelNode node = nodeOf(launch, parameters);
+  void *before = graph.nodes.empty() ? nullptr : graph.nodes.back();
+  void *&own = graph.nodes.emplace_back();
+  int error = driver.cuGraphAddKernelNode_v2(&own, graph.graph, &before,
+                                             before ? 1 : 0, &node);
+  if (error != 0 || launch.clusterBlocks == 1)
+    return error;
+  ClusterAttribute cluster;
+  cluster.clusterX = launch.clusterBlocks;
+  return driver.cuGraphKernelNodeSetAttribute(own, cluster.id,
+                                              &cluster.clusterX);
 }
 
 /// False: the driver cannot, which takes no more than its memory.
@@ -84,13 +110,7 @@ bool LaunchGraphs::make(const LaunchList &list, Graph &graph) const {
   for (const LaunchList::Launch &launch : list.launches) {
     if (error != 0)
       break;
-    void *parameters[2];
-    findParameters(list, launch, parameters);
-    KernelNode node = nodeOf(launch, parameters);
-    void *before = graph.nodes.empty() ? nullptr : graph.nodes.back();
-    error =
-        driver.cuGraphAddKernelNode_v2(&graph.nodes.emplace_back(), graph.graph,
-                                       &before, before ? 1 : 0, &node);
+    error = addNode(list, launch, graph);
   }
   if (error == 0)
     error = driver.cuGraphInstantiateWithFlags(&graph.executable, graph.graph,

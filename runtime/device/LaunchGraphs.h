@@ -25,14 +25,13 @@ class LaunchList {
 public:
   struct Launch {
     void *function = nullptr;
-    unsigned blocks = 1, threads = 1, sharedBytes = 0;
+    unsigned blocks = 1, threads = 1, sharedBytes = 0, clusterBlocks = 1;
     /// Its numbers: the list that it gets by value, and its work units.
     size_t first = 0, count = 0;
   };
 
-  void add(void *function, unsigned blocks, unsigned threads,
-           const int64_t *list, int64_t slots, int64_t units,
-           unsigned sharedBytes);
+  /// `next` without its numbers.
+  void add(Launch next, const int64_t *list, int64_t slots, int64_t units);
   void clear();
   size_t size() const { return launches.size(); }
 
@@ -63,6 +62,8 @@ private:
   };
 
   int sendEach(const LaunchList &list) const;
+  int addNode(const LaunchList &list, const LaunchList::Launch &launch,
+              Graph &graph) const;
   bool make(const LaunchList &list, Graph &graph) const;
   int tell(const LaunchList &list, Graph &graph) const;
   void drop(Graph &graph) const;

@@ -82,6 +82,33 @@ attn.program @small {
 
 // -----
 
+// A convolution is read as it lies: a copy would be as large as all windows, and
+// each place is read by three of them.
+
+// CHECK-LABEL: attn.program @windows
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @windows {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %w = attn.param "w" : !attn.array<[300, 3, 256], f64>
+  // CHECK:     attn.compute "y"
+  // CHECK:     attn.precision = bf16, attn.product = {{.*}}run(
+  // CHECK-NOT: attn.packed
+  // CHECK:     attn.output
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%j: 3, %k: 256) {
+    %0 = arith.addi %i, %j : index
+    %zero = arith.constant 0.0 : f64
+    %1 = attn.read %x[%0, %k] default %zero : f64 : !attn.array<["S", 256], f64>
+    %2 = attn.read %w[%n, %j, %k] : !attn.array<[300, 3, 256], f64>
+    %3 = arith.mulf %1, %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["S", 300], f64>
+  attn.output "y" %y : !attn.array<["S", 300], f64>
+}
+}
+
+// -----
+
 // Nor in loops, whose factors change with each step; and on no machine that does
 // not ask for it.
 

@@ -25,16 +25,26 @@ static void beginBarrier(const char *barrier, uint32_t arrivals) {
 /// Registers are variables here.
 static void setRegisters() {}
 static void showBarriers() { machine().showBarriers(); }
-static void arrive(const char *barrier) { machine().arrive(barrier, 0); }
+static void arrive(const char *barrier) {
+  machine().arrive(barrier, machine().registers.ctarank);
+}
+static void arriveIn(const char *barrier, uint32_t rank) {
+  machine().arrive(barrier, rank);
+}
 static void arriveExpecting(const char *barrier, uint32_t bytes) {
-  machine().arrive(barrier, bytes);
+  machine().expect(barrier, bytes);
 }
 static void waitForPhase(const char *barrier, uint32_t parity) {
   machine().waitForPhase(barrier, parity);
 }
 static void copyBytes(char *to, const char *from, uint32_t bytes,
                       const char *barrier) {
-  machine().copy({from, to, bytes, barrier});
+  machine().copy({from, to, bytes, barrier},
+                 uint32_t(1) << machine().registers.ctarank);
+}
+static void copyToBlocks(char *to, const char *from, uint32_t bytes,
+                         const char *barrier, uint16_t blocks) {
+  machine().copy({from, to, bytes, barrier}, blocks);
 }
 static void beginCopy(char *to, const char *from) {
   machine().beginCopy({from, to});
@@ -77,9 +87,11 @@ static const Known *knownIn(StringRef text) {
       {"fence.proxy.async.", reinterpret_cast<void *>(&showBarriers)},
       {"mbarrier.arrive.expect_tx.",
        reinterpret_cast<void *>(&arriveExpecting)},
-      {"mbarrier.arrive.shared", reinterpret_cast<void *>(&arrive)},
+      {"mbarrier.arrive.shared::cta", reinterpret_cast<void *>(&arrive)},
+      {"mbarrier.arrive.shared::cluster", reinterpret_cast<void *>(&arriveIn)},
       {"mbarrier.try_wait.parity.", reinterpret_cast<void *>(&waitForPhase),
        true},
+      {".multicast::cluster", reinterpret_cast<void *>(&copyToBlocks)},
       {"cp.async.bulk.", reinterpret_cast<void *>(&copyBytes)},
       {"cp.async.cg.", reinterpret_cast<void *>(&beginCopy)},
       {"cp.async.commit_group", reinterpret_cast<void *>(&endCopies)},

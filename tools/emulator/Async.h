@@ -41,6 +41,12 @@ struct Copy {
   char *to;
   size_t bytes;
   const char *barrier;
+  /// The block of the cluster that gets it, and has the barrier.
+  uint32_t rank = 0;
+
+  bool overlaps(const char *other, size_t size) const {
+    return to < other + size && other < to + bytes;
+  }
 };
 
 /// Copies of 16 bytes that a thread has begun, in groups.

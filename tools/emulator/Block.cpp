@@ -38,6 +38,7 @@ void Machine::beginGrid(const Grid &given, const std::function<void()> &body) {
   memory.beginLaunch();
   registers.ntid = grid.threads;
   registers.nctaid = grid.blocks;
+  registers.nctarank = grid.cluster;
 }
 
 std::string Machine::run(const Grid &given, bool waits,
@@ -51,14 +52,21 @@ std::string Machine::run(const Grid &given, bool waits,
   return failure;
 }
 
-void Machine::runBlock(uint32_t number, bool waits) {
+void Machine::enterBlock(uint32_t number) {
   block = number;
   registers.ctaid = fault == Fault::Blocks ? 0 : number;
+  registers.ctarank = number % grid.cluster;
+}
+
+void Machine::runBlock(uint32_t number, bool waits) {
+  enterBlock(number);
   memory.beginBlock();
   async = Async();
+  clusterArrivals = clusterTurns = 0;
   if (waits) {
     beginFibers();
     runFibers();
+    checkEnd();
     return;
   }
   // Nobody waits: one after the other, on this stack.
@@ -103,7 +111,7 @@ void Machine::beginFibers() {
     makecontext(&fiber.context, &Machine::enter, 0);
     fiber.state = State::Ready;
     fiber.access = {.block = block, .thread = thread};
-    fiber.numExchanges = 0;
+    fiber.numExchanges = fiber.clusterWaits = 0;
     fiber.product = GroupProduct();
     fiber.copies = CopiesOfThread();
   }
@@ -115,8 +123,8 @@ bool Machine::areDone() const {
       [](const Fiber &fiber) { return fiber.state == State::Done; });
 }
 
-/// Until all are done, or read numbers that other blocks write. Returns whether
-/// one did anything else.
+/// Until all are done, or wait for what other blocks do. Returns whether one
+/// did anything else.
 bool Machine::runFibers() {
   bool hasGoneOn = false;
   while (!areDone()) {
@@ -139,9 +147,13 @@ bool Machine::runFibers() {
     }
     bool hasCome = (!hasRun || schedule == Schedule::Shuffled) && !areDone() &&
                    finishSomeCopy();
-    if (!hasRun && !asks && !hasCome)
+    hasGoneOn |= hasCome;
+    if (!hasRun && !asks && !hasCome && grid.cluster == 1)
       blame("waits for threads that never come");
     if (!hasRun && !hasCome)
+      break;
+    // Others of the cluster may be faster.
+    if (grid.cluster > 1 && schedule == Schedule::Shuffled && random() % 4 == 0)
       break;
   }
   return hasGoneOn;
@@ -184,6 +196,13 @@ bool Machine::release(uint32_t number) {
     if (!barrierAt(fiber.barrier).hasEnded(fiber.parity))
       return false;
     fiber.state = State::Ready;
+    return true;
+  }
+  if (fiber.state == State::AtCluster) {
+    if (fiber.clusterWaits == clusterTurns)
+      return false;
+    fiber.state = State::Ready;
+    ++fiber.access.blockWaits;
     return true;
   }
   if (fiber.state != State::AtGroup)
@@ -287,9 +306,14 @@ bool Machine::isEager() {
          (schedule == Schedule::Shuffled && random() % 2 == 0);
 }
 
-Barrier &Machine::barrierAt(const char *address) {
-  auto found = async.barriers.find(address);
-  if (found == async.barriers.end())
+Barrier &Machine::barrierAt(const char *address, uint32_t rank) {
+  if (rank >= grid.cluster)
+    fail("has to do with a block that its cluster does not have");
+  if (rank != registers.ctarank && residents[rank].isDone)
+    fail("has to do with a barrier of a block that has ended");
+  auto &barriers = asyncOf(rank).barriers;
+  auto found = barriers.find(address);
+  if (found == barriers.end())
     fail("has to do with a barrier that has not begun");
   return found->second;
 }
@@ -308,8 +332,13 @@ void Machine::showBarriers() {
       barrier.isShown = true;
 }
 
-void Machine::arrive(const char *barrier, int64_t bytes) {
+void Machine::expect(const char *barrier, int64_t bytes) {
   barrierAt(barrier).arrive(fault == Fault::Bytes ? 0 : bytes);
+}
+
+void Machine::arrive(const char *barrier, uint32_t rank) {
+  barrierAt(barrier, fault == Fault::Peers ? registers.ctarank : rank)
+      .arrive(/*expected=*/0);
 }
 
 void Machine::waitForPhase(const char *barrier, uint32_t parity) {
@@ -320,29 +349,40 @@ void Machine::waitForPhase(const char *barrier, uint32_t parity) {
   stopAt(State::AtPhase);
 }
 
-void Machine::copy(const Copy &copy) {
+void Machine::copy(Copy copy, uint32_t blocks) {
   constexpr uintptr_t grain = 16;
   if ((reinterpret_cast<uintptr_t>(copy.from) |
        reinterpret_cast<uintptr_t>(copy.to) | copy.bytes) %
           grain !=
       0)
     fail("copies what 16 bytes do not divide");
-  if (!barrierAt(copy.barrier).isShown)
-    fail("copies to a barrier that copies do not see yet");
   if (!memory.holds(copy.to, copy.bytes))
     fail("copies to where no memory of the block is");
   touch(copy.from, copy.bytes, false);
-  for (const Fiber &fiber : fibers)
-    if (fiber.product.reads(copy.to, copy.bytes))
-      fail("copies over what a product on its way reads");
-  for (const Copy &other : async.copies)
-    if (copy.to < other.to + other.bytes && other.to < copy.to + copy.bytes)
+  for (copy.rank = 0; blocks >> copy.rank != 0; ++copy.rank) {
+    if (!(blocks >> copy.rank & 1))
+      continue;
+    if (!barrierAt(copy.barrier, copy.rank).isShown)
+      fail("copies to a barrier that copies do not see yet");
+    for (const Fiber &fiber : fibersOf(copy.rank))
+      if (fiber.product.reads(copy.to, copy.bytes))
+        fail("copies over what a product on its way reads");
+    if (isCopiedTo(copy.rank, copy.to, copy.bytes))
       fail("copies over what another copy brings");
-  // Until it comes, no numbers.
-  std::memset(copy.to, 0xFF, copy.bytes);
-  async.copies.push_back(copy);
-  if (isEager())
-    finishCopy(async.copies.size() - 1);
+    // Until it comes, no numbers.
+    std::memset(placeIn(copy.rank, copy.to), 0xFF, copy.bytes);
+    async.copies.push_back(copy);
+    if (isEager())
+      finishCopy(async.copies.size() - 1);
+  }
+}
+
+bool Machine::isCopiedTo(uint32_t rank, const char *address, size_t bytes) {
+  for (uint32_t from = 0; from < grid.cluster; ++from)
+    for (const Copy &copy : asyncOf(from).copies)
+      if (copy.rank == rank && copy.overlaps(address, bytes))
+        return true;
+  return false;
 }
 
 static constexpr size_t bytesOfPiece = 16;
@@ -369,8 +409,10 @@ void Machine::waitForCopies(uint64_t allBut) {
 void Machine::finishCopy(size_t number) {
   Copy copy = async.copies[number];
   async.copies.erase(async.copies.begin() + static_cast<ptrdiff_t>(number));
-  std::memcpy(copy.to, copy.from, copy.bytes);
-  barrierAt(copy.barrier).come(static_cast<int64_t>(copy.bytes));
+  if (copy.rank != registers.ctarank && residents[copy.rank].isDone)
+    return blame("copies to a block that has ended");
+  std::memcpy(placeIn(copy.rank, copy.to), copy.from, copy.bytes);
+  barrierAt(copy.barrier, copy.rank).come(static_cast<int64_t>(copy.bytes));
 }
 
 /// One that has not come yet; there may be none.
@@ -379,6 +421,17 @@ bool Machine::finishSomeCopy() {
   if (count != 0)
     finishCopy(schedule == Schedule::Shuffled ? random() % count : count - 1);
   return count != 0;
+}
+
+/// A block has ended: nothing is on its way to it any more.
+void Machine::checkEnd() {
+  if (!failure.empty())
+    return;
+  if (!async.copies.empty())
+    blame("ends while copies are on their way");
+  for (const auto &[address, barrier] : async.barriers)
+    if (barrier.bytes != 0)
+      blame("ends while a barrier has other bytes than it expects");
 }
 
 /// A side as wgmma is told of it, of so many rows, or columns where rows are
@@ -395,9 +448,8 @@ GroupSide Machine::sideOf(uint64_t description, size_t rows, bool isTurned) {
   for (auto [first, bytes] : side.parts(rows)) {
     if (!memory.holds(first, bytes))
       fail("multiplies what is not in the memory of the block");
-    for (const Copy &copy : async.copies)
-      if (first < copy.to + copy.bytes && copy.to < first + bytes)
-        fail("multiplies what has not come yet");
+    if (isCopiedTo(registers.ctarank, first, bytes))
+      fail("multiplies what has not come yet");
   }
   return side;
 }

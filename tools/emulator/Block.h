@@ -33,13 +33,18 @@ enum class Fault {
   Products,
   Proxies,
   Grids,
-  Fences
+  Fences,
+  Peers,
+  Begins,
+  Ends
 };
 
 enum class Schedule { Ascending, Descending, Shuffled };
 
 struct Grid {
   uint32_t blocks = 1, threads = 1, sharedBytes = 0;
+  /// How many blocks are a cluster.
+  uint32_t cluster = 1;
 };
 
 /// What a thread gives the others of its warp at an instruction that is all of
@@ -52,6 +57,8 @@ struct Fragment {
 /// What a thread reads of itself; kernels find it by its name.
 struct Registers {
   uint32_t tid = 0, ctaid = 0, ntid = 0, nctaid = 0;
+  /// The block in its cluster, and how many these are.
+  uint32_t ctarank = 0, nctarank = 1;
 };
 
 class Machine {
@@ -60,8 +67,11 @@ public:
   /// others at all. Returns what went wrong; empty: nothing.
   std::string run(const Grid &grid, bool waits,
                   const std::function<void()> &kernel);
-  /// The same of blocks that are there at the same time.
+  /// The same of blocks that are there at the same time: all, or those of a
+  /// cluster.
   std::string runTogether(const Grid &grid,
+                          const std::function<void()> &kernel);
+  std::string runClusters(const Grid &grid,
                           const std::function<void()> &kernel);
 
   // What kernels call.
@@ -88,9 +98,13 @@ public:
   // Barriers of copies, copies, and products of groups of warps.
   void beginBarrier(const char *barrier, uint32_t arrivals);
   void showBarriers();
-  void arrive(const char *barrier, int64_t bytes);
+  void expect(const char *barrier, int64_t bytes);
+  void arrive(const char *barrier, uint32_t rank);
+  void arriveAtCluster();
+  void waitForCluster();
   void waitForPhase(const char *barrier, uint32_t parity);
-  void copy(const Copy &copy);
+  /// `blocks`: a bit for each block of the cluster that gets it.
+  void copy(Copy copy, uint32_t blocks);
   void beginCopy(const CopiesOfThread::Piece &piece);
   void endCopies() { fibers[current].copies.end(); }
   void waitForCopies(uint64_t allBut);
@@ -131,6 +145,7 @@ private:
     AtPhase,
     AtNumber,
     Asks,
+    AtCluster,
     Done
   };
   struct Fiber {
@@ -143,6 +158,8 @@ private:
     uint32_t given[2] = {0, 0};
     Fragment fragments[2];
     uint32_t numExchanges = 0;
+    /// How often it has waited for its cluster.
+    uint32_t clusterWaits = 0;
     /// Of the barrier that it waits for.
     const char *barrier = nullptr;
     uint32_t parity = 0;
@@ -160,7 +177,9 @@ private:
 
   static void enter();
   void beginGrid(const Grid &grid, const std::function<void()> &kernel);
+  void enterBlock(uint32_t number);
   void runBlock(uint32_t block, bool waits);
+  void runBlocks(uint32_t first, uint32_t count);
   void exchangeBlock(Resident &resident);
   void beginFibers();
   bool runFibers();
@@ -169,7 +188,17 @@ private:
   bool release(uint32_t number);
   std::vector<uint32_t> order(uint32_t count);
   void blame(const std::string &what);
-  Barrier &barrierAt(const char *address);
+  /// Of a block of the cluster, which may be this one.
+  Async &asyncOf(uint32_t rank);
+  std::vector<Fiber> &fibersOf(uint32_t rank);
+  char *placeIn(uint32_t rank, char *address);
+  Barrier &barrierAt(const char *address, uint32_t rank);
+  Barrier &barrierAt(const char *address) {
+    return barrierAt(address, registers.ctarank);
+  }
+  /// Whether a copy that has not come yet goes to these bytes of a block.
+  bool isCopiedTo(uint32_t rank, const char *address, size_t bytes);
+  void checkEnd();
   GroupSide sideOf(uint64_t description, size_t rows, bool isTurned);
   bool isEager();
   void finishCopy(size_t number);
@@ -189,6 +218,8 @@ private:
   std::string failure;
   std::mt19937 random;
   Async async; // of the block
+  /// How many threads of the cluster have arrived, and how often all have.
+  uint32_t clusterArrivals = 0, clusterTurns = 0;
 };
 
 /// The one of this process.

@@ -16,6 +16,7 @@
 //   FOVEA_EMULATOR_GRAPHS      0: there is no memory for graphs
 //   FOVEA_EMULATOR_COOPERATIVE 0: blocks that are there at the same time are
 //                              refused
+//   FOVEA_EMULATOR_CLUSTERS    0: there are no clusters of blocks
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
 //                              each graph, whose launches follow
 //   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
@@ -28,11 +29,14 @@
 //                              (nobody waits for one, or for room), bytes
 //                              (nobody expects any), products (nobody waits for
 //                              sums), proxies (copies see no barrier), grids
-//                              (no block waits for others), or fences (they do
-//                              nothing)
+//                              (no block waits for others), fences (they do
+//                              nothing), peers (no block waits until another of
+//                              its cluster has room), begins or ends (none
+//                              waits for its cluster at its begin, or end)
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/device/KernelNode.h"
 #include "tools/emulator/Launch.h"
 
 #include <cstdio>
@@ -97,6 +101,8 @@ static Fault faultOf(std::string_view name) {
       {"copies", Fault::Copies},     {"bytes", Fault::Bytes},
       {"products", Fault::Products}, {"proxies", Fault::Proxies},
       {"grids", Fault::Grids},       {"fences", Fault::Fences},
+      {"peers", Fault::Peers},       {"begins", Fault::Begins},
+      {"ends", Fault::Ends},
   };
   for (auto [known, fault] : named)
     if (name == known)
@@ -154,6 +160,9 @@ EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
     return 0;
   case 95:
     *value = static_cast<int>(numberOf("FOVEA_EMULATOR_COOPERATIVE", 1));
+    return 0;
+  case 120:
+    *value = static_cast<int>(numberOf("FOVEA_EMULATOR_CLUSTERS", 1));
     return 0;
   default:
     return answer(badValue, "an attribute that is not known");
@@ -251,13 +260,21 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
                                         "bytes, not {}",
                                         kernel.name, kernel.mostSharedBytes,
                                         grid.sharedBytes));
+  if (grid.blocks % grid.cluster != 0)
+    return answer(badValue, fmt::format("{} blocks are no clusters of {}",
+                                        grid.blocks, grid.cluster));
   DeviceModule::setSharedBytes(grid.sharedBytes);
   log(fmt::format("{} blocks {} threads {} units {}{}", kernel.name,
                   grid.blocks, grid.threads, units,
-                  isTogether ? " together" : ""));
+                  isTogether ? " together"
+                  : grid.cluster > 1
+                      ? fmt::format(" in clusters of {}", grid.cluster)
+                      : ""));
   auto body = [&] { kernel.run(list.data(), units); };
   std::string wrong = isTogether ? machine().runTogether(grid, body)
-                                 : machine().run(grid, kernel.waits, body);
+                      : grid.cluster > 1
+                          ? machine().runClusters(grid, body)
+                          : machine().run(grid, kernel.waits, body);
   if (wrong.empty())
     return 0;
   // As on a device, it is known when somebody waits.
@@ -265,12 +282,16 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
   answer(launchFailed, fmt::format("kernel '{}': {}", kernel.name, wrong));
   return 0;
 }
-EXPORT cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned,
-                      unsigned threads, unsigned, unsigned,
-                      unsigned sharedBytes, void *, void **parameters,
-                      void **) {
-  return launch(*static_cast<Kernel *>(function),
-                {blocks, threads, sharedBytes}, parameters);
+EXPORT cuLaunchKernelEx(const fovea::runtime::LaunchConfig *config,
+                        void *function, void **parameters, void **) {
+  Grid grid{config->blocksX, config->threadsX, config->sharedBytes};
+  for (unsigned number = 0; number < config->numAttributes; ++number) {
+    const fovea::runtime::ClusterAttribute &own = config->attributes[number];
+    if (own.id != own.clusterDimension)
+      return answer(badValue, "an attribute of a launch that is not known");
+    grid.cluster = own.clusterX;
+  }
+  return launch(*static_cast<Kernel *>(function), grid, parameters);
 }
 /// Of any kernel.
 static constexpr int64_t blocksOfProcessor = 2;

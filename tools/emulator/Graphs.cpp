@@ -13,6 +13,7 @@
 #include <memory>
 
 using namespace fovea::emulator;
+using fovea::runtime::ClusterAttribute;
 using fovea::runtime::KernelNode;
 
 namespace {
@@ -27,7 +28,7 @@ struct Node {
   /// By value, as the driver takes it.
   void take(const KernelNode &told) {
     kernel = static_cast<const Kernel *>(told.function);
-    grid = {told.blocksX, told.threadsX, told.sharedBytes};
+    grid = {told.blocksX, told.threadsX, told.sharedBytes, grid.cluster};
     const auto *numbers = static_cast<const int64_t *>(told.parameters[0]);
     list.assign(numbers, numbers + kernel->slots);
     units = *static_cast<const int64_t *>(told.parameters[1]);
@@ -65,6 +66,15 @@ EXPORT cuGraphAddKernelNode_v2(void **node, void *graph,
   nodes.push_back(std::move(next));
   return 0;
 }
+EXPORT cuGraphKernelNodeSetAttribute(void *node, int attribute,
+                                     const void *value) {
+  if (attribute != ClusterAttribute::clusterDimension)
+    return answer(badValue, "an attribute of a node that is not known");
+  static_cast<Node *>(node)->grid.cluster =
+      *static_cast<const unsigned *>(value);
+  return 0;
+}
+
 EXPORT cuGraphInstantiateWithFlags(void **executable, void *graph,
                                    unsigned long long) {
   std::lock_guard lock(driverMutex());

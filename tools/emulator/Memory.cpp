@@ -79,6 +79,18 @@ void Memory::exchangeBlock(std::vector<char> &other) {
   }
 }
 
+size_t Memory::offsetInBlock(const char *address) {
+  size_t at = 0;
+  for (const auto &[begin, region] : regions) {
+    if (!region.isOfBlock)
+      continue;
+    if (address >= begin && address < begin + region.bytes)
+      return at + (address - begin);
+    at += region.bytes;
+  }
+  return at;
+}
+
 Memory::Regions::iterator Memory::find(const char *address) {
   auto holds = [&](Regions::iterator region) {
     return region != regions.end() && address >= region->first &&

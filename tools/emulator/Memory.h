@@ -47,6 +47,9 @@ public:
   void beginBlock();
   /// Changes what a block shares for what another one does.
   void exchangeBlock(std::vector<char> &other);
+  /// Where an address that a block shares is among what `exchangeBlock` has of
+  /// it.
+  size_t offsetInBlock(const char *address);
   /// What a thread has for itself from here on.
   void setStack(const char *begin, const char *end) {
     stackBegin = begin;

@@ -29,6 +29,8 @@ static void waitForBlock(uint32_t) { machine().waitForBlock(); }
 static void waitForThreads(uint32_t, uint32_t count) {
   machine().waitForThreads(count);
 }
+static void arriveAtCluster() { machine().arriveAtCluster(); }
+static void waitForCluster() { machine().waitForCluster(); }
 static void waitForGroup(uint32_t mask) { machine().waitForGroup(mask); }
 
 /// As the manual of PTX has it: `c` holds the segments and where they end.
@@ -137,6 +139,10 @@ static ArrayRef<Replacement> replacements() {
        reinterpret_cast<void *>(&waitForBlock), true},
       {"llvm.nvvm.barrier.cta.sync.aligned.count",
        reinterpret_cast<void *>(&waitForThreads), true},
+      {"llvm.nvvm.barrier.cluster.arrive",
+       reinterpret_cast<void *>(&arriveAtCluster), false},
+      {"llvm.nvvm.barrier.cluster.wait",
+       reinterpret_cast<void *>(&waitForCluster), true},
       {"llvm.nvvm.bar.warp.sync", reinterpret_cast<void *>(&waitForGroup),
        true},
       {"llvm.nvvm.shfl.sync.down.i32", reinterpret_cast<void *>(&shuffleDown),
@@ -162,6 +168,10 @@ static uint32_t *registerNamed(StringRef name) {
     return &registers.ctaid;
   if (name == "ntid.x")
     return &registers.ntid;
+  if (name == "cluster.ctarank")
+    return &registers.ctarank;
+  if (name == "cluster.nctarank")
+    return &registers.nctarank;
   return name == "nctaid.x" ? &registers.nctaid : nullptr;
 }
 

@@ -1,9 +1,10 @@
 //===- Together.cpp - blocks that run at the same time --------------------===//
 //
 // Blocks of a cooperative launch may wait for each other, by numbers in memory
-// that they read again and again. A block runs until all of its threads wait,
-// or read such a number; then the next one does. The memory on the chip is that
-// of the block that runs.
+// that they read again and again; those of a cluster by barriers in the memory
+// that each has on the chip, to which others copy as well. A block runs until
+// all of its threads wait, or read such a number; then the next one does. The
+// memory on the chip is that of the block that runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,13 +25,28 @@ std::string Machine::runTogether(const Grid &given,
                                  const std::function<void()> &body) {
   beginGrid(given, body);
   memory.ordering.begin(given.blocks);
-  residents.resize(given.blocks);
-  auto enterBlock = [&](uint32_t number) {
-    block = number;
-    registers.ctaid = fault == Fault::Blocks ? 0 : number;
-  };
-  for (uint32_t number = 0; number < given.blocks; ++number) {
-    enterBlock(number);
+  runBlocks(0, given.blocks);
+  memory.ordering.begin(0);
+  return failure;
+}
+
+std::string Machine::runClusters(const Grid &given,
+                                 const std::function<void()> &body) {
+  beginGrid(given, body);
+  for (uint32_t number : order(given.blocks / given.cluster)) {
+    runBlocks(number * given.cluster, given.cluster);
+    if (!failure.empty())
+      break;
+  }
+  return failure;
+}
+
+/// Blocks that are there at the same time, from `first` on.
+void Machine::runBlocks(uint32_t first, uint32_t count) {
+  residents.resize(count);
+  clusterArrivals = clusterTurns = 0;
+  for (uint32_t number = 0; number < count; ++number) {
+    enterBlock(first + number);
     exchangeBlock(residents[number]);
     memory.beginBlock();
     async = Async();
@@ -42,11 +58,11 @@ std::string Machine::runTogether(const Grid &given,
   while (!isDone && hasRun && failure.empty()) {
     isDone = true;
     hasRun = false;
-    for (uint32_t number : order(given.blocks)) {
+    for (uint32_t number : order(count)) {
       Resident &resident = residents[number];
       if (resident.isDone)
         continue;
-      enterBlock(number);
+      enterBlock(first + number);
       exchangeBlock(resident);
       uint64_t writes = atomicWrites;
       for (Fiber &fiber : fibers)
@@ -54,6 +70,8 @@ std::string Machine::runTogether(const Grid &given,
           fiber.state = State::Asks;
       hasRun |= runFibers() || writes != atomicWrites;
       resident.isDone = areDone();
+      if (resident.isDone)
+        checkEnd();
       isDone &= resident.isDone;
       exchangeBlock(resident);
       if (!failure.empty())
@@ -62,9 +80,43 @@ std::string Machine::runTogether(const Grid &given,
   }
   if (!isDone && failure.empty())
     blame("waits for blocks that never come");
-  memory.ordering.begin(0);
-  return failure;
 }
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+Async &Machine::asyncOf(uint32_t rank) {
+  return rank == registers.ctarank ? async : residents[rank].async;
+}
+std::vector<Machine::Fiber> &Machine::fibersOf(uint32_t rank) {
+  return rank == registers.ctarank ? fibers : residents[rank].fibers;
+}
+char *Machine::placeIn(uint32_t rank, char *address) {
+  return rank == registers.ctarank
+             ? address
+             : residents[rank].memory.data() + memory.offsetInBlock(address);
+}
+
+void Machine::arriveAtCluster() {
+  if (++clusterArrivals < grid.threads * grid.cluster)
+    return;
+  clusterArrivals = 0;
+  ++clusterTurns;
+}
+
+/// The first of a kernel is that of its begin, the others those of its end.
+void Machine::waitForCluster() {
+  Fiber &fiber = fibers[current];
+  Fault missing = fiber.clusterWaits == 0 ? Fault::Begins : Fault::Ends;
+  if (fault != missing)
+    stopAt(State::AtCluster);
+  ++fiber.clusterWaits;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers in memory
+//===----------------------------------------------------------------------===//
 
 uint32_t Machine::readNumber(const uint32_t *address, bool acquires) {
   // It is not what it was.

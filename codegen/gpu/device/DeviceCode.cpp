@@ -106,7 +106,8 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     function.setSymName(entries.back().name);
     function.setPublic();
     for (StringRef name :
-         {threadsName, unitsAtOnceName, slotsName, registersName, loopName})
+         {threadsName, unitsAtOnceName, clusterName, slotsName, registersName,
+          loopName})
       function->removeAttr(name);
   }
   auto machine = target.createMachine();
@@ -206,7 +207,7 @@ static void launchLoopOr(scf::ForOp loop, OpBuilder &builder,
 }
 
 /// launch(image, name, list, slots, units, threads, units at once, shared
-/// bytes)
+/// bytes, blocks of a cluster)
 static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
   auto cast = call.getOperand(1).getDefiningOp<UnrealizedConversionCastOp>();
   auto address = cast.getInputs()[0].getDefiningOp<func::ConstantOp>();
@@ -238,7 +239,9 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
     operands.append({attribute(loopName), call.getOperand(4)});
     launchLoopOr(loopBehind(call), builder, operands);
   } else {
-    operands.append({attribute(unitsAtOnceName), call.getOperand(4)});
+    operands.append(
+        {attribute(unitsAtOnceName), call.getOperand(4),
+         kernel->hasAttr(clusterName) ? attribute(clusterName) : number(0)});
     func::CallOp::create(builder, call.getLoc(), launchName, TypeRange(),
                          operands);
   }
@@ -262,7 +265,7 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
   func::FuncOp::create(
       builder, kernels.getLoc(), launchName,
       builder.getFunctionType({pointer, number, pointer, pointer, number,
-                               number, number, number, number},
+                               number, number, number, number, number},
                               {}))
       .setPrivate();
   func::FuncOp::create(

@@ -470,7 +470,7 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
     for (int64_t number = 0; number < numBarriers; ++number) {
       bool isFull = number < layout.stages || number == 2 * layout.stages;
       beginBarrier(b, groups.barrier(b, num(number)),
-                   isFull ? 1 : numGroups * warpsOfGroup);
+                   num(isFull ? 1 : numGroups * warpsOfGroup));
     }
     showBarriers(b);
   });

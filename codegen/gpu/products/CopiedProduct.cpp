@@ -10,7 +10,9 @@
 #include "codegen/gpu/products/TensorOps.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
+#include "dialect/Tiles.h"
 #include "passes/memory/AttentionCopies.h"
+#include "passes/memory/Copies.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -56,13 +58,22 @@ void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
   }
 }
 
+static_assert(groupColumns == copyTilesAtOnce * copyRows &&
+              clusterBlocks == copyTilesAtOnce);
+
+/// The tiles below each other, in whole clusters.
+static Value tilesDown(KernelBuilder &b, Value rows, int64_t cluster) {
+  Value tiles = b.divUp(rows, b.number(copyRows * cluster));
+  return b.mul(tiles, b.number(cluster));
+}
+
 /// They are in groups of some rows: their factors are then in the cache of all
 /// processors.
 std::pair<Value, Value> fovea::codegen::tileOfUnit(KernelBuilder &b,
                                                    const CopiedProduct &p,
                                                    Value unit) {
   Value together = b.number(16), across = b.number(p.tilesAcross());
-  Value down = b.divUp(p.rows, b.number(copyRows));
+  Value down = tilesDown(b, p.rows, p.cluster);
   Value first = b.mul(b.div(unit, b.mul(together, across)), together);
   Value own = b.min(together, b.sub(down, first));
   Value rest = b.sub(unit, b.mul(first, across));
@@ -146,14 +157,11 @@ void GpuEmitter::emitCopiedProduct(
   CopiedProduct p;
   p.columns = product.columns();
   p.cRow = product.width;
-  bool isByGroups = MachineAttr::of(op).getName() == machineOfGroups;
-  // Wide tiles read less of the cache, and there are fewer of them.
-  constexpr int64_t leastForWide = 2048;
-  bool isWide = isByGroups && p.columns >= leastForWide &&
-                (isRows || product.count >= leastForWide);
-  p.columnsOfTile = isWide ? copyTilesAtOnce * copyRows : copyRows;
-  Stages stages =
-      isByGroups ? stagesOfGroups(p.columnsOfTile) : stagesOfWarps();
+  Tiles tiles = tilesOf(op);
+  bool byGroups = isByGroups(tiles);
+  p.columnsOfTile = tiles == Tiles::wide ? groupColumns : copyRows;
+  p.cluster = clusterOf(op);
+  Stages stages = byGroups ? stagesOfGroups(p.columnsOfTile) : stagesOfWarps();
   KernelBuilder kernel(op->getLoc(), module.getContext());
   std::string label = op.getLabel().value_or("").str();
   func::FuncOp function = beginKernel(kernel, op, label + ".gemm.copies.bf16",
@@ -163,7 +171,8 @@ void GpuEmitter::emitCopiedProduct(
     note.tileRows = copyRows;
     note.tileColumns = p.columnsOfTile;
     note.isRounded = note.readsCopies = true;
-    note.isByGroups = isByGroups;
+    note.isByGroups = byGroups;
+    note.clusterBlocks = p.cluster;
   }
   Value own = function.getArgument(0);
   p.a = kernel.pointerSlot(own, left.slot);
@@ -171,12 +180,14 @@ void GpuEmitter::emitCopiedProduct(
   p.c = kernel.at(real, kernel.pointerSlot(own, result.slot), product.first);
   p.rows = ofRows.of(kernel, own);
   p.termTiles = kernel.divUp(ofTerms.of(kernel, own), kernel.number(copyTerms));
-  (isByGroups ? emitGroupTiles : emitCopiedTiles)(kernel, module, p,
-                                                  function.getArgument(1));
+  (byGroups ? emitGroupTiles : emitCopiedTiles)(kernel, module, p,
+                                                function.getArgument(1));
   kernel.create<func::ReturnOp>();
-  Value units = main.mul(main.divUp(size.rows, main.number(copyRows)),
+  if (byGroups)
+    function->setAttr(clusterName, main.getI64IntegerAttr(p.cluster));
+  Value units = main.mul(tilesDown(main, size.rows, p.cluster),
                          main.number(p.tilesAcross()));
   callKernel(function, units,
-             isByGroups ? groupThreadsOfTile : threadsOfCopiedTile, 1,
+             byGroups ? groupThreadsOfTile : threadsOfCopiedTile, 1,
              main.number(stages.all()));
 }

@@ -35,6 +35,9 @@ struct CopiedProduct {
   int64_t cRow;
   mlir::Value rows, termTiles;
   int64_t columns, columnsOfTile;
+  /// How many blocks have tiles below each other, as long as a device lets
+  /// them. There are tiles for all, though the last may have no row.
+  int64_t cluster = 1;
 
   int64_t tilesAcross() const {
     return llvm::divideCeil(columns, columnsOfTile);
@@ -42,7 +45,7 @@ struct CopiedProduct {
 };
 
 /// The tile of a unit: which rows, and which columns. Those that are done at a
-/// time lie near each other.
+/// time lie near each other, and those of a cluster below each other.
 std::pair<mlir::Value, mlir::Value> tileOfUnit(KernelBuilder &kernel,
                                                const CopiedProduct &product,
                                                mlir::Value unit);
@@ -64,9 +67,10 @@ Stages stagesOfWarps();
 void emitCopiedTiles(KernelBuilder &kernel, mlir::ModuleOp module,
                      const CopiedProduct &product, mlir::Value units);
 
-/// By groups of four warps, with wgmma, on a machine of this name: two
-/// multiply, and a warp beside them fetches.
-constexpr llvm::StringLiteral machineOfGroups = "sm_90a";
+/// By groups of four warps, with wgmma, on a machine that has them: two
+/// multiply, and a warp beside them fetches. The widest tile has so many
+/// columns, and so many blocks share what they fetch.
+constexpr int64_t groupColumns = 256, clusterBlocks = 2;
 constexpr int64_t groupThreadsOfTile = 288;
 Stages stagesOfGroups(int64_t columnsOfTile);
 void emitGroupTiles(KernelBuilder &kernel, mlir::ModuleOp module,

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/products/GroupOps.h"
 #include "codegen/gpu/products/TensorOps.h"
+#include "codegen/gpu/program/Threads.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
@@ -11,20 +12,38 @@ static Value word(KernelBuilder &b, int64_t number) {
       b.getI32IntegerAttr(static_cast<int32_t>(number)));
 }
 
+static Value word(KernelBuilder &b, Value number) {
+  return b.create<arith::TruncIOp>(b.getI32Type(), number);
+}
+
 //===----------------------------------------------------------------------===//
 // Barriers and copies
 //===----------------------------------------------------------------------===//
 
 void fovea::codegen::beginBarrier(KernelBuilder &b, Value barrier,
-                                  int64_t arrivals) {
+                                  Value arrivals) {
   sayPtx(b, "mbarrier.init.shared::cta.b64 [$0], $1;", "l,r",
          {barrier, word(b, arrivals)});
 }
 void fovea::codegen::showBarriers(KernelBuilder &b) {
-  sayPtx(b, "fence.proxy.async.shared::cta;", "", {});
+  sayPtx(b,
+         "fence.mbarrier_init.release.cluster;\n"
+         "fence.proxy.async.shared::cta;",
+         "", {});
 }
 void fovea::codegen::arrive(KernelBuilder &b, Value barrier) {
   sayPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "l", barrier);
+}
+void fovea::codegen::arriveIn(KernelBuilder &b, Value block, Value barrier) {
+  // What follows are copies, which come when they are waited for. So there is
+  // no `.release.cluster`, for which all memory would be waited for.
+  sayPtx(b,
+         "{\n"
+         ".reg .b64 there;\n"
+         "mapa.shared::cluster.u64 there, $0, $1;\n"
+         "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+         "}",
+         "l,r", {barrier, word(b, block)});
 }
 void fovea::codegen::arriveExpecting(KernelBuilder &b, Value barrier,
                                      int64_t bytes) {
@@ -41,19 +60,33 @@ void fovea::codegen::waitForPhase(KernelBuilder &b, Value barrier,
          "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
          "@!ended bra again;\n"
          "}",
-         "l,r", {barrier, b.create<arith::TruncIOp>(b.getI32Type(), parity)});
+         "l,r", {barrier, word(b, parity)});
 }
 
-void fovea::codegen::fetchBytes(KernelBuilder &b, Value to, Value from,
-                                int64_t bytes, Value barrier) {
+/// An address as that of memory of the device.
+static Value inMemory(KernelBuilder &b, Value address) {
   constexpr unsigned global = 1;
   auto type = LLVM::LLVMPointerType::get(b.getContext(), global);
+  return b.create<LLVM::AddrSpaceCastOp>(type, address);
+}
+void fovea::codegen::fetchBytes(KernelBuilder &b, Value to, Value from,
+                                int64_t bytes, Value barrier) {
   sayPtx(b,
          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
          "[$0], [$1], $2, [$3];",
-         "l,l,r,l",
-         {to, b.create<LLVM::AddrSpaceCastOp>(type, from), word(b, bytes),
-          barrier});
+         "l,l,r,l", {to, inMemory(b, from), word(b, bytes), barrier});
+}
+void fovea::codegen::fetchForAll(KernelBuilder &b, Value to, Value from,
+                                 Value bytes, Value barrier) {
+  // A bit for each block.
+  Value one = b.number(1);
+  Value all = b.sub(b.create<arith::ShLIOp>(one, blocksOfCluster(b)), one);
+  sayPtx(b,
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
+         "multicast::cluster [$0], [$1], $2, [$3], $4;",
+         "l,l,r,l,h",
+         {to, inMemory(b, from), word(b, bytes), barrier,
+          b.create<arith::TruncIOp>(b.getIntegerType(16), all)});
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,11 +18,14 @@ namespace fovea::codegen {
 constexpr int64_t groupRows = 64, groupTerms = 16, groupOfWarps = 128;
 
 /// A barrier, whose phase ends when `arrivals` have come and all bytes that
-/// they expect. One thread begins them, and says when all others, and copies,
-/// may see that.
-void beginBarrier(KernelBuilder &kernel, mlir::Value barrier, int64_t arrivals);
+/// they expect. One thread begins them, and says when all others of the
+/// cluster, and copies, may see that.
+void beginBarrier(KernelBuilder &kernel, mlir::Value barrier,
+                  mlir::Value arrivals);
 void showBarriers(KernelBuilder &kernel);
 void arrive(KernelBuilder &kernel, mlir::Value barrier);
+/// At the barrier that lies there in a block of the cluster.
+void arriveIn(KernelBuilder &kernel, mlir::Value block, mlir::Value barrier);
 void arriveExpecting(KernelBuilder &kernel, mlir::Value barrier, int64_t bytes);
 /// Waits for the end of a phase: the first is 0, then 1, 0, ..
 void waitForPhase(KernelBuilder &kernel, mlir::Value barrier,
@@ -32,6 +35,10 @@ void waitForPhase(KernelBuilder &kernel, mlir::Value barrier,
 /// to `barrier`.
 void fetchBytes(KernelBuilder &kernel, mlir::Value to, mlir::Value from,
                 int64_t bytes, mlir::Value barrier);
+/// The same for all blocks of the cluster, to the same place and the same
+/// barrier of each.
+void fetchForAll(KernelBuilder &kernel, mlir::Value to, mlir::Value from,
+                 mlir::Value bytes, mlir::Value barrier);
 
 /// What wgmma knows of a side: rows of 128 bytes, swizzled, from an address in
 /// shared memory on that 1,024 divides.

@@ -13,6 +13,10 @@
 // Both go through the same units in the same order, so the next unit's factors
 // are fetched while the sums of the last one are stored.
 //
+// The blocks of a cluster have units below each other, so B is the same for all
+// of them. Each fetches its share of B for all: stage s of all blocks has to be
+// empty for that, and none ends before all do, as others still write to it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/products/CopiedProduct.h"
@@ -38,12 +42,12 @@ struct GroupTileEmitter {
   KernelBuilder &b;
   const CopiedProduct &p;
   Stages stages;
-  Value units, memory, barriers;
+  Value units, memory, barriers, blocks;
 
   using Values = KernelBuilder::Values;
   Value num(int64_t value) { return b.number(value); }
 
-  Value addressOf(Value stage, int64_t bytes);
+  Value addressOf(Value stage, Value bytes);
   /// The barrier that says that a stage is full, or empty.
   Value barrierOf(Value stage, bool isFull);
   /// Calls `body` with the stage and the parity of each piece of a unit.
@@ -57,11 +61,10 @@ struct GroupTileEmitter {
 };
 } // namespace
 
-Value GroupTileEmitter::addressOf(Value stage, int64_t bytes) {
+Value GroupTileEmitter::addressOf(Value stage, Value bytes) {
   return b.create<LLVM::GEPOp>(
       memory.getType(), b.getI8Type(), memory,
-      ArrayRef<LLVM::GEPArg>{
-          b.add(b.mul(stage, num(stages.bytes)), num(bytes))});
+      ArrayRef<LLVM::GEPArg>{b.add(b.mul(stage, num(stages.bytes)), bytes)});
 }
 
 Value GroupTileEmitter::barrierOf(Value stage, bool isFull) {
@@ -87,29 +90,35 @@ void GroupTileEmitter::fetch() {
     Value number = b.add(b.mul(row, p.termTiles), piece);
     return b.at(b.getI8Type(), side, b.mul(number, num(copyBytes)));
   };
-  b.loop(blockNumber(b), units, numBlocks(b), num(0),
-         [&](Value unit, ValueRange before) {
-           auto [row, column] = tileOfUnit(b, p, unit);
-           forPieces(before[0], {},
-                     [&](Value piece, Value stage, Value parity, ValueRange) {
-                       Value full = barrierOf(stage, true);
-                       // Of the first pieces nobody has to say that there is
-                       // room: they wait for the phase before the first.
-                       waitForPhase(b, barrierOf(stage, false),
-                                    b.sub(num(1), parity));
-                       arriveExpecting(b, full, stages.bytes);
-                       fetchBytes(b, addressOf(stage, 0), tile(p.a, row, piece),
-                                  copyBytes, full);
-                       int64_t beside = p.columnsOfTile / copyRows;
-                       for (int64_t i = 0; i < beside; ++i) {
-                         Value own = b.add(b.mul(column, num(beside)), num(i));
-                         fetchBytes(b, addressOf(stage, (1 + i) * copyBytes),
-                                    tile(p.b, own, piece), copyBytes, full);
-                       }
-                       return Values();
-                     });
-           return Values{b.add(before[0], p.termTiles)};
-         });
+  Value bytesOfShare = b.div(num(copyBytes), blocks);
+  Value share = b.mul(blockInCluster(b), bytesOfShare);
+  b.loop(
+      blockNumber(b), units, numBlocks(b), num(0),
+      [&](Value unit, ValueRange before) {
+        auto [row, column] = tileOfUnit(b, p, unit);
+        forPieces(
+            before[0], {},
+            [&](Value piece, Value stage, Value parity, ValueRange) {
+              Value full = barrierOf(stage, true);
+              // Of the first pieces nobody has to say that there is
+              // room: they wait for the phase before the first.
+              waitForPhase(b, barrierOf(stage, false), b.sub(num(1), parity));
+              arriveExpecting(b, full, stages.bytes);
+              fetchBytes(b, addressOf(stage, num(0)), tile(p.a, row, piece),
+                         copyBytes, full);
+              int64_t beside = p.columnsOfTile / copyRows;
+              for (int64_t i = 0; i < beside; ++i) {
+                Value own = b.add(b.mul(column, num(beside)), num(i));
+                Value to =
+                    addressOf(stage, b.add(share, num((1 + i) * copyBytes)));
+                fetchForAll(b, to,
+                            b.at(b.getI8Type(), tile(p.b, own, piece), share),
+                            bytesOfShare, full);
+              }
+              return Values();
+            });
+        return Values{b.add(before[0], p.termTiles)};
+      });
 }
 
 void GroupTileEmitter::multiply() {
@@ -121,9 +130,9 @@ void GroupTileEmitter::multiply() {
   Value ownRow = b.add(b.mul(group, num(groupRows)),
                        b.add(b.mul(warp, num(16)), b.div(lane, num(4))));
   Value ownColumn = b.mul(b.rem(lane, num(4)), num(2));
-  Value left = describeRows(b, addressOf(num(0), 0));
+  Value left = describeRows(b, addressOf(num(0), num(0)));
   left = moveRows(b, left, b.mul(group, num(copyBytes / numGroups)));
-  Value right = describeRows(b, addressOf(num(0), copyBytes));
+  Value right = describeRows(b, addressOf(num(0), num(copyBytes)));
   Value zero = b.constant(b.getF32Type(), 0);
   b.loop(blockNumber(b), units, numBlocks(b), num(0),
          [&](Value unit, ValueRange before) {
@@ -142,8 +151,9 @@ void GroupTileEmitter::multiply() {
                                        moveRows(b, right, at), now);
                  }
                  now = finishGroup(b, now);
-                 b.branch(b.equal(lane, num(0)),
-                          [&] { arrive(b, barrierOf(stage, false)); });
+                 // A thread of each warp tells one of the blocks.
+                 b.branch(b.less(lane, blocks),
+                          [&] { arriveIn(b, lane, barrierOf(stage, false)); });
                  return now;
                });
            storeSums(b, p, sums, b.add(b.mul(row, num(copyRows)), ownRow),
@@ -156,12 +166,13 @@ void GroupTileEmitter::emit() {
   Value thread = threadInBlock(b);
   b.branch(b.equal(thread, num(0)), [&] {
     for (int64_t stage = 0; stage < stages.count; ++stage) {
-      beginBarrier(b, barrierOf(num(stage), true), 1);
-      beginBarrier(b, barrierOf(num(stage), false), numGroups * warpsOfGroup);
+      beginBarrier(b, barrierOf(num(stage), true), num(1));
+      beginBarrier(b, barrierOf(num(stage), false),
+                   b.mul(blocks, num(numGroups * warpsOfGroup)));
     }
     showBarriers(b);
   });
-  waitForBlock(b);
+  waitForCluster(b);
   Value multiplies = b.less(thread, num(numGroups * groupOfWarps));
   b.branch(
       multiplies, [&] { multiply(); },
@@ -169,6 +180,7 @@ void GroupTileEmitter::emit() {
         b.branch(b.equal(thread, num(numGroups * groupOfWarps)),
                  [&] { fetch(); });
       });
+  waitForCluster(b);
 }
 
 void fovea::codegen::emitGroupTiles(KernelBuilder &kernel, ModuleOp module,
@@ -177,5 +189,7 @@ void fovea::codegen::emitGroupTiles(KernelBuilder &kernel, ModuleOp module,
   Value barriers =
       sharedMemory(kernel, module, "barriers", kernel.i64(), 2 * stages.count);
   Value memory = stageMemory(kernel, module);
-  GroupTileEmitter{kernel, product, stages, units, memory, barriers}.emit();
+  GroupTileEmitter{
+      kernel, product, stages, units, memory, barriers, blocksOfCluster(kernel)}
+      .emit();
 }

@@ -9,6 +9,7 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "dialect/Precision.h"
+#include "dialect/Tiles.h"
 #include "passes/kernels/ChooseTiles.h"
 
 using namespace mlir;
@@ -24,20 +25,16 @@ static_assert(smallTile.rows == smallRows &&
 /// Sums of 64 bits would take all registers of a thread.
 static bool hasLarge(Type element) { return element.isF32(); }
 
-/// Large tiles read less of memory, and need rows and columns enough: a step of
-/// a loop has few rows.
-static TileShape shapeOf(ComputeOp op, int64_t columns, Type element) {
-  if (!precisionOf(op)) {
-    Tiles tiles = tilesOf(op);
+static TileShape shapeOf(ComputeOp op, Type element) {
+  Tiles tiles = tilesOf(op);
+  if (!precisionOf(op))
     return tiles == Tiles::small                        ? smallTile
            : tiles == Tiles::large && hasLarge(element) ? largeTile
                                                         : TileShape();
-  }
   constexpr TileShape small{
       .rows = 64, .columns = 64, .threads = 128, .isRounded = true},
       large{.rows = 128, .columns = 128, .threads = 256, .isRounded = true};
-  return columns < large.columns || op->getParentOfType<ScanOp>() ? small
-                                                                  : large;
+  return tiles == Tiles::medium ? small : large;
 }
 
 void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
@@ -121,7 +118,7 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     launchIn(smallTile);
     emitKept(op, tileOf);
   } else if (tilesOf(op) != Tiles::any) {
-    launchIn(shapeOf(op, product.columns(), real));
+    launchIn(shapeOf(op, real));
   } else {
     auto isFew = [&](const TileShape &shape, int64_t least) {
       return main.less(unitsOf(shape), main.number(least));
@@ -190,7 +187,7 @@ Value GpuEmitter::largestExtent(Attribute extent) {
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
   // Tiles below one another are apart.
-  TileShape shape = shapeOf(op, /*columns=*/0, real);
+  TileShape shape = shapeOf(op, real);
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
                            main.number(shape.rows));
   int tilesSlot = storage.description().numSlots++;

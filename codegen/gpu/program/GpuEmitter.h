@@ -18,6 +18,8 @@ namespace fovea::codegen {
 /// block does at a time.
 constexpr llvm::StringLiteral threadsName = "fovea.threads";
 constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
+/// How many of its blocks share what they fetch; none: they share nothing.
+constexpr llvm::StringLiteral clusterName = "fovea.cluster";
 /// How many slots the list of a kernel has that reads it by numbers it
 /// computes.
 constexpr llvm::StringLiteral slotsName = "fovea.slots";

@@ -36,6 +36,13 @@ Value fovea::codegen::numBlocks(KernelBuilder &kernel) {
   return readRegister(kernel, "nctaid.x");
 }
 
+Value fovea::codegen::blockInCluster(KernelBuilder &kernel) {
+  return readRegister(kernel, "cluster.ctarank");
+}
+Value fovea::codegen::blocksOfCluster(KernelBuilder &kernel) {
+  return readRegister(kernel, "cluster.nctarank");
+}
+
 void fovea::codegen::waitForBlock(KernelBuilder &kernel) {
   kernel.create<LLVM::CallIntrinsicOp>(
       kernel.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"),
@@ -47,6 +54,17 @@ void fovea::codegen::waitForThreads(KernelBuilder &kernel, int64_t count) {
   kernel.create<LLVM::CallIntrinsicOp>(
       kernel.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.count"),
       ValueRange{i32(kernel, 1), i32(kernel, count)});
+}
+
+/// The threads of a warp may come apart, and arrive as one.
+void fovea::codegen::waitForCluster(KernelBuilder &kernel) {
+  kernel.create<LLVM::CallIntrinsicOp>(
+      kernel.getStringAttr("llvm.nvvm.bar.warp.sync"),
+      ValueRange{i32(kernel, -1)});
+  for (StringRef part : {"arrive", "wait"})
+    kernel.create<LLVM::CallIntrinsicOp>(
+        kernel.getStringAttr("llvm.nvvm.barrier.cluster." + part.str()),
+        ValueRange());
 }
 
 /// A number in the memory of the device, 0 before the first launch.

@@ -21,11 +21,19 @@ mlir::Value threadInBlock(KernelBuilder &kernel);
 mlir::Value blockNumber(KernelBuilder &kernel);
 mlir::Value numBlocks(KernelBuilder &kernel);
 
+/// Which block of its cluster this is, and how many these are: one where nobody
+/// asked for clusters.
+mlir::Value blockInCluster(KernelBuilder &kernel);
+mlir::Value blocksOfCluster(KernelBuilder &kernel);
+
 /// All threads of the block have arrived, and see what each has written.
 void waitForBlock(KernelBuilder &kernel);
 
 /// The same of the first `count` threads, of whole warps.
 void waitForThreads(KernelBuilder &kernel, int64_t count);
+
+/// The same of the cluster.
+void waitForCluster(KernelBuilder &kernel);
 
 /// All blocks of the grid have arrived, and see what each has written: they are
 /// there at the same time.

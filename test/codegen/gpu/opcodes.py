@@ -57,6 +57,8 @@ def main(nvdisasm, cubin):
             least = 4 if byGroups else 8
             assert total(opcodes, *opcode) >= least, f"{name} multiplies by other instructions: {opcodes}"
             assert not byGroups or total(opcodes, "UBLKCP"), f"{name} fetches no tile by an instruction: {opcodes}"
+            shared = sum(number for opcode, number in opcodes.items() if opcode.startswith("UBLKCP") and "MULTICAST" in opcode)
+            assert bool(shared) == byGroups, f"{name} fetches nothing for other blocks: {opcodes}"
             products[kind] += 1
             products["groups"] += byGroups
         if "$strips$" in name and "$copies$" in name:
