@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -97,9 +98,12 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
                 : row.isRounded ? figures.roundedFlops
                 : isDouble      ? figures.doubleFlops
                                 : figures.singleFlops;
-  // A processor without a block does nothing.
+  // A processor without a block does nothing. Where each has one at a time,
+  // some have none in the last turn.
   auto processors = static_cast<double>(figures.processors);
-  double busy = std::min(processors, double(row.blocks) / count);
+  double blocks = double(row.blocks) / count;
+  double busy = row.isByGroups ? blocks / std::ceil(blocks / processors)
+                               : std::min(processors, blocks);
   double arithmetic = row.flops / peak;
   double ofFew =
       std::max(arithmetic * processors / busy,

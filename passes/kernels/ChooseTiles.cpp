@@ -46,18 +46,23 @@ static int64_t count(int64_t side, int64_t rows, int64_t columns) {
 }
 
 /// Of factors that are rounded. A wide tile reads less for what it does, and
-/// there are half as many.
+/// there are half as many. Of as many rows as there are words, columns alone
+/// say whether there are enough.
 static Tiles roundedTilesFor(ComputeOp op, MachineAttr machine) {
-  constexpr int64_t leastForWide = 2048;
+  constexpr int64_t leastColumns = 2048;
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product || op->getParentOfType<ScanOp>() ||
       product->columns() < largeSide)
     return Tiles::medium;
   if (machine.getGroupColumns() == 0 || !readsCopies(op))
     return Tiles::large;
-  bool hasRows = product->isByRows() || product->count >= leastForWide;
-  return hasRows && product->columns() >= leastForWide ? Tiles::wide
-                                                       : Tiles::group;
+  int64_t columns = product->columns();
+  bool isWide = columns >= leastColumns;
+  if (std::optional<int64_t> rows = rowsOf(op, *product))
+    isWide = llvm::divideCeil(*rows, machine.getCopyRows()) *
+                 llvm::divideCeil(columns, machine.getGroupColumns()) >=
+             leastLargeTiles;
+  return isWide ? Tiles::wide : Tiles::group;
 }
 
 static Tiles tilesFor(ComputeOp op) {

@@ -103,32 +103,51 @@ void fovea::codegen::storeSums(KernelBuilder &b, const CopiedProduct &p,
   }
 }
 
-/// A kernel that copies a side, once.
-void GpuEmitter::launchCopy(
-    ComputeOp op, const Storage &copy, StringRef name, Size rows, Size terms,
-    llvm::function_ref<TileSide(KernelBuilder &, Value)> sideOf) {
-  if (!copied.insert(copy.slot).second)
+/// How many tiles a copy has. Kernels may have two of them beside each other.
+Value GpuEmitter::FactorCopy::units(KernelBuilder &b, Value frame) const {
+  Value pairs =
+      b.divUp(rows.of(b, frame), b.number(copyTilesAtOnce * copyRows));
+  return b.mul(b.mul(pairs, b.number(copyTilesAtOnce)), termTiles(b, frame));
+}
+Value GpuEmitter::FactorCopy::termTiles(KernelBuilder &b, Value frame) const {
+  return b.divUp(terms.of(b, frame), b.number(copyTerms));
+}
+
+/// A kernel that copies what no product before has copied: the tiles of one
+/// side after the other.
+void GpuEmitter::launchCopies(
+    ComputeOp op, ArrayRef<FactorCopy> all,
+    llvm::function_ref<TileSide(KernelBuilder &, Value, bool)> sideOf) {
+  SmallVector<FactorCopy> copies;
+  Value units = main.number(0);
+  for (const FactorCopy &copy : all)
+    if (copied.insert(copy.slot).second) {
+      copies.push_back(copy);
+      units = main.add(units, copy.units(main, frame));
+    }
+  if (copies.empty())
     return;
-  // Kernels may have two tiles beside each other.
-  Value tiles =
-      main.divUp(rows.of(main, frame), main.number(copyTilesAtOnce * copyRows));
-  Value termTiles = main.divUp(terms.of(main, frame), main.number(copyTerms));
-  Value units =
-      main.mul(main.mul(tiles, main.number(copyTilesAtOnce)), termTiles);
   KernelBuilder kernel(op->getLoc(), module.getContext());
   std::string label = op.getLabel().value_or("").str();
-  func::FuncOp function = beginKernel(kernel, op, label + "." + name.str(),
+  func::FuncOp function = beginKernel(kernel, op, label + ".factors",
                                       {kernel.pointer(), kernel.i64()});
   if (notes) // a tile in f32, and its copy
     notes->back().bytesOfUnit = 3 * copyBytes;
   Value own = function.getArgument(0);
-  TileSide side = sideOf(kernel, own);
-  Value numRows = rows.of(kernel, own), numTerms = terms.of(kernel, own);
-  Value numTiles = kernel.divUp(numTerms, kernel.number(copyTerms));
-  Value to = kernel.pointerSlot(own, copy.slot);
+  auto emit = [&](const FactorCopy &copy, Value unit) {
+    emitCopy(kernel, sideOf(kernel, own, copy.isLeft),
+             copy.rows.of(kernel, own), copy.terms.of(kernel, own),
+             copy.termTiles(kernel, own), unit,
+             kernel.pointerSlot(own, copy.slot));
+  };
   kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
               [&](Value unit) {
-                emitCopy(kernel, side, numRows, numTerms, numTiles, unit, to);
+                if (copies.size() == 1)
+                  return emit(copies[0], unit);
+                Value first = copies[0].units(kernel, own);
+                kernel.branch(
+                    kernel.less(unit, first), [&] { emit(copies[0], unit); },
+                    [&] { emit(copies[1], kernel.sub(unit, first)); });
               });
   kernel.create<func::ReturnOp>();
   callKernel(function, units, copyThreads, 1);
@@ -148,11 +167,10 @@ void GpuEmitter::emitCopiedProduct(
   Size ofRows{.slot = size.rowsSlot}, ofColumns{product.columns()},
       ofTerms{.slot = size.termsSlot};
   (isRows ? ofTerms : ofRows).number = product.count;
-  launchCopy(op, left, "left", ofRows, ofTerms,
-             [&](KernelBuilder &b, Value own) { return sideOf(b, own, true); });
-  launchCopy(
-      op, right, "right", ofColumns, ofTerms,
-      [&](KernelBuilder &b, Value own) { return sideOf(b, own, false); });
+  launchCopies(op,
+               {{left.slot, ofRows, ofTerms, /*isLeft=*/true},
+                {right.slot, ofColumns, ofTerms, /*isLeft=*/false}},
+               sideOf);
 
   CopiedProduct p;
   p.columns = product.columns();

@@ -91,11 +91,19 @@ private:
     int slot = 0;
     mlir::Value of(KernelBuilder &builder, mlir::Value frame) const;
   };
-  void
-  launchCopy(attn::ComputeOp op, const attn::Storage &copy,
-             llvm::StringRef name, Size rows, Size terms,
-             llvm::function_ref<TileSide(KernelBuilder &, mlir::Value)> sideOf);
+  /// The copy of a side of a product, and the size of that.
+  struct FactorCopy {
+    int slot;
+    Size rows, terms;
+    bool isLeft;
+    mlir::Value units(KernelBuilder &builder, mlir::Value frame) const;
+    mlir::Value termTiles(KernelBuilder &builder, mlir::Value frame) const;
+  };
   /// `sideOf` gives the sides as they are, the left one and the other.
+  void launchCopies(
+      attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all,
+      llvm::function_ref<TileSide(KernelBuilder &, mlir::Value, bool isLeft)>
+          sideOf);
   void emitCopiedProduct(
       attn::ComputeOp op, const attn::RowsProduct &product,
       const ProductSize &size,
