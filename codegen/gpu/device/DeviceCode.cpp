@@ -105,9 +105,8 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
          registers ? registers.getInt() : 0});
     function.setSymName(entries.back().name);
     function.setPublic();
-    for (StringRef name :
-         {threadsName, unitsAtOnceName, clusterName, slotsName, registersName,
-          loopName})
+    for (StringRef name : {threadsName, unitsAtOnceName, clusterName, slotsName,
+                           registersName, loopName})
       function->removeAttr(name);
   }
   auto machine = target.createMachine();

@@ -88,10 +88,18 @@ void fovea::codegen::storeSums(KernelBuilder &b, const CopiedProduct &p,
     b.branch(b.less(at, p.rows), [&] {
       Value line = b.at(real, p.c, b.mul(at, b.number(p.cRow)));
       Value to = b.at(real, line, column);
-      for (int64_t eight = 0; eight < int64_t(sums.size()) / 4; ++eight)
-        for (int64_t i = 0; i < 2; ++i) {
-          Value sum = sums[4 * eight + 2 * below + i];
-          auto put = [&] { b.store(sum, b.at(real, to, 8 * eight + i)); };
+      for (int64_t eight = 0; eight < int64_t(sums.size()) / 4; ++eight) {
+        ValueRange two = sums.slice(4 * eight + 2 * below, 2);
+        int64_t atOnce = p.isInPairs ? 2 : 1;
+        for (int64_t i = 0; i < 2; i += atOnce) {
+          auto put = [&] {
+            Value there = b.at(real, to, 8 * eight + i);
+            if (!p.isInPairs)
+              return b.store(two[i], there);
+            Value pair =
+                b.create<vector::FromElementsOp>(VectorType::get(2, real), two);
+            b.create<LLVM::StoreOp>(pair, there, /*alignment=*/8);
+          };
           if (p.columns % p.columnsOfTile == 0) {
             put();
             continue;
@@ -99,6 +107,7 @@ void fovea::codegen::storeSums(KernelBuilder &b, const CopiedProduct &p,
           Value own = b.add(column, b.number(8 * eight + i));
           b.branch(b.less(own, b.number(p.columns)), put);
         }
+      }
     });
   }
 }
@@ -175,6 +184,7 @@ void GpuEmitter::emitCopiedProduct(
   CopiedProduct p;
   p.columns = product.columns();
   p.cRow = product.width;
+  p.isInPairs = product.first % 2 == 0 && p.cRow % 2 == 0 && p.columns % 2 == 0;
   Tiles tiles = tilesOf(op);
   bool byGroups = isByGroups(tiles);
   p.columnsOfTile = tiles == Tiles::wide ? groupColumns : copyRows;

@@ -30,9 +30,11 @@ void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
 /// C = A * B of two copies; a tile of C is 128 rows, and `columnsOfTile`.
 struct CopiedProduct {
   mlir::Value a, b;
-  /// C[row, column] at c + row * cRow + column.
+  /// C[row, column] at c + row * cRow + column; of an even column always at a
+  /// multiple of 8 bytes, or not.
   mlir::Value c;
   int64_t cRow;
+  bool isInPairs;
   mlir::Value rows, termTiles;
   int64_t columns, columnsOfTile;
   /// How many blocks have tiles below each other, as long as a device lets
