@@ -119,6 +119,21 @@ void Reader::read() {
   each("states", [&](DictionaryAttr entry) {
     decoder.states.push_back(readState(entry));
   });
+  each("loops", [&](DictionaryAttr entry) {
+    auto numberOf = [&](StringRef name) {
+      return static_cast<int>(entry.getAs<IntegerAttr>(name).getInt());
+    };
+    Decoder::Loop &loop = decoder.loops.emplace_back();
+    loop.firstChoice = numberOf("first");
+    loop.endChoice = numberOf("end");
+    loop.extent = extent(entry.get("extent"));
+    loop.reverse = entry.contains("reverse");
+    loop.firstState = decoder.inner.size();
+    for (auto state :
+         entry.getAs<ArrayAttr>("states").getAsRange<DictionaryAttr>())
+      decoder.inner.push_back(readState(state));
+    loop.endState = decoder.inner.size();
+  });
   each("choices", [&](DictionaryAttr entry) {
     decoder.choices.push_back(readChoice(entry));
   });

@@ -6,13 +6,17 @@
 //
 // `encode` runs once over the examples of a batch. Every further program is a
 // segment: it runs over hypotheses, a row each. A step runs the segments in
-// order; behind segment i choice i is made, behind the last one none.
+// order; behind segment i choice i is made, behind the last one none. Choices
+// in a loop inside the step are made again and again: the loop begins with a
+// segment of its own, and so does what stands behind it.
 // A value has a name, under which one segment gives it and others read it:
 //
 //   encode/K  an output of `encode`; in a segment either data of the row's
 //             example, or a parameter (what a batch has once)
 //   carry/K   the state K before the step
-//   choice/K  the value of choice K of this step
+//   inner/K   the state K of a loop, before its present place; behind the
+//             loop, behind the last one
+//   choice/K  the value of choice K of this step, or of this place of a loop
 //   value/K   an output of an earlier segment of this step
 //   logp/K    log p of each symbol of choice K
 //   stack/K   in `finish`, a result of the search: a row for each step
@@ -82,6 +86,16 @@ struct Decoder {
     }
   };
 
+  /// A loop of the choices `firstChoice` .. `endChoice` - 1 inside the step.
+  struct Loop {
+    int firstChoice = 0, endChoice = 0;
+    /// How many places it has: a number, or -1-id of a length; of one that is
+    /// nested in that of the search the number of the step.
+    int64_t extent = 0;
+    bool reverse = false;
+    int firstState = 0, endState = 0; // of `inner`
+  };
+
   struct Mark {
     enum Kind { Valid, Stop, Score } kind = Valid;
     int segment = 0; // behind which it stands
@@ -122,10 +136,27 @@ struct Decoder {
   std::string longest; // an output of `encode`; empty: the mark is not there
 
   std::vector<State> states;
+  std::vector<State> inner; // of the loops, one behind the other
   std::vector<Choice> choices;
+  std::vector<Loop> loops;
   std::vector<Mark> marks;
   std::vector<Stack> stacks;
   std::vector<Output> outputs;
+
+  /// The segment before a choice; before none, the last one.
+  int segmentBefore(int choice) const {
+    int segment = choice;
+    for (const Loop &loop : loops)
+      segment += (choice >= loop.firstChoice) + (choice >= loop.endChoice);
+    return segment;
+  }
+  /// The loop that a choice is made in; null: none.
+  const Loop *loopAround(int choice) const {
+    for (const Loop &loop : loops)
+      if (choice >= loop.firstChoice && choice < loop.endChoice)
+        return &loop;
+    return nullptr;
+  }
 
   /// What is generated behind this; they speak of the programs of the first.
   std::vector<Decoder> later;

@@ -122,6 +122,8 @@ struct Program {
   int numSlots = firstFreeSlot;
   /// The number of the step, of a program that is part of a search; 0: none.
   int stepSlot = 0;
+  /// The same of the number of a loop inside a step.
+  int insideSlot = 0;
 
   /// The name of the function that runs the program: void(void *frame).
   std::string entry;

@@ -2,6 +2,7 @@
 
 #include "codegen/program/LaunchEmitter.h"
 #include "passes/batch/Batch.h"
+#include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 
@@ -20,7 +21,7 @@ LaunchEmitter::LaunchEmitter(ProgramOp program, ModuleOp module,
       storage(program, options.real), notes(options.notes), lanes(lanes),
       main(program.getLoc(), module.getContext()) {
   for (auto step : program.getOps<StepOp>())
-    steps.push_back(step.getResult());
+    steps.push_back(step);
 }
 
 LogicalResult LaunchEmitter::emitProgram() {
@@ -170,8 +171,10 @@ Place LaunchEmitter::placeOf(KernelBuilder &kernel, Operation *op,
   for (const Loop *loop : storage.around(op))
     place.steps[loop->op->getRegion(0).getArgument(0)] =
         kernel.slot(frame, loop->stepSlot);
-  for (Value step : steps)
-    place.steps[step] = kernel.slot(frame, storage.description().stepSlot);
+  for (StepOp step : steps)
+    place.steps[step] =
+        kernel.slot(frame, isInsideStep(step) ? storage.description().insideSlot
+                                              : storage.description().stepSlot);
   return place;
 }
 

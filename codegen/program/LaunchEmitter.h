@@ -161,7 +161,7 @@ protected:
   unsigned lanes;
   KernelBuilder main;
   mlir::Value frame; // of the function of the program
-  llvm::SmallVector<mlir::Value> steps;
+  llvm::SmallVector<attn::StepOp> steps;
   unsigned numKernels = 0;
   /// What the last kernel is part of.
   mlir::Operation *launched = nullptr;

@@ -46,7 +46,8 @@ bool fovea::cli::readPrefixes(Session &session, const Arguments &arguments,
     const DataInfo *data = findGenerated(session, *execution.model, text, path);
     if (!data)
       return false;
-    if (data->numIndices != 1 ||
+    bool isRow = data->numIndices == 2 && !data->parents[1].empty();
+    if ((data->numIndices != 1 && !isRow) ||
         (data->kind != DataInfo::Token && data->kind != DataInfo::Class &&
          data->kind != DataInfo::Position)) {
       session.error(fmt::format("'{}' is not generated symbol by symbol, so "

@@ -5,6 +5,7 @@
 #include "driver/data/Inputs.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
+#include "runtime/data/RowText.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Base64.h"
@@ -420,9 +421,17 @@ TextLines::Kind TextReader::next(LoadedValues &values,
 }
 
 std::string fovea::cli::textOf(const DataInfo &data,
-                               const reference::Array &array, bool hasEnd,
+                               const reference::Array &array,
+                               const runtime::Lengths &lengths, bool hasEnd,
                                const Vocabularies &vocabularies,
                                const runtime::Replacement &replacement) {
-  return runtime::textOf(fieldOf(data), {array.shape, array.values}, hasEnd,
-                         vocabularies.words(), replacement);
+  std::vector<runtime::DataAxis> axes;
+  for (size_t i = 0; i < data.extents.size(); ++i)
+    axes.push_back({data.extents[i], data.sizes[i], data.parents[i]});
+  runtime::DataValues values = {array.shape, array.values};
+  if (const std::vector<int64_t> *rows = runtime::rowsOf(axes, values, lengths))
+    return runtime::textOfRows(fieldOf(data), values, *rows, hasEnd,
+                               vocabularies.words());
+  return runtime::textOf(fieldOf(data), values, hasEnd, vocabularies.words(),
+                         replacement);
 }

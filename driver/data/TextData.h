@@ -156,9 +156,10 @@ private:
 };
 
 /// A generated array as a line of text, without the symbol that ends it;
-/// `hasEnd` says whether one stands there.
+/// `lengths` are those of its example, `hasEnd` says whether one stands there.
 std::string textOf(const DataInfo &data, const reference::Array &array,
-                   bool hasEnd, const Vocabularies &vocabularies,
+                   const runtime::Lengths &lengths, bool hasEnd,
+                   const Vocabularies &vocabularies,
                    const runtime::Replacement &replacement = {});
 
 } // namespace fovea::cli

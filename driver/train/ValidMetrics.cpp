@@ -52,9 +52,9 @@ bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
       return false;
     }
     const runtime::DataValues &values = example.data.at(metric.data->name);
-    metric.references.push_back(textOf(*metric.data,
-                                       {values.shape, values.values, false},
-                                       /*hasEnd=*/true, vocabularies));
+    metric.references.push_back(
+        textOf(*metric.data, {values.shape, values.values, false},
+               example.lengths, /*hasEnd=*/true, vocabularies));
   }
   return true;
 }
@@ -150,12 +150,13 @@ Status ValidMetrics::decode(size_t first, size_t end,
   if (Status status = decoder->search().decode(batch, {}, results);
       status.failed())
     return status;
-  for (const std::vector<runtime::Generated> &hypotheses : results)
+  for (const auto &[number, hypotheses] : llvm::enumerate(results))
     for (const Wanted &metric : wanted) {
       const runtime::Generated &best = hypotheses.front();
       const runtime::DataValues &made = best.outputs.at(metric.data->name);
       lines.push_back(textOf(*metric.data, {made.shape, made.values, false},
-                             best.hasEnd, vocabularies));
+                             examples[first + number].lengths, best.hasEnd,
+                             vocabularies));
     }
   return Status::success();
 }

@@ -20,6 +20,14 @@ bool fovea::attn::isMade(Operation *op) {
   return choice && choice.getResult() && !choice.getLatent();
 }
 
+bool fovea::attn::makesChoices(ScanOp scan) {
+  return scan
+      .walk([](ChoiceOp op) {
+        return isMade(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 
 class Cutter {

@@ -17,6 +17,9 @@ llvm::SmallVector<ProgramOp> cutSearches(ProgramOp program);
 /// Whether an op is a choice that decoding makes.
 bool isMade(mlir::Operation *op);
 
+/// Whether decoding makes choices inside of a loop.
+bool makesChoices(ScanOp scan);
+
 } // namespace fovea::attn
 
 #endif // FOVEA_PASSES_BATCH_CUTSEARCHES_H

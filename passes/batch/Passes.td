@@ -46,9 +46,13 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
     * After: `attn-batch`, which says what the hypotheses of an example share.
       Of several searches, and choices beside them, each gets programs of its
       own, `@later.1.encode`, ..: what one gives another is data of that.
-      Loops of choices inside a step become these choices; a state that grows
-      along an axis that is not its first is computed anew in each step.
-    * Not: loops of choices whose number is not fixed, or over 64: refused.
+      A loop of at most 64 choices inside a step becomes these choices. Any
+      other one has segments of its own, which the search repeats as often as
+      the data say; what it gives it carries (`loops` of the description). A
+      state that grows along an axis that is not its first is computed anew in
+      each step.
+    * Not: loops of choices inside such loops, and marks that judge what a loop
+      chose: refused.
 
     log p of a choice by logits is computed here, so that the runtime looks at
     it only once.

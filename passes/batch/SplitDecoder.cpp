@@ -10,17 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/batch/SplitDecoder.h"
 #include "dialect/Distributions.h"
+#include "dialect/adjoints/IndexEquations.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/batch/Batch.h"
 #include "passes/batch/CutSearches.h"
+#include "passes/batch/Splitter.h"
 #include "passes/batch/UnrollChoices.h"
-
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -31,6 +28,7 @@ namespace fovea::attn {
 } // namespace fovea::attn
 
 static constexpr StringLiteral placeName = "attn.place";
+static constexpr StringLiteral insideName = "attn.inside";
 
 DataPlace fovea::attn::placeOfData(DataOp op) {
   auto place = op->getAttrOfType<StringAttr>(placeName);
@@ -46,87 +44,20 @@ void fovea::attn::setPlace(DataOp op, DataPlace place) {
   op->setAttr(placeName, StringAttr::get(op->getContext(), name));
 }
 
-static bool isArray(Value value) { return isa<ArrayType>(value.getType()); }
+bool fovea::attn::isInsideStep(StepOp op) { return op->hasAttr(insideName); }
 
-/// Calls `visit` for each value that `op` takes from around it.
-static void eachOperand(Operation *op, llvm::function_ref<void(Value)> visit) {
+void fovea::attn::setInsideStep(StepOp op) {
+  op->setAttr(insideName, UnitAttr::get(op->getContext()));
+}
+
+void fovea::attn::eachOperand(Operation *op,
+                              llvm::function_ref<void(Value)> visit) {
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
         visit(operand);
   });
 }
-
-namespace {
-
-/// A program that is being filled.
-struct Part {
-  ProgramOp program;
-  IRMapping mapping;
-  llvm::StringSet<> outputs;
-};
-
-class Splitter {
-public:
-  /// `prefix` stands before the names of the programs that are made.
-  Splitter(ProgramOp program, std::string prefix)
-      : program(program), builder(program), prefix(std::move(prefix)) {}
-
-  /// What is to be known of the programs that are made.
-  FailureOr<DictionaryAttr> split();
-
-private:
-  LogicalResult findSearch();
-  void replaceAppend(unsigned carry);
-  void findBehind();
-  void findSegments();
-  LogicalResult refuse(Operation *op, const Twine &text);
-
-  Part makePart(StringRef name, bool withOpen);
-  OpBuilder endOf(Part &part) {
-    return OpBuilder::atBlockEnd(&part.program.getBody().front());
-  }
-  void import(Part &part, Value value);
-  void take(Part &part, Operation *op);
-  Value makeData(Part &part, StringRef name, Value value, DataPlace place);
-  Value makeParam(Part &part, StringRef name, Value value);
-  void output(Part &part, StringRef name, Value value);
-  int carryOf(AppendOp op);
-
-  /// What the runtime calls a value; whoever gives it has it as an output.
-  std::string nameOf(Value value);
-  bool isStep(Operation *op) const { return segmentOf.contains(op); }
-
-  Attribute describeState(unsigned carry);
-  Attribute describeChoice(unsigned number);
-  ArrayAttr describeMarks();
-  ArrayAttr describeOutputs();
-  FailureOr<DictionaryAttr> describe();
-  Attribute text(StringRef value) { return builder.getStringAttr(value); }
-  NamedAttribute entry(StringRef name, Attribute value) {
-    return builder.getNamedAttr(name, value);
-  }
-  bool isOpen(Attribute extent) const {
-    auto name = dyn_cast<StringAttr>(extent);
-    return name && openLengths.contains(name.getValue());
-  }
-
-  ProgramOp program;
-  OpBuilder builder;
-  std::string prefix;
-  SearchOp search;
-  SmallVector<ChoiceOp> choices;
-  llvm::StringSet<> openLengths;
-  llvm::DenseSet<Operation *> behind;
-  /// Of the ops of a step: behind how many choices they can be computed.
-  llvm::MapVector<Operation *, unsigned> segmentOf;
-  std::vector<Part> parts; // one per choice and the tail
-  Part encode, finish;
-  llvm::DenseMap<Value, std::string> names;
-  unsigned numEncoded = 0, numValues = 0;
-};
-
-} // namespace
 
 LogicalResult Splitter::refuse(Operation *op, const Twine &text) {
   emitError(op->getLoc()) << "decoding: " << text
@@ -151,28 +82,9 @@ LogicalResult Splitter::findSearch() {
   }
   for (auto op : program.getOps<SearchOp>())
     search = op;
-  Block &block = search ? search.getBody().front() : program.getBody().front();
-  WalkResult walk = program.walk([&](ChoiceOp op) {
-    if (!isMade(op) || op->getBlock() == &block)
-      return WalkResult::advance();
-    (void)refuse(op, "'" + op.getTarget() +
-                         "' is chosen in a loop inside a step that has no "
-                         "fixed number of at most 64 places");
-    return WalkResult::interrupt();
-  });
-  if (walk.wasInterrupted())
+  findChoices();
+  if (failed(checkChoices()))
     return failure();
-  for (auto op : block.getOps<ChoiceOp>()) {
-    if (!isMade(op))
-      continue;
-    choices.push_back(op);
-    for (Value parameter : op.getParameters())
-      for (Attribute extent : cast<ArrayType>(parameter.getType()).getShape())
-        if (variesInside(extent, program))
-          return refuse(op, "'" + op.getTarget() +
-                                "' is chosen from as many values as " +
-                                extentText(extent) + ", a nested length, says");
-  }
   if (!search)
     return success();
   for (unsigned i = 0; i < search.getNumCarries(); ++i)
@@ -180,8 +92,89 @@ LogicalResult Splitter::findSearch() {
   return success();
 }
 
+/// The choices of a step in order, and the loops that some stand in.
+void Splitter::findChoices() {
+  for (Operation &op : stepBlock()) {
+    if (isMade(&op)) {
+      choices.push_back(cast<ChoiceOp>(op));
+      continue;
+    }
+    auto scan = dyn_cast<ScanOp>(op);
+    if (!scan || !makesChoices(scan))
+      continue;
+    Loop &loop = loops.emplace_back();
+    loop.scan = scan;
+    loop.firstChoice = choices.size();
+    loop.firstSegment = choices.size() + 2 * loops.size() - 1;
+    for (Operation &inner : scan.getBody().front())
+      if (isMade(&inner))
+        choices.push_back(cast<ChoiceOp>(inner));
+    loop.endChoice = choices.size();
+    loop.endSegment = choices.size() + 2 * loops.size();
+    loop.firstState = numLoopStates;
+    numLoopStates += scan.getNumCarries();
+  }
+}
+
+LogicalResult Splitter::checkChoices() {
+  WalkResult walk = program.walk([&](ChoiceOp op) {
+    if (!isMade(op) || llvm::is_contained(choices, op))
+      return WalkResult::advance();
+    (void)refuse(op, "'" + op.getTarget() +
+                         "' is chosen in a loop inside a loop of a step");
+    return WalkResult::interrupt();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (ChoiceOp op : choices) {
+    auto type = cast<ArrayType>(op.getResult().getType());
+    unsigned axes = type.getRank() - numValueAxes(op);
+    for (Value parameter : op.getParameters())
+      for (Attribute extent : cast<ArrayType>(parameter.getType())
+                                  .getShape()
+                                  .getValue()
+                                  .drop_front(axes))
+        if (variesInside(extent, program))
+          return refuse(op, "'" + op.getTarget() +
+                                "' is chosen from as many values as " +
+                                extentText(extent) + ", a nested length, says");
+  }
+  return loops.empty() ? success() : checkLoops();
+}
+
+/// Whether a length is nested in that of the search.
+bool Splitter::isRowOfStep(Attribute extent) {
+  StringAttr parent = Lengths(program).parentOf(extent);
+  return parent && parent.getValue() == extentText(search.getExtentAttr());
+}
+
+LogicalResult Splitter::checkLoops() {
+  ChoiceOp first = choices[loops.front().firstChoice];
+  for (const Loop &loop : loops) {
+    Attribute extent = ScanOp(loop.scan).getExtentAttr();
+    if (!search || (variesInside(extent, program) && !isRowOfStep(extent)))
+      return refuse(choices[loop.firstChoice],
+                    "'" + choices[loop.firstChoice].getTarget() +
+                        "' is chosen as often as " + extentText(extent) +
+                        " says of another index than that of the step");
+  }
+  // What is forbidden behind a loop would take back a choice inside it.
+  WalkResult walk = program.walk([&](MarkOp mark) {
+    bool isBefore = mark->getBlock() == &stepBlock() &&
+                    mark->isBeforeInBlock(loops.front().scan);
+    if (mark.getTarget() == "longest" || mark.getTarget() == "stop" ||
+        (mark.getTarget() == "valid" && isBefore))
+      return WalkResult::advance();
+    (void)refuse(mark, "the mark '" + mark.getTarget() + "' judges '" +
+                           first.getTarget() +
+                           "', which is chosen in a loop inside a step");
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 /// The append behind a growing state.
-static AppendOp appendOf(SearchOp search, unsigned carry) {
+AppendOp Splitter::appendOf(unsigned carry) {
   auto state = cast<DictionaryAttr>(search.getStates()[carry]);
   if (state.getAs<StringAttr>("kind").getValue() != "growing")
     return {};
@@ -194,7 +187,7 @@ static AppendOp appendOf(SearchOp search, unsigned carry) {
 /// An array that keeps its elements where they are grows in place. Any other
 /// one is a state that each step computes anew, with one place more.
 void Splitter::replaceAppend(unsigned carry) {
-  AppendOp append = appendOf(search, carry);
+  AppendOp append = appendOf(carry);
   auto type = cast<ArrayType>(search.getCarry(carry).getType());
   bool isInPlace = true;
   for (auto [axis, extent] : llvm::enumerate(type.getShape()))
@@ -228,301 +221,39 @@ void Splitter::findBehind() {
   }
 }
 
-void Splitter::findSegments() {
-  Block &block = search ? search.getBody().front() : program.getBody().front();
+/// The first segment in which what a choice, or a loop of choices, gives is
+/// known.
+unsigned Splitter::segmentBehind(Operation *op) const {
+  if (const Loop *loop = findLoop(op))
+    return loop->endSegment;
+  unsigned number = llvm::find(choices, op) - choices.begin();
+  unsigned segment = number + 1;
+  for (const Loop &loop : loops)
+    segment += (number >= loop.firstChoice) + (number >= loop.endChoice);
+  return segment;
+}
+
+/// Finds where the ops of the step, or of a loop inside it, can be computed:
+/// not before segment `first`.
+void Splitter::findSegments(Block &block, unsigned first) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || isa<MarkOp, OutputOp>(op) ||
-        (!search && !behind.contains(&op)))
+        (!search && !behind.contains(&op)) || isMade(&op))
       continue;
-    unsigned segment = 0;
+    if (const Loop *loop = findLoop(&op)) {
+      findSegments(op.getRegion(0).front(), loop->firstSegment);
+      continue;
+    }
+    unsigned segment = first;
     eachOperand(&op, [&](Value operand) {
       Operation *def = operand.getDefiningOp();
-      if (auto *choice = llvm::find(choices, def); choice != choices.end())
-        segment = std::max<unsigned>(segment, choice - choices.begin() + 1);
+      if (llvm::is_contained(choices, def) || findLoop(def))
+        segment = std::max(segment, segmentBehind(def));
       else if (auto *known = segmentOf.find(def); known != segmentOf.end())
         segment = std::max(segment, known->second);
     });
-    if (!isMade(&op))
-      segmentOf[&op] = segment;
+    segmentOf[&op] = segment;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-Part Splitter::makePart(StringRef name, bool withOpen) {
-  Part part;
-  OpBuilder before(program);
-  part.program =
-      ProgramOp::create(before, program.getLoc(), prefix + name.str());
-  part.program.getBody().emplaceBlock();
-  // A search runs it again and again.
-  part.program->setAttr(preparesName, before.getUnitAttr());
-  for (auto length : program.getOps<LengthOp>())
-    if (withOpen || !openLengths.contains(length.getLength()))
-      endOf(part).clone(*length.getOperation());
-  return part;
-}
-
-Value Splitter::makeData(Part &part, StringRef name, Value value,
-                         DataPlace place) {
-  OpBuilder end = endOf(part);
-  auto data = DataOp::create(end, value.getLoc(), value.getType(), name);
-  setBatch(data, BatchKind::each);
-  setPlace(data, place);
-  return data;
-}
-
-Value Splitter::makeParam(Part &part, StringRef name, Value value) {
-  OpBuilder end = endOf(part);
-  auto param = ParamOp::create(end, value.getLoc(), value.getType(), name);
-  setBatch(param, BatchKind::once);
-  return param;
-}
-
-/// Makes `value` known in `part`, which stands behind whatever gives it.
-void Splitter::import(Part &part, Value value) {
-  if (part.mapping.contains(value))
-    return;
-  Operation *def = value.getDefiningOp();
-  auto map = [&](Value own) { part.mapping.map(value, own); };
-  if (!def && !isArray(value)) {
-    OpBuilder end = endOf(part);
-    return map(StepOp::create(end, value.getLoc(), search.getExtentAttr()));
-  }
-  bool isBehind = &part == &finish && behind.contains(def) && def != search;
-  // What a step has once is computed where it is needed.
-  bool isOnce = isArray(value) && def && isStep(def) && !isPerExample(value);
-  if (!isArray(value) || &part == &encode || isBehind || isOnce ||
-      isa_and_nonnull<ParamOp>(def))
-    return take(part, def);
-  if (auto append = dyn_cast_or_null<AppendOp>(def))
-    if (int carry = carryOf(append); carry >= 0)
-      value = search.getCarry(carry);
-  std::string name = nameOf(value);
-  bool isEncoded = StringRef(name).starts_with("encode/");
-  if (isEncoded && !isPerExample(value))
-    return map(makeParam(part, name, value));
-  DataPlace place = isEncoded ? DataPlace::example : DataPlace::packed;
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    if (appendOf(search, argument.getArgNumber() - 1))
-      place = DataPlace::buffer;
-  map(makeData(part, name, value, place));
-}
-
-/// The growing state that gets its row here; -1: none.
-int Splitter::carryOf(AppendOp op) {
-  for (unsigned i = 0; search && i < search.getNumCarries(); ++i)
-    if (appendOf(search, i) == op)
-      return i;
-  return -1;
-}
-
-/// Whether the search itself can write the row of a growing state: nobody reads
-/// the longer array, and the row is one piece of it.
-static bool isLeftToSearch(AppendOp op) {
-  return op.getResult().hasOneUse() && op.getAxis() == 0;
-}
-
-/// Clones `op` into `part`, and what it needs.
-void Splitter::take(Part &part, Operation *op) {
-  eachOperand(op, [&](Value operand) { import(part, operand); });
-  endOf(part).clone(*op, part.mapping);
-}
-
-void Splitter::output(Part &part, StringRef name, Value value) {
-  if (!part.outputs.insert(name).second)
-    return;
-  OpBuilder end = endOf(part);
-  OutputOp::create(end, value.getLoc(), name, value);
-}
-
-std::string Splitter::nameOf(Value value) {
-  if (auto known = names.find(value); known != names.end())
-    return known->second;
-  std::string name;
-  Operation *def = value.getDefiningOp();
-  if (!def) {
-    unsigned carry = cast<BlockArgument>(value).getArgNumber() - 1;
-    name = "carry/" + std::to_string(carry);
-  } else if (auto *choice = llvm::find(choices, def); choice != choices.end()) {
-    name = "choice/" + std::to_string(choice - choices.begin());
-  } else if (isStep(def)) {
-    name = "value/" + std::to_string(numValues++);
-    Part &part = parts[segmentOf[def]];
-    output(part, name, part.mapping.lookup(value));
-  } else if (search && def == search) {
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    bool isLast = number < search.getNumCarries();
-    name = (isLast ? "last/" : "stack/") +
-           std::to_string(isLast ? number : number - search.getNumCarries());
-  } else {
-    name = "encode/" + std::to_string(numEncoded++);
-    import(encode, value);
-    output(encode, name, encode.mapping.lookup(value));
-  }
-  return names[value] = name;
-}
-
-//===----------------------------------------------------------------------===//
-// The description
-//===----------------------------------------------------------------------===//
-
-Attribute Splitter::describeState(unsigned carry) {
-  auto state = cast<DictionaryAttr>(search.getStates()[carry]);
-  Value argument = search.getCarry(carry), next = search.getNext(carry);
-  AppendOp append = appendOf(search, carry);
-  // What has no places before the first step begins with none.
-  bool isOpenState =
-      llvm::any_of(cast<ArrayType>(argument.getType()).getShape(),
-                   [&](Attribute extent) { return isOpen(extent); });
-  Value value = append ? append.getRow() : next;
-  SmallVector<NamedAttribute> entries = {
-      entry("name", state.get("name")),
-      entry("type", TypeAttr::get(argument.getType())),
-      entry("next", text(nameOf(value))),
-  };
-  if (!isOpenState)
-    entries.push_back(entry("initial", text(nameOf(search.getInits()[carry]))));
-  if (append)
-    entries.push_back(
-        entry("written",
-              builder.getI64IntegerAttr(
-                  isLeftToSearch(append) ? -1 : int64_t(segmentOf[append]))));
-  return builder.getDictionaryAttr(entries);
-}
-
-/// log p of each symbol of a choice by logits.
-static Value logSoftmax(OpBuilder &builder, Value logits) {
-  auto type = cast<ArrayType>(logits.getType());
-  SmallVector<Attribute> names;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    names.push_back(builder.getStringAttr("k" + Twine(i)));
-  auto compute = ComputeOp::create(
-      builder, logits.getLoc(), "", names, type.getShape().getValue(), {},
-      type.getRank() - 1, Reducer::log_softmax, type.getElementType());
-  auto inside = OpBuilder::atBlockEnd(&compute.getBody().front());
-  Value read = ReadOp::create(inside, logits.getLoc(), logits,
-                              compute.getBody().getArguments());
-  YieldOp::create(inside, logits.getLoc(), read);
-  setBatch(compute, BatchKind::each);
-  return compute;
-}
-
-Attribute Splitter::describeChoice(unsigned number) {
-  ChoiceOp choice = choices[number];
-  auto type = cast<ArrayType>(choice.getResult().getType());
-  int64_t axes = type.getRank() - numValueAxes(choice);
-  SmallVector<Attribute> parameters;
-  for (auto [name, value] :
-       llvm::zip_equal(choice.getParameterNames(), choice.getParameters())) {
-    Attribute own = name;
-    std::string source;
-    if (cast<StringAttr>(name).getValue() == "logits") {
-      own = text("logp");
-      source = "logp/" + std::to_string(number);
-      Part &part = parts[number];
-      import(part, value);
-      OpBuilder end = endOf(part);
-      output(part, source, logSoftmax(end, part.mapping.lookup(value)));
-    } else {
-      source = nameOf(value);
-    }
-    SmallVector<Attribute> extents;
-    auto given = cast<ArrayType>(value.getType());
-    for (int64_t axis = axes; axis < given.getRank(); ++axis)
-      extents.push_back(given.getExtent(axis));
-    parameters.push_back(builder.getDictionaryAttr(
-        {entry("name", own), entry("value", text(source)),
-         entry("type", TypeAttr::get(given.withShape(extents)))}));
-  }
-  SmallVector<NamedAttribute> entries = {
-      entry("name", choice.getTargetAttr()),
-      entry("distribution",
-            text(stringifyDistribution(choice.getDistribution()))),
-      entry("type", TypeAttr::get(type)),
-      entry("parameters", builder.getArrayAttr(parameters)),
-  };
-  if (Attribute end = choice.getEndAttr())
-    entries.push_back(entry("end", end));
-  return builder.getDictionaryAttr(entries);
-}
-
-ArrayAttr Splitter::describeMarks() {
-  SmallVector<Attribute> marks;
-  int64_t segment = 0;
-  Block &block = search ? search.getBody().front() : program.getBody().front();
-  for (Operation &op : block) {
-    segment += isMade(&op);
-    if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() != "longest")
-      marks.push_back(builder.getDictionaryAttr(
-          {entry("kind", mark.getTargetAttr()),
-           entry("segment", builder.getI64IntegerAttr(segment)),
-           entry("value", text(nameOf(mark.getValue())))}));
-  }
-  return builder.getArrayAttr(marks);
-}
-
-ArrayAttr Splitter::describeOutputs() {
-  SmallVector<Attribute> outputs;
-  for (auto op : program.getOps<OutputOp>()) {
-    Value value = op.getValue();
-    Operation *def = value.getDefiningOp();
-    std::string name;
-    if (!search || def == search || !behind.contains(def))
-      name = nameOf(value);
-    if (name.empty() || StringRef(name).starts_with("last/")) {
-      name.clear();
-      import(finish, value);
-      output(finish, op.getTarget(), finish.mapping.lookup(value));
-    }
-    outputs.push_back(builder.getDictionaryAttr(
-        {entry("name", op.getTargetAttr()), entry("value", text(name))}));
-  }
-  return builder.getArrayAttr(outputs);
-}
-
-FailureOr<DictionaryAttr> Splitter::describe() {
-  SmallVector<NamedAttribute> entries = {
-      entry("encode", text(encode.program.getSymName()))};
-  SmallVector<Attribute> states, made, stacks;
-  for (unsigned i = 0; i < choices.size(); ++i)
-    made.push_back(describeChoice(i));
-  entries.push_back(entry("choices", builder.getArrayAttr(made)));
-  entries.push_back(entry("marks", describeMarks()));
-  if (search) {
-    for (unsigned i = 0; i < search.getNumCarries(); ++i)
-      states.push_back(describeState(i));
-    for (unsigned i = 0; i < search.getNumStacked(); ++i)
-      stacks.push_back(builder.getDictionaryAttr(
-          {entry("value", text(nameOf(search.getStackedValue(i)))),
-           entry("axis", builder.getI64IntegerAttr(search.getAxes()[i])),
-           entry("type", TypeAttr::get(search.getStackedValue(i).getType()))}));
-    entries.push_back(entry("states", builder.getArrayAttr(states)));
-    entries.push_back(entry("stacks", builder.getArrayAttr(stacks)));
-    entries.push_back(entry("extent", search.getExtent()));
-    if (search.getKnown())
-      entries.push_back(entry("known", builder.getUnitAttr()));
-    if (search.getReverse())
-      entries.push_back(entry("reverse", builder.getUnitAttr()));
-    for (auto mark : program.getOps<MarkOp>()) {
-      if (mark.getTarget() != "longest")
-        continue;
-      if (behind.contains(mark))
-        return refuse(mark, "the mark 'longest' depends on what is generated");
-      entries.push_back(entry("longest", text(nameOf(mark.getValue()))));
-    }
-  }
-  entries.push_back(entry("outputs", describeOutputs()));
-  SmallVector<Attribute> programs;
-  for (Part &part : parts)
-    programs.push_back(
-        text(part.outputs.empty() ? StringRef() : part.program.getSymName()));
-  entries.push_back(entry("segments", builder.getArrayAttr(programs)));
-  if (!finish.outputs.empty())
-    entries.push_back(entry("finish", text(finish.program.getSymName())));
-  return builder.getDictionaryAttr(entries);
 }
 
 //===----------------------------------------------------------------------===//
@@ -533,21 +264,24 @@ FailureOr<DictionaryAttr> Splitter::split() {
   if (failed(findSearch()))
     return failure();
   findBehind();
-  findSegments();
+  findSegments(stepBlock(), 0);
 
   encode = makePart("encode", /*withOpen=*/false);
   // The data say how long things are, whether they are read or not.
   for (auto data : program.getOps<DataOp>())
     import(encode, data.getResult());
-  for (unsigned i = 0; i <= choices.size(); ++i) {
+  for (unsigned i = 0; i <= choices.size() + 2 * loops.size(); ++i) {
     std::string name = i == 0 ? "step" : "step." + std::to_string(i);
     parts.push_back(makePart(name, /*withOpen=*/true));
+    // Rows of a nested length are those of the step.
+    for (auto length : program.getOps<LengthOp>())
+      if (search && isRowOfStep(length.getLengthAttr()))
+        import(parts.back(), search.getLoopIndex());
   }
   finish = makePart("finish", /*withOpen=*/true);
   // In order: a segment reads what those before it give.
   for (auto [op, segment] : segmentOf)
-    if (auto append = dyn_cast<AppendOp>(op);
-        !append || carryOf(append) < 0 || !isLeftToSearch(append))
+    if (!isLeftToSearch(op))
       take(parts[segment], op);
   FailureOr<DictionaryAttr> description = describe();
   if (failed(description))
@@ -570,6 +304,7 @@ struct SplitDecoder : fovea::attn::impl::SplitDecoderBase<SplitDecoder> {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
     unrollChoices(program);
+    carryRows(program);
     SmallVector<Attribute> descriptions;
     for (auto [number, part] : llvm::enumerate(cutSearches(program))) {
       std::string prefix =

@@ -13,7 +13,7 @@
 namespace fovea::attn {
 
 /// Of a module: what the search does with the programs, as a dictionary that
-/// codegen/cpu/program/EmitDecoder.cpp reads into runtime/Decoder.h.
+/// codegen/Decoder.cpp reads into runtime/Decoder.h.
 constexpr llvm::StringLiteral decoderName = "attn.decoder";
 
 /// Where the data of a row lies (the attribute `attn.place` of `attn.data`):
@@ -22,6 +22,11 @@ constexpr llvm::StringLiteral decoderName = "attn.decoder";
 enum class DataPlace { packed, example, buffer };
 DataPlace placeOfData(DataOp op);
 void setPlace(DataOp op, DataPlace place);
+
+/// Whether it is the number of a loop inside the step, in place of that of the
+/// step (the attribute `attn.inside` of `attn.step`).
+bool isInsideStep(StepOp op);
+void setInsideStep(StepOp op);
 
 } // namespace fovea::attn
 

@@ -40,31 +40,36 @@ static Value select(OpBuilder &builder, Location loc, Type type, Value index,
   return branch.getResult(0);
 }
 
-Value fovea::attn::replaceByEquation(AppendOp append) {
-  auto type = cast<ArrayType>(append.getResult().getType());
-  OpBuilder builder(append);
-  Location loc = append.getLoc();
+/// `array`, and `row` at one place of an axis.
+static Value putRow(OpBuilder &builder, Location loc, Value array, Value row,
+                    unsigned axis, Value place) {
+  auto type = cast<ArrayType>(array.getType());
   ComputeOp longer = createOver(builder, loc, type);
   Block &body = longer.getBody().front();
   auto inside = OpBuilder::atBlockEnd(&body);
   SmallVector<Value> all(body.getArguments()), left = all;
-  left.erase(left.begin() + append.getAxis());
-  Value place = append.getAt();
+  left.erase(left.begin() + axis);
   if (Operation *number = place.getDefiningOp())
     place = inside.clone(*number)->getResult(0);
   Value element = select(
-      inside, loc, type.getElementType(), body.getArgument(append.getAxis()),
-      place,
+      inside, loc, type.getElementType(), body.getArgument(axis), place,
       [&](OpBuilder &at) -> Value {
-        return ReadOp::create(at, loc, append.getRow(), left);
+        return ReadOp::create(at, loc, row, left);
       },
       [&](OpBuilder &at) -> Value {
-        return ReadOp::create(at, loc, append.getArray(), all);
+        return ReadOp::create(at, loc, array, all);
       });
   YieldOp::create(inside, loc, element);
-  append.getResult().replaceAllUsesWith(longer.getResult());
-  append.erase();
   return longer.getResult();
+}
+
+Value fovea::attn::replaceByEquation(AppendOp append) {
+  OpBuilder builder(append);
+  Value longer = putRow(builder, append.getLoc(), append.getArray(),
+                        append.getRow(), append.getAxis(), append.getAt());
+  append.getResult().replaceAllUsesWith(longer);
+  append.erase();
+  return longer;
 }
 
 /// The rows of all steps as one array.
@@ -147,15 +152,56 @@ void fovea::attn::unrollChoices(ProgramOp program) {
   SmallVector<ScanOp> loops;
   // Inner loops come first.
   program.walk([&](ScanOp scan) {
-    bool chooses = scan.walk([](ChoiceOp op) {
-                         return isMade(op) ? WalkResult::interrupt()
-                                           : WalkResult::advance();
-                       })
-                       .wasInterrupted();
     auto count = dyn_cast<IntegerAttr>(scan.getExtentAttr());
-    if (chooses && count && count.getInt() <= maxSteps)
+    if (makesChoices(scan) && count && count.getInt() <= maxSteps)
       loops.push_back(scan);
   });
   for (ScanOp scan : loops)
     unroll(scan, cast<IntegerAttr>(scan.getExtentAttr()).getInt());
+}
+
+/// An array of zeros.
+static Value zerosOf(OpBuilder &builder, Location loc, ArrayType type) {
+  ComputeOp zeros = createOver(builder, loc, type);
+  auto inside = OpBuilder::atBlockEnd(&zeros.getBody().front());
+  Value zero = arith::ConstantOp::create(
+      inside, loc, builder.getZeroAttr(type.getElementType()));
+  YieldOp::create(inside, loc, zero);
+  return zeros.getResult();
+}
+
+/// The rows of a loop become carries, which hold all of them.
+static void carryRows(ScanOp scan) {
+  Location loc = scan.getLoc();
+  Block &body = scan.getBody().front();
+  for (auto append : llvm::make_early_inc_range(body.getOps<AppendOp>()))
+    replaceByEquation(append);
+  OpBuilder builder(scan);
+  Operation *yield = body.getTerminator();
+  OpBuilder inside(yield);
+  SmallVector<Value> inits(scan.getInits());
+  for (unsigned row = 0; row < scan.getNumStacked(); ++row) {
+    auto type = cast<ArrayType>(scan.getStacked(row).getType());
+    inits.push_back(zerosOf(builder, loc, type));
+    Value all = body.addArgument(type, loc);
+    yield->setOperand(scan.getNumCarries() + row,
+                      putRow(inside, loc, all, scan.getStackedValue(row),
+                             scan.getAxes()[row], scan.getLoopIndex()));
+  }
+  auto carrying = ScanOp::create(builder, loc, scan.getResultTypes(),
+                                 scan.getExtentAttr(), scan.getReverseAttr(),
+                                 inits, builder.getDenseI64ArrayAttr({}));
+  carrying.getBody().takeBody(scan.getBody());
+  setBatch(carrying, BatchKind::each);
+  scan.replaceAllUsesWith(carrying.getResults());
+  scan.erase();
+}
+
+void fovea::attn::carryRows(ProgramOp program) {
+  SmallVector<ScanOp> loops;
+  for (auto search : program.getOps<SearchOp>())
+    for (auto scan : search.getBody().front().getOps<ScanOp>())
+      if (makesChoices(scan))
+        loops.push_back(scan);
+  llvm::for_each(loops, [](ScanOp scan) { ::carryRows(scan); });
 }

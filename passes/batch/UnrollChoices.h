@@ -11,6 +11,10 @@ namespace fovea::attn {
 /// that each choice is one of the search's step. Behind `attn-batch`.
 void unrollChoices(ProgramOp program);
 
+/// Has the other loops of choices that stand in the step of a search carry
+/// their rows: behind a place a loop hands on all that it gives.
+void carryRows(ProgramOp program);
+
 /// Puts an equation in the place of `append`: the array, and at one place its
 /// row.
 mlir::Value replaceByEquation(AppendOp append);

@@ -459,8 +459,11 @@ void StorageMap::addBlock(Block &block, int position) {
       addLoop(op, position);
       continue;
     }
-    if (isa<StepOp>(op) && program.stepSlot == 0)
-      program.stepSlot = newSlot();
+    if (auto step = dyn_cast<StepOp>(op)) {
+      int &slot = isInsideStep(step) ? program.insideSlot : program.stepSlot;
+      if (slot == 0)
+        slot = newSlot();
+    }
     if (op->getNumResults() != 1 || !isa<ArrayType>(op->getResult(0).getType()))
       continue;
     addArray(op, position);

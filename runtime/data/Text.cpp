@@ -472,19 +472,24 @@ bool fovea::runtime::readPrefix(std::string_view line, const TextField &field,
                                 const Vocabularies &vocabularies,
                                 std::vector<double> &values,
                                 const Report &report) {
-  if (const SentencePieces *pieces = vocabularies.piecesOf(field)) {
-    for (const SentencePieces::Piece &piece : pieces->cut(line))
-      if (!readPrefixSymbol(line, piece.text, piece.id,
-                            piece.id != Symbol::unknown, field, values, report))
-        return false;
-    return true;
-  }
+  const SentencePieces *pieces = vocabularies.piecesOf(field);
   const Vocabulary *vocabulary = vocabularies.find(field);
   bool good = true;
-  forSymbols(line, vocabularies.isChars(field), [&](std::string_view word) {
-    bool isKnown = !vocabulary || vocabulary->ids.contains(std::string(word));
-    good = good && readPrefixSymbol(word, word, vocabularies.idOf(field, word),
-                                    isKnown, field, values, report);
+  // Of nested values: the lists, one behind the other.
+  forLists(line, field.separators, [&](std::string_view list, const auto &) {
+    if (pieces)
+      for (const SentencePieces::Piece &piece : pieces->cut(list))
+        good = good && readPrefixSymbol(list, piece.text, piece.id,
+                                        piece.id != Symbol::unknown, field,
+                                        values, report);
+    else
+      forSymbols(list, vocabularies.isChars(field), [&](std::string_view word) {
+        bool isKnown =
+            !vocabulary || vocabulary->ids.contains(std::string(word));
+        good =
+            good && readPrefixSymbol(word, word, vocabularies.idOf(field, word),
+                                     isKnown, field, values, report);
+      });
   });
   return good;
 }

@@ -159,6 +159,8 @@ Status StepMemory::setRows(const StepRows &rows) {
       return status;
   if (program.stepSlot != 0)
     slots[program.stepSlot] = rows.step;
+  if (program.insideSlot != 0)
+    slots[program.insideSlot] = rows.inside;
   bool isSame = rows.examples == present.examples && !tables.lengths.empty() &&
                 (openLength.empty() || rows.length == present.length);
   present = rows;

@@ -40,6 +40,7 @@ struct RowArray {
 struct StepRows {
   std::vector<int64_t> examples; // of the batch
   int64_t step = 0;              // the index of the loop
+  int64_t inside = 0;            // that of a loop inside the step
   int64_t length = 0;            // the steps so far, this one included
 };
 

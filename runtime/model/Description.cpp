@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Changes with every change of what is written.
-static constexpr int formatVersion = 8;
+static constexpr int formatVersion = 9;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -52,7 +52,8 @@ template <typename A> static void fields(A &a, Program::Array &x) {
 
 template <typename A> static void fields(A &a, Program &x) {
   a(x.lengths), a(x.layouts), a(x.orders), a(x.arrays);
-  a(x.numSlots), a(x.stepSlot), a(x.entry), a(x.prepare);
+  a(x.numSlots), a(x.stepSlot), a(x.insideSlot);
+  a(x.entry), a(x.prepare);
 }
 
 template <typename A> static void fields(A &a, Decoder::State &x) {
@@ -70,6 +71,11 @@ template <typename A> static void fields(A &a, Decoder::Choice &x) {
   a(x.hasEnd), a(x.end);
 }
 
+template <typename A> static void fields(A &a, Decoder::Loop &x) {
+  a(x.firstChoice), a(x.endChoice), a(x.extent), a(x.reverse);
+  a(x.firstState), a(x.endState);
+}
+
 template <typename A> static void fields(A &a, Decoder::Mark &x) {
   a(x.kind, Decoder::Mark::Score), a(x.segment), a(x.value);
 }
@@ -85,7 +91,8 @@ template <typename A> static void fields(A &a, Decoder::Output &x) {
 template <typename A> static void fields(A &a, Decoder &x) {
   a(x.model), a(x.programs), a(x.encode), a(x.segments), a(x.finish);
   a(x.lengths), a(x.isSearch), a(x.reverse), a(x.extent), a(x.known);
-  a(x.longest), a(x.states), a(x.choices), a(x.marks), a(x.stacks);
+  a(x.longest), a(x.states), a(x.inner), a(x.choices), a(x.loops);
+  a(x.marks), a(x.stacks);
   a(x.outputs), a(x.later);
 }
 
@@ -299,7 +306,8 @@ static bool isWhole(const Program &program) {
   };
   bool good = program.numSlots >= Program::firstFreeSlot &&
               program.numSlots <= mostSlots &&
-              (program.stepSlot == 0 || isSlot(program.stepSlot));
+              (program.stepSlot == 0 || isSlot(program.stepSlot)) &&
+              (program.insideSlot == 0 || isSlot(program.insideSlot));
   for (size_t number = 0; number < program.lengths.size(); ++number) {
     const Program::Length &length = program.lengths[number];
     good = good && isFormula(length.formula, number) && isSlot(length.slot) &&
@@ -343,10 +351,11 @@ static bool isWhole(const Decoder &decoder, size_t numPrograms) {
     return std::all_of(shape.begin(), shape.end(), isExtent);
   };
   auto segments = static_cast<int>(decoder.segments.size());
+  auto numChoices = static_cast<int>(decoder.choices.size());
   bool good = isProgram(decoder.encode, /*mayMiss=*/false) &&
               isProgram(decoder.finish, /*mayMiss=*/true) &&
               isExtent(decoder.extent) &&
-              segments == static_cast<int>(decoder.choices.size()) + 1;
+              segments == decoder.segmentBefore(numChoices) + 1;
   for (const Program &program : decoder.programs)
     good &= isWhole(program);
   for (const Decoder &next : decoder.later)
@@ -357,6 +366,18 @@ static bool isWhole(const Decoder &decoder, size_t numPrograms) {
   for (const Decoder::State &state : decoder.states)
     good &= isShape(state.shape) && state.written >= Decoder::State::replaced &&
             state.written < segments;
+  int choices = 0, inner = 0;
+  for (const Decoder::Loop &loop : decoder.loops) {
+    good = good && loop.firstChoice >= choices &&
+           loop.endChoice > loop.firstChoice && loop.endChoice <= numChoices &&
+           loop.firstState == inner && loop.endState >= inner &&
+           loop.endState <= static_cast<int>(decoder.inner.size()) &&
+           isExtent(loop.extent);
+    choices = loop.endChoice;
+    inner = loop.endState;
+  }
+  for (const Decoder::State &state : decoder.inner)
+    good &= isShape(state.shape);
   for (const Decoder::Choice &choice : decoder.choices) {
     good &= isShape(choice.shape) && (!choice.hasEnd || isExtent(choice.end));
     for (const Decoder::Parameter &parameter : choice.parameters)

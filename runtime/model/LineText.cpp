@@ -1,6 +1,7 @@
 //===- LineText.cpp - lines as examples, hypotheses as text ---------------===//
 
 #include "runtime/model/LineText.h"
+#include "runtime/data/RowText.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -166,6 +167,9 @@ std::string LineText::textOf(const DataDescription &data,
   auto found = generated.outputs.find(data.spec.name);
   if (found == generated.outputs.end())
     return "";
+  if (const std::vector<int64_t> *rows =
+          rowsOf(data.spec.axes, found->second, example.lengths))
+    return textOfRows(data.text, found->second, *rows, generated.hasEnd, words);
   Replacement replacement;
   if (data.spec.name == description.unknown.generated)
     replacement = [&](size_t place) {

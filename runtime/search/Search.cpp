@@ -99,12 +99,19 @@ Status Search::decode(const Batch &examples, const SearchOptions &options,
                        : decodeChain(examples, options, results);
 }
 
+/// Whether a search, or a loop inside its steps, begins at the end.
+bool Search::runsBackwards() const {
+  return decoder.reverse ||
+         std::any_of(decoder.loops.begin(), decoder.loops.end(),
+                     [](const Decoder::Loop &loop) { return loop.reverse; });
+}
+
 Status Search::decodeOne(const Batch &examples,
                          const std::vector<SearchStart> &starts,
                          const SearchOptions &options,
                          std::vector<std::vector<Generated>> &results) {
   // Places count from the end of each example: they cannot step together.
-  if (decoder.reverse && examples.size() > 1) {
+  if (runsBackwards() && examples.size() > 1) {
     results.clear();
     for (size_t i = 0; i < examples.size(); ++i) {
       std::vector<std::vector<Generated>> own;
@@ -183,9 +190,13 @@ Status SearchRun::runStep() {
       return forbidsEverything();
   }
   live = std::move(left);
-  for (size_t number = 0; number < decoder.choices.size(); ++number)
-    if (Status status = takeChoice(number); status.failed())
+  for (int number = 0; number < int(decoder.choices.size());) {
+    const Decoder::Loop *loop = decoder.loopAround(number);
+    if (Status status = loop ? runLoop(*loop) : takeChoice(number);
+        status.failed())
       return status;
+    number = loop ? loop->endChoice : number + 1;
+  }
   return Status::success();
 }
 
@@ -232,20 +243,20 @@ Status SearchRun::checkPrefixes() const {
           !Distribution(choice->distribution).isDiscrete())
         return Search::hasNoPrefix(name);
       int64_t count = values.size();
-      if (decoder.known && count > lengthAt(decoder.extent, example))
+      if (!decoder.known)
+        continue;
+      int64_t most = numMade(choice - decoder.choices.begin(), example,
+                             lengthAt(decoder.extent, example), 0);
+      if (count > most)
         return Status::error(fmt::format(
             "the prefix of '{}' has {} symbols but {} are generated", name,
-            count, lengthAt(decoder.extent, example)));
+            count, most));
     }
   return Status::success();
 }
 
 Status SearchRun::begin() {
-  for (const std::string &name : decoder.lengths) {
-    lengths.push_back(encoded.lengthNamed(name));
-    if (name == search.openLength)
-      openLength = lengths.size() - 1;
-  }
+  findLengths();
   findSources();
   if (Status status = checkPrefixes(); status.failed())
     return status;

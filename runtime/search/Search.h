@@ -95,6 +95,7 @@ private:
   Status decodeChain(const Batch &examples, const SearchOptions &options,
                      std::vector<std::vector<Generated>> &results);
   Status checkChain(const Batch &examples);
+  bool runsBackwards() const;
   static Status hasNoPrefix(const std::string &name);
   std::vector<Search *> chain();
 

@@ -115,9 +115,10 @@ Status SearchRun::distributionOf(const MemberRows &own, int number,
 const double *SearchRun::forcedAt(int number, int64_t example) const {
   const auto &prefix = examples[example]->prefix;
   auto found = prefix.find(decoder.choices[number].name);
-  bool isForced = found != prefix.end() &&
-                  step < static_cast<int64_t>(found->second.size());
-  return isForced ? &found->second[step] : nullptr;
+  if (found == prefix.end())
+    return nullptr;
+  size_t made = numMade(number, example, step, place);
+  return made < found->second.size() ? &found->second[made] : nullptr;
 }
 
 bool SearchRun::isForced(int segment, int64_t example) const {
@@ -327,7 +328,8 @@ Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
 Status SearchRun::stage(int number, std::vector<Hypothesis> &hypotheses,
                         std::vector<char> &rejected) {
   rejected.assign(hypotheses.size(), false);
-  if (Status status = runSegment(number, hypotheses, number != 0);
+  bool keepsParents = &hypotheses != &live;
+  if (Status status = runSegment(number, hypotheses, keepsParents);
       status.failed())
     return status;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
@@ -350,6 +352,7 @@ std::vector<std::vector<size_t>> SearchRun::byGroup() const {
 /// All continuations are run to be ranked by the mark "score".
 Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
   int64_t last = 0;
+  int behind = decoder.segmentBefore(number) + 1;
   for (const std::vector<size_t> &group : byGroup()) {
     if (group.empty())
       continue;
@@ -367,7 +370,7 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
       size_t end = std::min(candidates.size(), first + rankedAtOnce);
       for (size_t i = first; i < end; ++i)
         made.push_back(follow(candidates[i], number));
-      if (Status status = stage(number + 1, made, rejected); status.failed())
+      if (Status status = stage(behind, made, rejected); status.failed())
         return status;
       for (size_t i = first; i < end; ++i)
         if (!rejected[i - first]) {
@@ -383,7 +386,7 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
       next.push_back(follow(candidate, number));
   }
   std::vector<char> rejected;
-  return stage(number + 1, next, rejected);
+  return stage(behind, next, rejected);
 }
 
 /// Takes the last element of a choice and runs what follows, up to the next
@@ -397,7 +400,8 @@ Status SearchRun::takeLast(int number) {
     return Status::success();
   }
   const Decoder::Choice &choice = decoder.choices[number];
-  bool hasValid = hasMark(Mark::Valid, number + 1);
+  int behind = decoder.segmentBefore(number) + 1;
+  bool hasValid = hasMark(Mark::Valid, behind);
   auto members = byGroup();
   struct Progress {
     std::vector<Candidate> candidates;
@@ -420,12 +424,15 @@ Status SearchRun::takeLast(int number) {
       const Hypothesis &front = live[members[group].front()];
       int64_t element =
           countOf(choice.shape, front.example) / choice.valueSize() - 1;
-      if (element < 0) {
+      if (element < 0 || !isInside(choice.shape, element * choice.valueSize(),
+                                   front.example)) {
         // Nothing to choose.
         for (size_t i : members[group]) {
           made.push_back(live[i]);
           made.back().chosen.resize(decoder.choices.size());
+          made.back().chosen[number].resize((element + 1) * choice.valueSize());
         }
+        own.isOver = true;
         continue;
       }
       if (followsOnePath()) {
@@ -477,7 +484,7 @@ Status SearchRun::takeLast(int number) {
     if (made.empty())
       break;
     std::vector<char> rejected;
-    if (Status status = stage(number + 1, made, rejected); status.failed())
+    if (Status status = stage(behind, made, rejected); status.failed())
       return status;
     for (size_t i = 0; i < made.size(); ++i) {
       Progress &own = progress[made[i].group];
@@ -504,7 +511,7 @@ Status SearchRun::takeLast(int number) {
       next.push_back(std::move(hypothesis));
   // Behind what was forbidden, rows do not stand where they were run.
   if (hasRejected)
-    if (Status status = runSegment(number + 1, next, /*keepsParents=*/false);
+    if (Status status = runSegment(behind, next, /*keepsParents=*/false);
         status.failed())
       return status;
   live = std::move(next);
@@ -552,8 +559,16 @@ Status SearchRun::takeChoice(int number) {
       if (group.empty())
         continue;
       int64_t count = countOf(choice.shape, live[group.front()].example) / size;
+      isMade |= element + 1 < count;
+      if (element + 1 < count && !isInside(choice.shape, element * size,
+                                           live[group.front()].example)) {
+        for (size_t i : group) {
+          next.push_back(live[i]);
+          next.back().chosen[number].resize((element + 1) * size);
+        }
+        continue;
+      }
       if (element + 1 < count) {
-        isMade = true;
         if (Status status = takeElement(number, element, group, next);
             status.failed())
           return status;

@@ -61,8 +61,10 @@ void SearchRun::keepStep(Hypothesis &hypothesis) {
   nodes.push_back(std::move(node));
 }
 
-/// Copies an array into the corner of a larger one, at `at` of axis `axis`.
+/// Copies what an array has inside `limits` into the corner of a larger one, at
+/// `at` of axis `axis`.
 static void copyInto(DataValues &to, const std::vector<int64_t> &shape,
+                     const std::vector<int64_t> &limits,
                      const std::vector<double> &values, size_t axis,
                      int64_t at) {
   std::vector<int64_t> indices(shape.size());
@@ -73,7 +75,11 @@ static void copyInto(DataValues &to, const std::vector<int64_t> &shape,
       target += index * stride;
       stride *= to.shape[i];
     }
-    to.values[target] = values[source];
+    bool isInside = true;
+    for (size_t i = 0; i < indices.size(); ++i)
+      isInside &= indices[i] < limits[i];
+    if (isInside)
+      to.values[target] = values[source];
     for (size_t i = indices.size(); i-- > 0;) {
       if (++indices[i] != shape[i])
         break;
@@ -106,9 +112,14 @@ DataValues SearchRun::stackOf(int number, const Finished &finished,
   int64_t at = finished.steps;
   for (int64_t node = finished.node; node >= 0; node = nodes[node].parent) {
     --at;
-    copyInto(result, shapeAt(at + 1),
+    int64_t index = indexOf(at, example);
+    std::vector<int64_t> limits = shapeAt(at + 1);
+    for (size_t axis = 0; axis < limits.size(); ++axis)
+      if (isRowOfStep(stack.shape[axis]))
+        limits[axis] = rowLengthAt(stack.shape[axis], example, index);
+    copyInto(result, shapeAt(at + 1), limits,
              valuesOf(nodes[node].rows[number], stack.element), stack.axis,
-             decoder.reverse ? extent - 1 - at : at);
+             index);
   }
   return result;
 }

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/OwnKernels.h"
 #include "runtime/search/SearchRun.h"
 
 #include <algorithm>
@@ -17,29 +16,6 @@
 
 using namespace fovea::runtime;
 using State = Decoder::State;
-
-//===----------------------------------------------------------------------===//
-// Sizes
-//===----------------------------------------------------------------------===//
-
-/// A number, or a length of the example: of the steps so far where the search
-/// finds it.
-int64_t SearchRun::lengthAt(int64_t extent, int64_t example) const {
-  if (extent >= 0)
-    return extent;
-  int64_t id = -1 - extent;
-  if (id == openLength)
-    return step + 1;
-  return lengths[id] ? lengths[id]->extents[example] : 0;
-}
-
-int64_t SearchRun::countOf(const std::vector<int64_t> &shape,
-                           int64_t example) const {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= lengthAt(extent, example);
-  return count;
-}
 
 //===----------------------------------------------------------------------===//
 // Values by name
@@ -60,6 +36,10 @@ ValueSource SearchRun::find(const std::string &name) const {
   ValueSource source;
   if (takeNumber(name, "carry/", source.index)) {
     source.kind = ValueSource::State;
+    return source;
+  }
+  if (takeNumber(name, "inner/", source.index)) {
+    source.kind = ValueSource::Inner;
     return source;
   }
   if (takeNumber(name, "choice/", source.index)) {
@@ -86,10 +66,11 @@ ValueSource SearchRun::find(const std::string &name) const {
 
 void SearchRun::findSources() {
   std::vector<std::string> names;
-  for (const State &state : decoder.states) {
-    names.push_back(state.initial);
-    names.push_back(state.next);
-  }
+  for (const auto *states : {&decoder.states, &decoder.inner})
+    for (const State &state : *states) {
+      names.push_back(state.initial);
+      names.push_back(state.next);
+    }
   for (const Decoder::Choice &choice : decoder.choices)
     for (const Decoder::Parameter &parameter : choice.parameters)
       names.push_back(parameter.value);
@@ -168,6 +149,10 @@ std::vector<std::byte> SearchRun::read(const MemberRows &own,
                                                     sizeOf(state.element);
     break;
   }
+  case ValueSource::Inner:
+    memory = own.inner[source.index].row(from.inner);
+    bytes = own.inner[source.index].bytesOf(from.inner);
+    break;
   case ValueSource::Choice: {
     const Decoder::Choice &choice = decoder.choices[source.index];
     const std::vector<double> &values = from.chosen[source.index];
@@ -191,6 +176,10 @@ const std::byte *SearchRun::placeOf(const MemberRows &own,
   if (source.kind == ValueSource::Segment)
     return own.member.segments[source.index]->row(
         *source.array, from.rows[source.index], bytes);
+  if (source.kind == ValueSource::Inner) {
+    bytes = own.inner[source.index].bytesOf(from.inner);
+    return own.inner[source.index].row(from.inner);
+  }
   if (source.kind != ValueSource::State ||
       decoder.states[source.index].written != State::replaced)
     return nullptr;
@@ -198,31 +187,42 @@ const std::byte *SearchRun::placeOf(const MemberRows &own,
   return own.states[source.index].row(from.state);
 }
 
-/// The rows of a value, one behind the other.
-void SearchRun::gather(const MemberRows &own, const ValueSource &source,
-                       const std::vector<Hypothesis> &from,
-                       int64_t elementBytes, RowArray &to) const {
+/// The rows of a value, behind those that are there.
+void SearchRun::addRows(const MemberRows &own, const ValueSource &source,
+                        const std::vector<Hypothesis> &from,
+                        GatheredRows &rows) const {
+  for (const Hypothesis &hypothesis : from) {
+    RowCopy &row = rows.copies.emplace_back();
+    row.from = placeOf(own, source, hypothesis, row.bytes);
+    if (row.from)
+      continue;
+    rows.made.push_back(read(own, source, hypothesis));
+    row.from = rows.made.back().data();
+    row.bytes = rows.made.back().size();
+  }
+}
+
+void GatheredRows::copyTo(RowArray &to, int64_t elementBytes) {
   to.elementBytes = elementBytes;
   to.starts.assign(1, 0);
-  std::vector<RowCopy> rows;
-  std::vector<std::vector<std::byte>> made; // of what lies nowhere
-  for (const Hypothesis &hypothesis : from) {
-    RowCopy &row = rows.emplace_back();
-    row.from = placeOf(own, source, hypothesis, row.bytes);
-    if (!row.from) {
-      made.push_back(read(own, source, hypothesis));
-      row.from = made.back().data();
-      row.bytes = made.back().size();
-    }
+  for (const RowCopy &row : copies)
     to.starts.push_back(to.starts.back() + row.bytes / elementBytes);
-  }
   // It does not shrink: a device has what is in it.
   size_t bytes = to.starts.back() * elementBytes;
   if (to.bytes.size() < bytes)
     to.bytes.resize(bytes);
-  for (size_t i = 0; i < rows.size(); ++i)
-    rows[i].to = to.row(i);
-  copyRows(rows);
+  for (size_t i = 0; i < copies.size(); ++i)
+    copies[i].to = to.row(i);
+  copyRows(copies);
+}
+
+/// The rows of a value, one behind the other.
+void SearchRun::gather(const MemberRows &own, const ValueSource &source,
+                       const std::vector<Hypothesis> &from,
+                       int64_t elementBytes, RowArray &to) const {
+  GatheredRows rows;
+  addRows(own, source, from, rows);
+  rows.copyTo(to, elementBytes);
 }
 
 /// Has a device find the best symbols of all hypotheses, one more than there is
@@ -370,6 +370,8 @@ void SearchRun::beginStates() {
   for (MemberRows &own : members) {
     own.states.resize(decoder.states.size());
     own.nextStates.resize(decoder.states.size());
+    own.inner.resize(decoder.inner.size());
+    own.nextInner.resize(decoder.inner.size());
   }
   mostPlaces.assign(decoder.states.size(), 1);
   for (size_t number = 0; number < mostPlaces.size(); ++number)
@@ -479,9 +481,7 @@ void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
       for (const Hypothesis &hypothesis : live) {
         std::vector<std::byte> row =
             read(own, sources.at(state.next), hypothesis);
-        int64_t at = step;
-        if (decoder.reverse)
-          at = lengthAt(decoder.extent, hypothesis.example) - 1 - step;
+        int64_t at = indexOf(step, hypothesis.example);
         std::memcpy(own.buffers[number].data() + hypothesis.buffer * stride +
                         at * row.size(),
                     row.data(), row.size());
@@ -523,9 +523,8 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
     rows.examples.push_back(hypothesis.example);
   }
   rows.length = step + 1;
-  rows.step = step;
-  if (decoder.reverse)
-    rows.step = lengthAt(decoder.extent, rows.examples.front()) - 1 - step;
+  rows.step = indexOf(step, rows.examples.front());
+  rows.inside = inside;
   for (MemberRows &own : members)
     if (Status status = runSegment(own, number, rows, hypotheses, isInOrder);
         status.failed())

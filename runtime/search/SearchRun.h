@@ -1,14 +1,16 @@
 //===- SearchRun.h - one search over one batch ----------------------------===//
 //
-// Private to the search. Search.cpp makes the steps, SearchChoices.cpp takes
-// the choices, SearchRows.cpp moves values between programs, SearchResults.cpp
-// puts results together.
+// Private to the search. Search.cpp makes the steps, SearchLoops.cpp the loops
+// inside them, SearchChoices.cpp takes the choices, SearchRows.cpp moves values
+// between programs, SearchLengths.cpp says how long they are, and
+// SearchResults.cpp puts results together.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_RUNTIME_SEARCH_SEARCHRUN_H
 #define FOVEA_RUNTIME_SEARCH_SEARCHRUN_H
 
+#include "runtime/device/OwnKernels.h"
 #include "runtime/search/BestSymbols.h"
 #include "runtime/search/Distribution.h"
 #include "runtime/search/Search.h"
@@ -24,6 +26,7 @@ struct Hypothesis {
   int64_t numChoices = 0;
   bool ended = false, hasEnd = false; // by a symbol
   int64_t state = 0;                  // its row of the states
+  int64_t inner = 0;                  // the same of those of a loop inside
   int buffer = -1;                    // of what grows
   std::vector<int64_t> rows;          // by segment, once that has run
   // Of the present step:
@@ -61,9 +64,17 @@ struct Candidate {
   double rank = 0;
 };
 
+/// Rows on their way into an array.
+struct GatheredRows {
+  std::vector<RowCopy> copies;
+  std::vector<std::vector<std::byte>> made; // of what lies nowhere
+
+  void copyTo(RowArray &to, int64_t elementBytes);
+};
+
 /// A value by its name.
 struct ValueSource {
-  enum Kind { Encoded, State, Choice, Segment } kind = Encoded;
+  enum Kind { Encoded, State, Inner, Choice, Segment } kind = Encoded;
   int index = 0; // of the state, choice or segment
   const Program::Array *array = nullptr;
 };
@@ -75,6 +86,7 @@ struct MemberRows {
 
   Search::Member &member;
   std::vector<RowArray> states, nextStates;
+  std::vector<RowArray> inner, nextInner;
   /// What segments read that is gathered for them.
   std::map<std::string, RowArray> gathered;
   std::vector<SharedVector<std::byte>> buffers; // by state
@@ -120,7 +132,7 @@ private:
   }
   Status checkEnsemble() const;
   Status checkPrefixes() const;
-  /// The value that a choice of this step has to take; null: any.
+  /// The value that a choice has to take here; null: any.
   const double *forcedAt(int number, int64_t example) const;
   /// Whether a choice before a segment had to take its value in this step.
   bool isForced(int segment, int64_t example) const;
@@ -153,9 +165,26 @@ private:
   /// The live hypotheses of each group, in order.
   std::vector<std::vector<size_t>> byGroup() const;
 
-  //===--- SearchRows.cpp -------------------------------------------------===//
+  //===--- SearchLoops.cpp ------------------------------------------------===//
+  Status runLoop(const Decoder::Loop &loop);
+  void moveInner(const Decoder::Loop &loop, bool begins,
+                 std::vector<Hypothesis> &waiting);
+  /// How many values of a choice are made in so many steps, and so many places
+  /// of the loop around it.
+  int64_t numMade(int number, int64_t example, int64_t steps,
+                  int64_t places) const;
+
+  //===--- SearchLengths.cpp ----------------------------------------------===//
+  void findLengths();
   int64_t lengthAt(int64_t extent, int64_t example) const;
+  int64_t rowLengthAt(int64_t extent, int64_t example, int64_t at) const;
+  int64_t indexOf(int64_t at, int64_t example) const;
+  bool isRowOfStep(int64_t extent) const;
+  bool isInside(const std::vector<int64_t> &shape, int64_t element,
+                int64_t example) const;
   int64_t countOf(const std::vector<int64_t> &shape, int64_t example) const;
+
+  //===--- SearchRows.cpp -------------------------------------------------===//
   ValueSource find(const std::string &name) const;
   void findSources();
   std::vector<std::byte> read(const MemberRows &own, const ValueSource &source,
@@ -180,6 +209,8 @@ private:
   void gather(const MemberRows &own, const ValueSource &source,
               const std::vector<Hypothesis> &from, int64_t elementBytes,
               RowArray &to) const;
+  void addRows(const MemberRows &own, const ValueSource &source,
+               const std::vector<Hypothesis> &from, GatheredRows &rows) const;
   // Buffers of what grows.
   int64_t placesOf(size_t state, int64_t example) const;
   void makeRoom(int64_t steps, int64_t buffers);
@@ -205,12 +236,15 @@ private:
   const SearchOptions &options;
   int64_t width = 1;
   int64_t step = 0;
+  /// Of a loop inside the step: how many places are done, and its index.
+  int64_t place = 0, inside = 0;
   std::vector<Group> groups;
   std::vector<Hypothesis> live;
   std::vector<Node> nodes;
   std::vector<int64_t> longest; // by example
 
   std::vector<const Tables::Length *> lengths; // by Decoder::lengths
+  std::vector<int64_t> parents; // the extents that nested ones vary along
   int openLength = -1;
   std::map<std::string, ValueSource> sources;
   /// Of the choice at hand, by the rows of its segment, where a device found

@@ -15,7 +15,8 @@ SearchSteps::~SearchSteps() = default;
 
 int64_t SearchSteps::numSymbols(const Decoder &decoder) {
   if (!decoder.isSearch || decoder.known || decoder.reverse ||
-      decoder.choices.size() != 1 || !decoder.later.empty())
+      decoder.choices.size() != 1 || !decoder.loops.empty() ||
+      !decoder.later.empty())
     return 0;
   const Decoder::Choice &choice = decoder.choices.front();
   if (choice.distribution != Decoder::Distribution::Categorical ||

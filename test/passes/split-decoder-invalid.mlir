@@ -1,17 +1,63 @@
 // RUN: fovea-opt %s --attn-batch --attn-split-decoder --split-input-file --verify-diagnostics
 
-// A loop of choices has as many as the example says.
+// One loop inside a step makes choices, and not one inside another.
 attn.program @decode {
   attn.length "T" open
   attn.length "S"
   %w = attn.param "w" : !attn.array<[3], f64>
   %0 = attn.search "T" states [] (%t) carries () axes [0] {
-    %s = attn.scan "S" (%i) carries () axes [0] {
-      // expected-error @+1 {{decoding: 'y' is chosen in a loop inside a step that has no fixed number of at most 64 places, which cannot be compiled yet; '--reference' interprets it}}
+    %1 = attn.scan "S" (%i) carries () axes [0] {
+      %2 = attn.scan "S" (%j) carries () axes [0] {
+        // expected-error @+1 {{decoding: 'y' is chosen in a loop inside a loop of a step, which cannot be compiled yet; '--reference' interprets it}}
+        %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+        attn.yield %y : !attn.array<[], i64>
+      } : !attn.array<["S"], i64>
+      attn.yield %2 : !attn.array<["S"], i64>
+    } : !attn.array<["S", "S"], i64>
+    attn.yield %1 : !attn.array<["S", "S"], i64>
+  } : !attn.array<["T", "S", "S"], i64>
+  attn.output "y" %0 : !attn.array<["T", "S", "S"], i64>
+}
+
+// -----
+
+// A row is that of the step.
+attn.program @decode {
+  attn.length "T" open
+  attn.length "M"
+  attn.length "W" over "M"
+  %w = attn.param "w" : !attn.array<[3], f64>
+  %0 = attn.search "T" states [] (%t) carries () axes [0] {
+    %1 = attn.scan "W" (%i) carries () axes [0] {
+      // expected-error @+1 {{decoding: 'y' is chosen as often as W says of another index than that of the step, which cannot be compiled yet; '--reference' interprets it}}
+      %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      attn.yield %y : !attn.array<[], i64>
+    } : !attn.array<["W"], i64>
+    attn.yield %1 : !attn.array<["W"], i64>
+  } : !attn.array<["T", "W"], i64>
+  attn.output "y" %0 : !attn.array<["T", "W"], i64>
+}
+
+// -----
+
+// What is forbidden behind a loop is not a single choice.
+attn.program @decode {
+  attn.length "T" open
+  attn.length "S"
+  %w = attn.param "w" : !attn.array<[3], f64>
+  %0 = attn.search "T" states [] (%t) carries () axes [0] {
+    %1 = attn.scan "S" (%i) carries () axes [0] {
       %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
       attn.yield %y : !attn.array<[], i64>
     } : !attn.array<["S"], i64>
-    attn.yield %s : !attn.array<["S"], i64>
+    %good = attn.compute () all (%i: "S") {
+      %2 = attn.read %1[%i] : !attn.array<["S"], i64>
+      %3 = arith.trunci %2 : i64 to i1
+      attn.yield %3 : i1
+    } : !attn.array<[], i1>
+    // expected-error @+1 {{decoding: the mark 'valid' judges 'y', which is chosen in a loop inside a step, which cannot be compiled yet; '--reference' interprets it}}
+    attn.mark "valid" %good : !attn.array<[], i1>
+    attn.yield %1 : !attn.array<["S"], i64>
   } : !attn.array<["T", "S"], i64>
   attn.output "y" %0 : !attn.array<["T", "S"], i64>
 }

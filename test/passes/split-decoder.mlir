@@ -227,3 +227,56 @@ module {
     attn.output "good" %good : !attn.array<[], i64>
   }
 }
+
+// -----
+
+// A loop of choices inside the step: a segment before it, one up to each choice
+// in it, one behind the last, and one behind the loop. What it gives is what it
+// hands on: each place puts its row into an array of all.
+
+// CHECK:       loops = [{end = 2 : i64, extent = "W", first = 1 : i64, states = [{initial = "choice/0", next = "choice/1", type = !attn.array<[], i64>}, {initial = "value/[[ZEROS:[0-9]+]]", next = "value/[[ALL:[0-9]+]]", type = !attn.array<["W"], i64>}]}]
+// CHECK-SAME:  segments = ["step", "", "step.2", "step.3", ""]
+// CHECK-SAME:  value = "choice/0"}, {axis = 0 : i64, type = !attn.array<["W"], i64>, value = "inner/1"}]
+module {
+  // CHECK-LABEL: attn.program @step attributes
+  // CHECK-DAG:     attn.output "logp/0"
+  // CHECK-DAG:     attn.output "value/[[ZEROS]]"
+  // CHECK-LABEL: attn.program @step.2
+  // CHECK-DAG:     %[[M:.*]] = attn.step "M"{{$}}
+  // CHECK-DAG:     %[[J:.*]] = attn.step "W" {attn.inside}
+  // CHECK-DAG:     attn.data "inner/0"
+  // CHECK:         attn.read %{{.*}}[%[[M]], %[[J]], %{{.*}}]
+  // CHECK:         attn.output "logp/1"
+  // CHECK-LABEL: attn.program @step.3
+  // CHECK-DAG:     %[[K:.*]] = attn.step "W" {attn.inside}
+  // CHECK-DAG:     %[[TAG:.*]] = attn.data "choice/1"
+  // CHECK-DAG:     %[[BEFORE:.*]] = attn.data "inner/1"
+  // CHECK:         %[[AFTER:.*]] = attn.compute (%[[AT:.*]]: "W") {
+  // CHECK:           arith.cmpi eq, %[[AT]], %[[K]]
+  // CHECK:           attn.read %[[TAG]][]
+  // CHECK:           attn.read %[[BEFORE]][%[[AT]]]
+  // CHECK:         attn.output "value/[[ALL]]" %[[AFTER]]
+  attn.program @decode {
+    attn.length "M"
+    attn.length "W" over "M"
+    %x = attn.data "x" : !attn.array<["M", "W", 3], f64>
+    %w = attn.param "w" : !attn.array<[3], f64>
+    %all:2 = attn.search "M" states [] known (%m) carries () axes [0, 0] {
+      %act = attn.choice "act" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      %row:2 = attn.scan "W" (%j) carries (%before = %act : !attn.array<[], i64>) axes [0] {
+        %logits = attn.compute (%k: 3) {
+          %0 = attn.read %x[%m, %j, %k] : !attn.array<["M", "W", 3], f64>
+          %1 = attn.read %before[] : !attn.array<[], i64>
+          %2 = arith.sitofp %1 : i64 to f64
+          %3 = arith.addf %0, %2 : f64
+          attn.yield %3 : f64
+        } : !attn.array<[3], f64>
+        %tag = attn.choice "tag" categorical ["logits"] (%logits : !attn.array<[3], f64>) -> !attn.array<[], i64>
+        attn.yield %tag, %tag : !attn.array<[], i64>, !attn.array<[], i64>
+      } : !attn.array<[], i64>, !attn.array<["W"], i64>
+      attn.yield %act, %row#1 : !attn.array<[], i64>, !attn.array<["W"], i64>
+    } : !attn.array<["M"], i64>, !attn.array<["M", "W"], i64>
+    attn.output "act" %all#0 : !attn.array<["M"], i64>
+    attn.output "tag" %all#1 : !attn.array<["M", "W"], i64>
+  }
+}

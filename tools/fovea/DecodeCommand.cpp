@@ -69,7 +69,8 @@ Printer::Texts Printer::textsOf(const runtime::Example &example,
         return unknown.wordAt(place, {weights.shape, weights.values},
                               example.words);
       };
-    texts.emplace_back(data.name, textOf(data, found->second, hypothesis.hasEnd,
+    texts.emplace_back(data.name, textOf(data, found->second, example.lengths,
+                                         hypothesis.hasEnd,
                                          execution.vocabularies, replacement));
   }
   return texts;

@@ -1,0 +1,132 @@
+//===- Splitter.h - takes one search apart --------------------------------===//
+//
+// Private to the pass. SplitDecoder.cpp finds what stands where,
+// SplitPrograms.cpp makes the programs, DescribeDecoder.cpp says what the
+// search does between them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_PASSES_BATCH_SPLITTER_H
+#define FOVEA_PASSES_BATCH_SPLITTER_H
+
+#include "passes/batch/SplitDecoder.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace fovea::attn {
+
+/// Calls `visit` for each value that `op` takes from around it.
+void eachOperand(mlir::Operation *op,
+                 llvm::function_ref<void(mlir::Value)> visit);
+
+class Splitter {
+public:
+  /// `prefix` stands before the names of the programs that are made.
+  Splitter(ProgramOp program, std::string prefix)
+      : program(program), builder(program), prefix(std::move(prefix)) {}
+
+  /// What is to be known of the programs that are made.
+  mlir::FailureOr<mlir::DictionaryAttr> split();
+
+private:
+  /// A program that is being filled.
+  struct Part {
+    ProgramOp program;
+    mlir::IRMapping mapping;
+    llvm::StringSet<> outputs;
+  };
+
+  /// A loop inside the step that makes choices.
+  struct Loop {
+    ScanOp scan;
+    unsigned firstChoice = 0, endChoice = 0;
+    unsigned firstSegment = 0, endSegment = 0; // the last one stands behind it
+    unsigned firstState = 0;
+  };
+
+  //===--- SplitDecoder.cpp -----------------------------------------------===//
+  mlir::LogicalResult findSearch();
+  mlir::LogicalResult checkChoices();
+  mlir::LogicalResult checkLoops();
+  void findChoices();
+  bool isRowOfStep(mlir::Attribute extent);
+  void replaceAppend(unsigned carry);
+  void findBehind();
+  void findSegments(mlir::Block &block, unsigned first);
+  unsigned segmentBehind(mlir::Operation *op) const;
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &text);
+
+  //===--- SplitPrograms.cpp ----------------------------------------------===//
+  Part makePart(llvm::StringRef name, bool withOpen);
+  mlir::OpBuilder endOf(Part &part) {
+    return mlir::OpBuilder::atBlockEnd(&part.program.getBody().front());
+  }
+  void import(Part &part, mlir::Value value);
+  void take(Part &part, mlir::Operation *op);
+  mlir::Value makeStep(Part &part, mlir::BlockArgument index);
+  mlir::Value makeData(Part &part, llvm::StringRef name, mlir::Value value,
+                       DataPlace place);
+  mlir::Value makeParam(Part &part, llvm::StringRef name, mlir::Value value);
+  void output(Part &part, llvm::StringRef name, mlir::Value value);
+  int carryOf(AppendOp op);
+  bool isLeftToSearch(mlir::Operation *op);
+  /// The append behind a growing state.
+  AppendOp appendOf(unsigned carry);
+  /// What the runtime calls a value; whoever gives it has it as an output.
+  std::string nameOf(mlir::Value value);
+  static std::string nameOfInner(const Loop &loop, unsigned state) {
+    return "inner/" + std::to_string(loop.firstState + state);
+  }
+  bool isStep(mlir::Operation *op) const { return segmentOf.contains(op); }
+
+  //===--- DescribeDecoder.cpp --------------------------------------------===//
+  mlir::Attribute describeState(unsigned carry);
+  mlir::Attribute describeLoop(const Loop &loop);
+  mlir::Attribute describeChoice(unsigned place);
+  mlir::ArrayAttr describeMarks();
+  mlir::ArrayAttr describeOutputs();
+  mlir::FailureOr<mlir::DictionaryAttr> describe();
+  mlir::Attribute text(llvm::StringRef value) {
+    return builder.getStringAttr(value);
+  }
+  mlir::Attribute number(int64_t value) {
+    return builder.getI64IntegerAttr(value);
+  }
+  mlir::NamedAttribute entry(llvm::StringRef name, mlir::Attribute value) {
+    return builder.getNamedAttr(name, value);
+  }
+
+  mlir::Block &stepBlock() {
+    return search ? search.getBody().front() : program.getBody().front();
+  }
+  const Loop *findLoop(mlir::Operation *op) const {
+    const auto *found =
+        llvm::find_if(loops, [&](const Loop &loop) { return loop.scan == op; });
+    return found == loops.end() ? nullptr : found;
+  }
+  bool isOpen(mlir::Attribute extent) const {
+    auto name = llvm::dyn_cast<mlir::StringAttr>(extent);
+    return name && openLengths.contains(name.getValue());
+  }
+
+  ProgramOp program;
+  mlir::OpBuilder builder;
+  std::string prefix;
+  SearchOp search;
+  llvm::SmallVector<ChoiceOp> choices;
+  llvm::SmallVector<Loop> loops;
+  llvm::StringSet<> openLengths;
+  llvm::DenseSet<mlir::Operation *> behind;
+  /// Of the ops of a step: the first segment in which they can be computed.
+  llvm::MapVector<mlir::Operation *, unsigned> segmentOf;
+  std::vector<Part> parts; // by segment
+  Part encode, finish;
+  llvm::DenseMap<mlir::Value, std::string> names;
+  unsigned numEncoded = 0, numValues = 0, numLoopStates = 0;
+};
+
+} // namespace fovea::attn
+
+#endif // FOVEA_PASSES_BATCH_SPLITTER_H
