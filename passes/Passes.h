@@ -29,8 +29,9 @@ enum class InlineMode {
 #include "passes/Passes.h.inc"
 
 /// Removes from a system every array that no output, choice, penalty,
-/// equation or mark needs, recurrences that only feed themselves included.
-void eraseDeadArrays(SystemOp system);
+/// equation or mark needs, recurrences that only feed themselves included;
+/// with `withLatents` also the latent choices among them.
+void eraseDeadArrays(SystemOp system, bool withLatents = false);
 
 } // namespace fovea::attn
 

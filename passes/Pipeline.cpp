@@ -18,6 +18,8 @@ using namespace fovea::attn;
 /// The joint distribution of an example -> what is computed in training and
 /// in decoding.
 static void derive(OpPassManager &manager, const PipelineOptions &options) {
+  // Ahead of all that is decided about latent choices: a row has its own.
+  manager.addPass(createContinueRows());
   // Ahead of the objective, which takes log p of what is drawn.
   manager.addPass(createDrawLatents());
   DeriveObjectiveOptions objective;

@@ -411,19 +411,22 @@ static void refuseInside(Elaborated &model) {
     }
 }
 
-/// A search finds one length, and not one for each row of nested data: why
-/// those that are generated cannot be; empty when they can.
-static std::string whyNotGenerated(const Elaborated &model) {
+/// A search finds one length, and not one for each row of nested data: rows
+/// that end by a symbol are continued by a further one. Why others cannot be
+/// generated; empty when they can.
+static std::string findContinued(Elaborated &model) {
   auto isGiven = [&](const Extent &size) {
     return llvm::any_of(model.data, [&](const Array *data) {
       return !data->generated && llvm::is_contained(data->extents, size);
     });
   };
-  for (const Array *data : model.data)
+  for (Array *data : model.data)
     for (const Extent &size : data->extents) {
       const Atom *length = size.length();
-      if (data->generated && length && !length->parent.empty() &&
-          !isGiven(size))
+      bool isRow = data->generated && length && !length->parent.empty() &&
+                   !isGiven(size);
+      data->continued |= isRow && data->isSentence && data->numPlaces == 2;
+      if (isRow && !data->continued)
         return "'" + data->name +
                "' cannot be generated, since nothing gives " + length->name +
                " for each place of " + length->parent +
@@ -502,7 +505,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
     if (decoding && generates)
-      result->undecoded = whyNotGenerated(*model);
+      result->undecoded = findContinued(*model);
     if (decoding && (!generates || !result->undecoded.empty()))
       break;
     bool isInferred = infer(*model, diagnostics);

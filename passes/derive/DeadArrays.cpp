@@ -11,11 +11,16 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-void fovea::attn::eraseDeadArrays(SystemOp system) {
+static bool isLatent(Operation &op) {
+  auto choice = dyn_cast<ChoiceOp>(op);
+  return choice && choice.getLatent();
+}
+
+void fovea::attn::eraseDeadArrays(SystemOp system, bool withLatents) {
   Block &body = system.getBody().front();
   llvm::SetVector<Operation *> live;
   for (Operation &op : body)
-    if (!isMemoryEffectFree(&op))
+    if (!isMemoryEffectFree(&op) && !(withLatents && isLatent(op)))
       live.insert(&op);
   for (unsigned i = 0; i < live.size(); ++i)
     live[i]->walk([&](Operation *inner) {

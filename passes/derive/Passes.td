@@ -9,6 +9,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ContinueRows : Pass<"attn-continue-rows", "::mlir::ModuleOp"> {
+  let summary = "what decoding generates behind the rows of nested data";
+  let description = [{
+    * In: the system `@decoding`, in which a choice of given nested data, of
+      D rows, has `attn.continued`.
+    * Out: the same system, in which the choice is one of a further row: of
+      its words up to the end symbol, over the open length `W[D]`. The equations
+      that it needs are there once more, at D in place of their index; what they
+      read of rows before theirs is given.
+    * After: the front end. Before: `attn-draw-latents`, as the row has latent
+      choices of its own.
+    * Not: rows that read all rows, or the number of them, which differ with
+      the new one: refused.
+
+    Example: a dialogue of D turns is given, and the next one generated.
+
+    ```mlir
+    attn.choice "said" categorical ["logits"] (%l : !attn.array<["D", "W", 97], f64>) observed %said : .. end 1 {attn.continued}
+
+    // becomes
+
+    attn.length "W[D]" open
+    %next = attn.choice "said" categorical ["logits"] (%m : !attn.array<["W[D]", 97], f64>) end 1 -> !attn.array<["W[D]"], i64>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DrawLatents : Pass<"attn-draw-latents", "::mlir::ModuleOp"> {
   let summary = "equations of random numbers in the place of latent choices";
   let description = [{

@@ -186,7 +186,7 @@ void Prover::checkRead(Term *term, const Path &path) {
       const Array &array = *term->array;
       for (bool again = true; again;) {
         again = false;
-        if (array.isSentence && below == 0) {
+        if (array.isSentence && axis + 1 == array.numPlaces && below == 0) {
           below = 1;
           again = true;
         }

@@ -303,8 +303,12 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
   if (type.name == "token" || type.name == "sentence") {
     array.kind = Kind::Token;
     array.isSentence = type.name == "sentence";
-    if (array.isSentence && array.numPlaces != 1) {
-      error(type.loc, "a sentence has one axis, but '" + array.name + "' has " +
+    bool hasRows =
+        !array.extents.empty() && array.extents.back().nestedLength();
+    if (array.isSentence && array.numPlaces != 1 && !hasRows) {
+      error(type.loc, "a sentence has one axis, or one for each row of nested "
+                      "data, but '" +
+                          array.name + "' has " +
                           std::to_string(array.numPlaces));
       return false;
     }

@@ -214,6 +214,7 @@ struct Array {
   bool isSentence = false; // <s> stands at -1, </s> ends it
   bool ends = false;       // position(p) ends
   bool generated = false;  // has a choice: `name ~ ..`
+  bool continued = false;  // its rows are given in decoding, the next generated
   bool latent = false;
   FileLoader loader;
 

@@ -358,12 +358,12 @@ void Lowering::emitChoice(const Choice &choice) {
   }
   attn::Distribution distribution =
       *attn::symbolizeDistribution(choice.distribution);
-  bool observed = !choice.latent && !model.decoding;
+  bool observed = !choice.latent && (!model.decoding || target.continued);
   // A length that is given is that of what is generated, whatever stands there.
   Attribute end;
-  bool canEnd = !model.decoding || llvm::any_of(target.extents, [&](auto &e) {
-    return isOpen(e.length());
-  });
+  bool canEnd = observed || llvm::any_of(target.extents, [&](auto &e) {
+                  return isOpen(e.length());
+                });
   if (canEnd && target.isSentence)
     end = builder.getI64IntegerAttr(1);
   else if (canEnd && target.ends && target.positionOf)
@@ -400,7 +400,7 @@ void Lowering::emitChoice(const Choice &choice) {
     baseline = boundary ? Value() : arrayOf(choice.treatment->baseline);
   }
   Value weight;
-  if (choice.weight && observed)
+  if (choice.weight && observed && !model.decoding)
     weight = materialiseOver(choice.weight, {}, Kind::Real, "", choice.loc);
   Value placeholder;
   if (boundary)
@@ -414,6 +414,8 @@ void Lowering::emitChoice(const Choice &choice) {
       builder.getArrayAttr(names), parameters,
       observed ? valueOf(&target) : Value(), weight, reward, baseline, end,
       choice.latent ? builder.getUnitAttr() : UnitAttr(), treated);
+  if (target.continued)
+    op->setAttr("attn.continued", builder.getUnitAttr());
   if (boundary) {
     placeholder.replaceAllUsesWith(op.getResult());
     boundaries[{boundary, &target}] = op.getResult();
@@ -448,7 +450,8 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
     for (Array *data : model.data)
       for (const Extent &size : data->extents)
         if (const Atom *length = size.length())
-          (data->generated ? openLengths : given).insert(length);
+          (data->generated && !data->continued ? openLengths : given)
+              .insert(length);
     for (const Atom *length : given)
       openLengths.erase(length);
   }
@@ -456,7 +459,7 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
     for (const Extent &size : data->extents)
       (void)extent(size);
   for (Array *data : model.data) {
-    if (model.decoding && data->generated)
+    if (model.decoding && data->generated && !data->continued)
       continue;
     arrays[data] =
         attn::DataOp::create(builder, location(data->loc), arrayType(*data),

@@ -114,7 +114,7 @@ private:
   mlir::Value convert(Body &body, mlir::Value value, Kind kind);
   mlir::Value boundaryValue(Array &array, const Piece &piece);
   std::string boundaryLabel(const Array &array, const Piece &piece);
-  mlir::Value startSymbol();
+  mlir::Value startSymbol(ArrayRef<Extent> outer);
   bool isIndexOnly(Term *term);
   Kind kindOfType(mlir::Type type);
   mlir::Type elementType(Kind kind);

@@ -404,10 +404,12 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     if (outside && possible)
       addCase(places, boundaryValue(array, piece));
   }
-  if (array.isSentence && reaches(0, Extent(-1)) &&
+  unsigned words = array.numPlaces - 1; // the axis of a sentence
+  if (array.isSentence && reaches(words, Extent(-1)) &&
       llvm::none_of(array.pieces,
                     [](const Piece &p) { return !p.isGeneral(); }))
-    addCase({{0u, Extent(-1)}}, startSymbol());
+    addCase({{words, Extent(-1)}},
+            startSymbol(ArrayRef(array.extents).take_front(words)));
   Value otherwise;
   Kind kind = *array.kind;
   if (term->fallback)
@@ -458,18 +460,20 @@ std::string Lowering::boundaryLabel(const Array &array, const Piece &piece) {
 }
 
 /// `<s>`, which stands before every sentence.
-Value Lowering::startSymbol() {
-  if (start)
+/// `<s>`, for each sentence of an array of them.
+Value Lowering::startSymbol(ArrayRef<Extent> outer) {
+  if (start && outer.empty())
     return start;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&system.getBody().front());
-  attn::ComputeOp op = newCompute({}, "<s>", {}, {}, {}, attn::Reducer::none,
+  attn::ComputeOp op = newCompute({}, "<s>", {}, outer, {}, attn::Reducer::none,
                                   Kind::Token, false);
   OpBuilder body = OpBuilder::atBlockEnd(&op.getBody().front());
   attn::YieldOp::create(
       body, op.getLoc(),
       arith::ConstantOp::create(body, op.getLoc(), body.getI64IntegerAttr(0))
           .getResult());
-  start = op.getResult();
-  return start;
+  if (outer.empty())
+    start = op.getResult();
+  return op.getResult();
 }

@@ -29,6 +29,7 @@ LINES = {
     "rnnlm": [],
     "deep_fusion": ["src"],
     "draw": [],
+    "hred": ["said"],
 }
 # What a model generates besides sentences.
 GENERATED = {"pointer": ["out"], "memory_soft": ["answer"], "memory_hard": ["support", "answer"],
@@ -72,7 +73,9 @@ if model in LINES:
     columns = {}
     for name in LINES[model]:
         limit = int(data[name][0].split()[1])
-        columns[name] = [" ".join(str(draw.randrange(limit)) for _ in range(draw.randrange(1, 8))) for _ in range(40)]
+        rows = 3 if "W" in data[name] else 1
+        columns[name] = [" | ".join(" ".join(str(draw.randrange(limit)) for _ in range(draw.randrange(1, 8)))
+                                    for _ in range(line % rows + 1)) for line in range(40)]
         with open(place(name), "w") as file:
             file.write("".join(line + "\n" for line in columns[name]))
     given = [word for name in columns for word in ("--data", f"{name}={place(name)}")]

@@ -1,0 +1,327 @@
+//===- ContinueRows.cpp - the row behind the last of nested data ----------===//
+//
+// Decides what decoding generates of nested data whose rows nothing else
+// measures: one further row, up to its end symbol. The equations of the rows
+// are written down once more, at the place D behind the last of D rows, where
+// the row itself is what is generated and those before it are given. Whether
+// it can be computed step by step is found by attn-schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/derive/Derive.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_CONTINUEROWS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+using namespace mlir;
+using namespace fovea::attn;
+
+/// On an observed choice of `@decoding`: its data are continued.
+static constexpr StringLiteral continuedName = "attn.continued";
+
+namespace {
+
+class RowMaker {
+public:
+  explicit RowMaker(ChoiceOp choice)
+      : choice(choice), builder(choice),
+        type(cast<ArrayType>(choice.getObserved().getType())),
+        rows(type.getExtent(0)), words(type.getExtent(1)) {}
+
+  /// Generates the row behind the last in place of the observed choice.
+  LogicalResult make();
+
+private:
+  Value rowOf(Value array, unsigned axis);
+  SmallVector<Value> rowsOf(ValueRange arrays, unsigned axis);
+  ArrayType typeOfRow(ArrayType type, unsigned axis);
+  SmallVector<Attribute> extentsOfRow(ArrayRef<Attribute> extents,
+                                      unsigned axis);
+  void makeRow(ComputeOp op, unsigned index);
+  void makeRead(ReadOp read, ComputeOp op, unsigned index);
+  void checkSums(ComputeOp op, std::optional<unsigned> index, int64_t most);
+  void checkGiven();
+  void refuse(Operation *op, const Twine &text);
+  void refuseReads(Operation *op) {
+    refuse(op, "an equation reads more than the rows before its own");
+  }
+
+  ChoiceOp choice;
+  OpBuilder builder;
+  ArrayType type;        // of the data
+  Attribute rows, words; // D and W
+  StringAttr open;       // W[D]
+  bool isRefused = false;
+  /// Of an array and the axis along which its rows stand.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> known;
+  /// What is read of the given rows, and what that is computed from.
+  llvm::SetVector<Operation *> needed;
+  /// Equations whose bodies are still those of all rows.
+  SmallVector<std::pair<ComputeOp, unsigned>> work;
+};
+
+} // namespace
+
+/// One mistake is enough: what follows from it has no row either.
+void RowMaker::refuse(Operation *op, const Twine &text) {
+  if (!isRefused)
+    emitError(op->getLoc())
+        << "decoding: the row of '" << choice.getTarget() << "' behind the "
+        << extentText(rows) << " given ones cannot be generated: " << text;
+  isRefused = true;
+}
+
+/// The extents without that of `axis`; lengths that vary along it are those of
+/// the row.
+SmallVector<Attribute> RowMaker::extentsOfRow(ArrayRef<Attribute> extents,
+                                              unsigned axis) {
+  SmallVector<Attribute> result;
+  bool isOwn = false; // whether the row before an axis is the one that is made
+  for (auto [number, extent] : llvm::enumerate(extents)) {
+    if (extent == rows)
+      isOwn = number == axis;
+    if (number != axis)
+      result.push_back(isOwn && extent == words ? open : extent);
+  }
+  return result;
+}
+
+ArrayType RowMaker::typeOfRow(ArrayType type, unsigned axis) {
+  return type.withShape(extentsOfRow(type.getShape().getValue(), axis));
+}
+
+SmallVector<Value> RowMaker::rowsOf(ValueRange arrays, unsigned axis) {
+  SmallVector<Value> result;
+  for (Value array : arrays)
+    result.push_back(rowOf(array, axis));
+  return result;
+}
+
+/// What `array` has in the row; along `axis` stand the given ones.
+Value RowMaker::rowOf(Value array, unsigned axis) {
+  if (Value row = known.lookup({array, axis}))
+    return row;
+  Operation *def = array.getDefiningOp();
+  auto reshape = dyn_cast<ReshapeOp>(def);
+  auto latent = dyn_cast<ChoiceOp>(def);
+  bool isCopied = isa<ComputeOp, ConcatOp>(def) ||
+                  (reshape && axis < reshape.getKeep()) ||
+                  (latent && latent.getLatent());
+  if (!isCopied) {
+    std::string name = latent ? latent.getTarget().str() : "";
+    if (auto data = dyn_cast<DataOp>(def))
+      name = data.getSource().str();
+    refuse(choice, "it needs " +
+                       (name.empty() ? "an array" : "'" + name + "'") +
+                       ", which each of the " + extentText(rows) +
+                       " given rows has, and it has not");
+    return array;
+  }
+  Operation *copy = builder.clone(*def);
+  Value row = copy->getResult(0);
+  row.setType(typeOfRow(cast<ArrayType>(array.getType()), axis));
+  known[{array, axis}] = row;
+  if (auto compute = dyn_cast<ComputeOp>(copy)) {
+    work.push_back({compute, axis});
+    return row;
+  }
+  if (reshape)
+    cast<ReshapeOp>(copy).setKeep(reshape.getKeep() - 1);
+  copy->setOperands(rowsOf(def->getOperands(), axis));
+  return row;
+}
+
+/// Makes the copy of an equation that of the row: its index number `index` is
+/// the number of the given rows.
+void RowMaker::makeRow(ComputeOp op, unsigned index) {
+  checkSums(op, index, /*most=*/-1);
+  SmallVector<ReadOp> reads;
+  SmallVector<ExtentOp> lengths;
+  op.walk([&](ReadOp read) { reads.push_back(read); });
+  op.walk([&](ExtentOp extent) { lengths.push_back(extent); });
+  for (ReadOp read : reads)
+    makeRead(read, op, index);
+  for (ExtentOp length : lengths) {
+    if (length.getLengthAttr() == rows)
+      refuse(op, "an equation uses the length " + extentText(rows));
+    auto parent = dyn_cast_or_null<BlockArgument>(length.getParent());
+    if (!parent || parent.getArgNumber() != index)
+      continue;
+    length.setLengthAttr(open);
+    length.getParentMutable().clear();
+  }
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    BlockArgument argument = region.getArgument(index);
+    auto inside = OpBuilder::atBlockBegin(&region.front());
+    if (!argument.use_empty())
+      argument.replaceAllUsesWith(ExtentOp::create(
+          inside, op.getLoc(), cast<StringAttr>(rows), Value()));
+    region.front().eraseArgument(index);
+  }
+  SmallVector<Attribute> names(op.getIndices().getValue());
+  SmallVector<int64_t> lower(op.getLower());
+  names.erase(names.begin() + index);
+  lower.erase(lower.begin() + index);
+  op.setExtentsAttr(
+      builder.getArrayAttr(extentsOfRow(op.getExtents().getValue(), index)));
+  op.setIndicesAttr(builder.getArrayAttr(names));
+  op.setLower(lower);
+  op.setNumParallel(op.getNumParallel() - 1);
+}
+
+/// Has a read of the row itself read the row, and others what is given.
+void RowMaker::makeRead(ReadOp read, ComputeOp op, unsigned index) {
+  std::optional<unsigned> own;
+  for (auto [axis, extent] :
+       llvm::enumerate(read.getArrayType().getShape().getValue())) {
+    if (extent != rows)
+      continue;
+    AccessIndex at = classify(read.getIndices()[axis], op);
+    bool isIndex = at.kind == AccessIndex::Iterator;
+    if (isIndex && at.iterator == index && at.offset == 0 && !own) {
+      own = axis;
+      continue;
+    }
+    bool isBefore =
+        at.kind == AccessIndex::Constant ||
+        (isIndex && at.offset <= 0 && (at.iterator != index || at.offset < 0));
+    if (!isBefore)
+      return refuseReads(op);
+  }
+  if (!own) {
+    needed.insert(read.getArray().getDefiningOp());
+    for (Value alternative : read.getAlternatives())
+      needed.insert(alternative.getDefiningOp());
+    return;
+  }
+  SmallVector<Value> indices(read.getIndices()), alternatives;
+  SmallVector<Attribute> cases;
+  indices.erase(indices.begin() + *own);
+  for (auto [number, alternative] : llvm::enumerate(read.getAlternatives())) {
+    SmallVector<Attribute> places;
+    unsigned axis = *own;
+    bool isElsewhere = false; // it stands at a row that is not this one
+    for (auto place :
+         cast<ArrayAttr>((*read.getPlaces())[number]).getAsRange<ArrayAttr>()) {
+      unsigned placed = cast<IntegerAttr>(place[0]).getInt();
+      isElsewhere |= placed == *own;
+      axis -= placed < *own;
+      places.push_back(builder.getArrayAttr(
+          {builder.getI64IntegerAttr(placed - (placed > *own)),
+           place[1] == words ? open : place[1]}));
+    }
+    if (isElsewhere)
+      continue;
+    cases.push_back(builder.getArrayAttr(places));
+    alternatives.push_back(rowOf(alternative, axis));
+  }
+  OpBuilder before(read);
+  Value row = ReadOp::create(
+      before, read.getLoc(), read.getType(), rowOf(read.getArray(), *own),
+      indices, alternatives, read.getOtherwise(),
+      cases.empty() ? ArrayAttr() : builder.getArrayAttr(cases));
+  read.replaceAllUsesWith(row);
+  read.erase();
+}
+
+/// Refuses a sum over the rows that is not of those before its own: of an
+/// equation with index number `index` over them, of rows up to `most` behind
+/// it.
+void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
+                         int64_t most) {
+  SmallVector<Guard> guards = guardsOf(op);
+  for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
+    bool isBefore = llvm::any_of(guards, [&](const Guard &guard) {
+      bool isRow = index ? guard.rhs == *index
+                         : guard.rhs < op.getNumParallel() &&
+                               op.getExtents()[guard.rhs] == rows;
+      return guard.lhs == i && isRow && guard.offset <= most;
+    });
+    if (op.getExtents()[i] == rows && !isBefore)
+      refuseReads(op);
+  }
+}
+
+/// The given rows are computed without the one that follows: refuses what reads
+/// rows behind its own, or how many there are.
+void RowMaker::checkGiven() {
+  for (unsigned number = 0; number < needed.size() && !isRefused; ++number) {
+    Operation *op = needed[number];
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (compute)
+      checkSums(compute, std::nullopt, /*most=*/0);
+    op->walk([&](ExtentOp extent) {
+      if (extent.getLengthAttr() == rows)
+        refuse(op, "an equation uses the length " + extentText(rows));
+    });
+    for (const Access &access : accessesOf(op)) {
+      needed.insert(access.array.getDefiningOp());
+      auto shape = cast<ArrayType>(access.array.getType()).getShape();
+      for (auto [axis, at] : llvm::enumerate(access.indices))
+        if (compute && shape[axis] == rows &&
+            at.kind != AccessIndex::Constant &&
+            (at.kind != AccessIndex::Iterator || at.offset > 0))
+          refuseReads(op);
+    }
+  }
+}
+
+LogicalResult RowMaker::make() {
+  auto system = choice->getParentOfType<SystemOp>();
+  open =
+      builder.getStringAttr(extentText(words) + "[" + extentText(rows) + "]");
+  auto start = OpBuilder::atBlockBegin(&system.getBody().front());
+  LengthOp::create(start, choice.getLoc(), open, StringAttr(), AffineMapAttr(),
+                   ArrayAttr(), builder.getUnitAttr());
+  for (Value parameter : choice.getParameters())
+    if (llvm::is_contained(cast<ArrayType>(parameter.getType())
+                               .getShape()
+                               .getValue()
+                               .drop_front(),
+                           rows))
+      refuse(choice, "it is chosen from as many values as there are rows");
+  auto generated = ChoiceOp::create(
+      builder, choice.getLoc(), typeOfRow(type, 0), choice.getTargetAttr(),
+      choice.getDistributionAttr(), choice.getParameterNamesAttr(),
+      rowsOf(choice.getParameters(), 0), Value(), Value(), Value(), Value(),
+      choice.getEndAttr(), UnitAttr(), DictionaryAttr());
+  known[{choice.getObserved(), 0}] = generated.getResult();
+  while (!work.empty()) {
+    auto [op, index] = work.pop_back_val();
+    makeRow(op, index);
+  }
+  checkGiven();
+  choice.erase();
+  // What is shown of such an equation is what the row has.
+  for (auto equation : system.getOps<EquationOp>())
+    if (Value row = known.lookup({equation.getValue(), 0}))
+      equation.getValueMutable().assign(row);
+  return failure(isRefused);
+}
+
+namespace {
+struct ContinueRows : fovea::attn::impl::ContinueRowsBase<ContinueRows> {
+  void runOnOperation() override {
+    auto system = getOperation().lookupSymbol<SystemOp>("decoding");
+    SmallVector<ChoiceOp> choices;
+    if (system)
+      for (auto choice : system.getOps<ChoiceOp>())
+        if (choice->hasAttr(continuedName))
+          choices.push_back(choice);
+    if (choices.empty())
+      return markAllAnalysesPreserved();
+    for (ChoiceOp choice : choices)
+      if (failed(RowMaker(choice).make()))
+        return signalPassFailure();
+    // Given rows need no latent choices, unless a further one reads them.
+    eraseDeadArrays(system, /*withLatents=*/true);
+  }
+};
+} // namespace
