@@ -470,8 +470,14 @@ static std::string namesOf(const Description &description, Keeps keeps) {
 
 /// What the program does, for its help.
 static std::string summaryOf(const Description &description) {
+  const Decoder &decoder = description.decoder;
   std::string given = namesOf(description, [&](const DataDescription &data) {
-    return !description.hasDecoder || !data.isChosen;
+    if (!description.hasDecoder)
+      return true;
+    const auto &arrays = decoder.programs[decoder.encode].arrays;
+    return std::any_of(arrays.begin(), arrays.end(), [&](const auto &array) {
+      return array.role == Program::Role::Data && array.name == data.spec.name;
+    });
   });
   std::string generated =
       namesOf(description, [](const auto &data) { return data.isChosen; });
