@@ -435,6 +435,9 @@ void HeaderWriter::writeDecoding() {
     std::string what = "All values, " + name + "_size of them";
     if (data.text.isSentence)
       what += "; 1, </s>, is the last where it has ended";
+    if (llvm::any_of(data.spec.axes,
+                     [](const auto &axis) { return !axis.parent.empty(); }))
+      what += "; zeros stand behind rows that are shorter than others";
     comment(what + ".", 2);
     stream << "  const " << (isReal ? "double" : "int64_t") << " *" << name
            << ";\n  int64_t " << unique.of(data.spec.name + "_size") << ";\n";

@@ -91,6 +91,12 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
                           generated.front().str()));
     return false;
   }
+  if (isContinued(*model, metric.data->name)) {
+    session.error(fmt::format("'{}' cannot measure '{}': decoding generates a "
+                              "row behind those that are given",
+                              metric.name, metric.data->name));
+    return false;
+  }
   return readReferences(session, arguments, valid, metric);
 }
 

@@ -160,12 +160,13 @@ LogicalResult Splitter::checkLoops() {
   }
   // What is forbidden behind a loop would take back a choice inside it.
   WalkResult walk = program.walk([&](MarkOp mark) {
-    bool isBefore = mark->getBlock() == &stepBlock() &&
-                    mark->isBeforeInBlock(loops.front().scan);
-    if (mark.getTarget() == "longest" || mark.getTarget() == "stop" ||
-        (mark.getTarget() == "valid" && isBefore))
+    StringRef target = mark.getTarget();
+    bool isStep = mark->getBlock() == &stepBlock();
+    if (target == "longest" || (isStep && target == "stop") ||
+        (isStep && target == "valid" &&
+         mark->isBeforeInBlock(loops.front().scan)))
       return WalkResult::advance();
-    (void)refuse(mark, "the mark '" + mark.getTarget() + "' judges '" +
+    (void)refuse(mark, "the mark '" + target + "' judges '" +
                            first.getTarget() +
                            "', which is chosen in a loop inside a step");
     return WalkResult::interrupt();

@@ -107,11 +107,12 @@ Value RowMaker::rowOf(Value array, unsigned axis) {
   if (Value row = known.lookup({array, axis}))
     return row;
   Operation *def = array.getDefiningOp();
+  auto equation = dyn_cast<ComputeOp>(def);
   auto reshape = dyn_cast<ReshapeOp>(def);
   auto latent = dyn_cast<ChoiceOp>(def);
-  bool isCopied = isa<ComputeOp, ConcatOp>(def) ||
+  bool isCopied = (equation && axis < equation.getNumParallel()) ||
                   (reshape && axis < reshape.getKeep()) ||
-                  (latent && latent.getLatent());
+                  (latent && latent.getLatent()) || isa<ConcatOp>(def);
   if (!isCopied) {
     std::string name = latent ? latent.getTarget().str() : "";
     if (auto data = dyn_cast<DataOp>(def))

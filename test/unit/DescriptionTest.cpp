@@ -46,7 +46,7 @@ static Description full() {
   description.hasDecoder = true;
   Decoder &decoder = description.decoder;
   decoder.programs = {program, program};
-  decoder.segments = {1, -1};
+  decoder.segments = {1, -1, -1, -1};
   decoder.lengths = {"S"};
   decoder.extent = -1;
   decoder.states = {
@@ -58,6 +58,8 @@ static Description full() {
                       Program::Element::I64,
                       true,
                       1}};
+  decoder.inner = {{"", "encode/h", "inner/0", Decoder::State::replaced}};
+  decoder.loops = {{0, 1, -1, false, 0, 1}};
   decoder.marks = {{Decoder::Mark::Stop, 1, "value/m"}};
   decoder.stacks = {{"choice/y", 0, Program::Element::I64, {2}}};
   decoder.outputs = {{"y", "stack/y"}};
@@ -117,6 +119,7 @@ TEST(Description, IndicesAreChecked) {
   using P = Program;
   EXPECT_TRUE(refused([](P &p) { p.numSlots = 12; }));
   EXPECT_TRUE(refused([](P &p) { p.numSlots = 1 << 30; }));
+  EXPECT_TRUE(refused([](P &p) { p.insideSlot = 2; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].slot = 4; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].maximumSlot = 20; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].valuesSlot = 2; }));
@@ -153,10 +156,15 @@ TEST(Description, IndicesAreChecked) {
   EXPECT_TRUE(wrong([](D &d) { d.segments[0] = 2; }));
   EXPECT_TRUE(wrong([](D &d) { d.extent = -2; }));
   EXPECT_TRUE(wrong([](D &d) { d.states[0].shape[0] = -2; }));
-  EXPECT_TRUE(wrong([](D &d) { d.states[0].written = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.states[0].written = 4; }));
+  EXPECT_TRUE(wrong([](D &d) { d.loops[0].firstChoice = 1; }));
+  EXPECT_TRUE(wrong([](D &d) { d.loops[0].endChoice = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.loops[0].endState = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.loops[0].extent = -2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.inner[0].shape = {-2}; }));
   EXPECT_TRUE(wrong([](D &d) { d.choices[0].end = -2; }));
   EXPECT_TRUE(wrong([](D &d) { d.choices[0].parameters[0].shape[0] = -9; }));
-  EXPECT_TRUE(wrong([](D &d) { d.marks[0].segment = 2; }));
+  EXPECT_TRUE(wrong([](D &d) { d.marks[0].segment = 4; }));
   EXPECT_TRUE(wrong([](D &d) { d.stacks[0].axis = 2; }));
   EXPECT_TRUE(wrong([](D &d) { d.programs[1].numSlots = 0; }));
   Description large = full();
