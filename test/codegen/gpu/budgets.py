@@ -19,9 +19,10 @@ import sys
 # processor; in bf16 they are as products are, and some keys at a time are 128
 # threads. Tiles of copies have 256 or 288 threads, and a processor to themselves;
 # so have strips of copies, whose 384 threads begin with 168, and some of which
-# take 232 later.
-MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 192, "small tiles in bf16": 192,
-        "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168}
+# take 232 later. Who copies factors has 256 threads, and a processor three blocks.
+MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 255, "small tiles in bf16": 192,
+        "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168,
+        "copies of factors": 80}
 # A division of 64 bits is a call, across which a number or two are kept; in a
 # loop that is one launch, some more.
 SPILT, SPILT_IN_LOOPS = 16, 48
@@ -43,6 +44,7 @@ def main(ptxas, work, architecture, ptx, most=SPILT):
     spilt = 0
     for name, stores, loads, registers, shared in kernels:
         family = "loops" if "$loop" in name else \
+            "copies of factors" if "$factors" in name else \
             "strips of copies" if "$strips$" in name and "$copies$" in name else \
             "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
             "kernels" if "gemm" not in name else \
