@@ -399,6 +399,9 @@ void GpuEmitter::emitLoops() {
         beginKernel(kernel, op, "loop", {kernel.pointer(), kernel.i64()});
     own.emit(kernel, function, storage.description().numSlots);
     function->setAttr(loopName, main.getI64IntegerAttr(own.numBarriers()));
+    // With so many, two blocks are on a processor; CUDA would let three be
+    // there, and spill.
+    function->setAttr(registersName, main.getI64IntegerAttr(255));
     main.setInsertionPoint(loop);
     callKernel(function, loop.getUpperBound(), blockThreads, 1,
                main.number(keptBytes));

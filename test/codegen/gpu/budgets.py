@@ -19,10 +19,11 @@ import sys
 # processor; in bf16 they are as products are, and some keys at a time are 128
 # threads. Tiles of copies have 256 or 288 threads, and a processor to themselves;
 # so have strips of copies, whose 384 threads begin with 168, and some of which
-# take 232 later. Who copies factors has 256 threads, and a processor three blocks.
+# take 232 later. Who copies factors has 256 threads, and a processor
+# two blocks.
 MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 255, "small tiles in bf16": 192,
         "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168,
-        "copies of factors": 80}
+        "copies of factors": 128}
 # A division of 64 bits is a call, across which a number or two are kept; in a
 # loop that is one launch, some more.
 SPILT, SPILT_IN_LOOPS = 16, 48
