@@ -27,6 +27,10 @@ static constexpr double secondsOfLaunch = 2e-6;
 /// data sheet either.
 static constexpr double secondsOfBarrier = 1e-6;
 
+/// A processor gives one exponential (ex2.approx) while it does so many
+/// operations in f32: 16 and 256 in a cycle, by CUDA's programming guide.
+static constexpr double operationsOfExponential = 16;
+
 /// The share of the time whose kernels are listed where not all are.
 static constexpr double mostOfTime = 0.9;
 
@@ -38,10 +42,12 @@ enum Reason {
   OfMemory,
   OfCache,
   OfArithmetic,
+  OfExponentials,
   OfFewBlocks
 };
-constexpr const char *reasonNames[] = {"launches", "barriers",   "memory",
-                                       "cache",    "arithmetic", "few blocks"};
+constexpr const char *reasonNames[] = {"launches",  "barriers",   "memory",
+                                       "cache",     "arithmetic", "exponents",
+                                       "few blocks"};
 } // namespace
 
 /// Kernels of one name: those of the members of a family together.
@@ -53,6 +59,8 @@ struct KernelModel::Row {
   /// Bytes: of memory; of the cache, where a product in tiles reads it again
   /// and again; and of those, once for each block that gets them.
   double flops = 0, bytes = 0, cacheBytes = 0, tileBytes = 0, seconds = 0;
+  /// Of an attention by groups of warps: what its tensor cores do not do.
+  double otherFlops = 0, exponentials = 0;
   bool hasWork = false, isRounded = false, isByGroups = false;
   Reason reason = OfLaunches;
 };
@@ -104,9 +112,13 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
   double blocks = double(row.blocks) / count;
   double busy = row.isByGroups ? blocks / std::ceil(blocks / processors)
                                : std::min(processors, blocks);
-  double arithmetic = row.flops / peak;
+  // One group of warps has the tensor cores while the other does the rest.
+  double exponentials =
+      row.exponentials * operationsOfExponential / figures.singleFlops;
+  double arithmetic = std::max((row.flops - row.otherFlops) / peak,
+                               row.otherFlops / figures.singleFlops);
   double ofFew =
-      std::max(arithmetic * processors / busy,
+      std::max(std::max(arithmetic, exponentials) * processors / busy,
                (row.bytes + row.tileBytes) / (figures.processorBytes * busy));
   std::pair<double, Reason> bounds[] = {
       {secondsOfLaunch * double(row.launches - row.inLoops), OfLaunches},
@@ -114,6 +126,7 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
       {row.bytes / figures.memoryBytes, OfMemory},
       {row.cacheBytes / figures.cacheBytes, OfCache},
       {arithmetic, OfArithmetic},
+      {exponentials, OfExponentials},
       {busy < processors ? ofFew : 0, OfFewBlocks}};
   std::tie(row.seconds, row.reason) = *std::max_element(
       std::begin(bounds), std::end(bounds),
@@ -241,6 +254,10 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.isRounded |= note->isRounded;
     row.isByGroups |= note->isByGroups;
     row.flops += work.flops;
+    if (note->isByGroups) {
+      row.otherFlops += work.flops - work.productFlops;
+      row.exponentials += work.exponentials;
+    }
     // Numbers of a copy have half as many bytes.
     row.bytes += work.bytes - (note->readsCopies ? work.readBytes / 2 : 0);
     if (note->tileRows == 0)

@@ -53,7 +53,7 @@ static bool readsRow(ReadOp read) {
 }
 
 struct WorkCounter::Reads {
-  double flops = 0;
+  double flops = 0, exponentials = 0;
   /// By array: no more bytes than it has, nor than are asked for.
   llvm::MapVector<Value, double> bytes;
 };
@@ -102,18 +102,22 @@ WorkCounter::Reads WorkCounter::readsOf(ComputeOp op) const {
   double steps = stepsOf(op);
   Reads reads;
   double each = op.getReducer() == Reducer::none ? 0 : 1;
+  double exponentials = op.getReducer() == Reducer::softmax ? 1 : 0;
   op.getBody().walk([&](Operation *inner) {
     if (auto read = dyn_cast<ReadOp>(inner)) {
       Value array = read.getArray();
       double most = places * steps * elementBytes(array);
-      double own = bytes(array) * (readsRow(read) ? double(calls) : steps);
+      double own =
+          bytes(array) * (readsRow(read) ? double(calls) : steps);
       reads.bytes[array] = std::max(reads.bytes[array], std::min(own, most));
     } else if (inner->getNumResults() == 1 &&
                isa<FloatType>(inner->getResult(0).getType()) &&
                !isa<arith::ConstantOp, arith::SelectOp>(inner)) {
       ++each;
+      exponentials += isa<math::ExpOp>(inner);
     }
   });
+  reads.exponentials = exponentials * places * steps;
   reads.flops = each * places * steps;
   // Of a product only the columns are computed that its condition leaves.
   if (auto product = rowsProductOf(op))
@@ -130,6 +134,8 @@ Work WorkCounter::of(ArrayRef<ComputeOp> ops) const {
   for (ComputeOp op : ops) {
     Reads reads = readsOf(op);
     work.flops += reads.flops;
+    work.productFlops += productOf(op) ? reads.flops : 0;
+    work.exponentials += reads.exponentials;
     for (auto [array, bytes] : reads.bytes) {
       Operation *source = array.getDefiningOp();
       if (!source || !own.contains(source))

@@ -32,6 +32,8 @@ std::vector<ProfiledProgram> programsOf(const runtime::Decoder &decoder,
 /// read.
 struct Work {
   double flops = 0, bytes = 0, readBytes = 0;
+  /// Of the operations those of products, and how many are exponentials.
+  double productFlops = 0, exponentials = 0;
 };
 
 /// Counts by the extents that a program ran with.

@@ -26,6 +26,8 @@ using namespace fovea::emulator;
 //===----------------------------------------------------------------------===//
 
 static void waitForBlock(uint32_t) { machine().waitForBlock(); }
+/// A GPU's may be off by two units.
+static float power(float exponent) { return std::exp2(exponent); }
 static void waitForThreads(uint32_t, uint32_t count) {
   machine().waitForThreads(count);
 }
@@ -149,6 +151,7 @@ static ArrayRef<Replacement> replacements() {
        true},
       {"llvm.nvvm.shfl.sync.idx.i32", reinterpret_cast<void *>(&shuffleIndex),
        true},
+      {"llvm.nvvm.ex2.approx.ftz.f32", reinterpret_cast<void *>(&power), false},
       {"llvm.nvvm.ff2bf16x2.rn", reinterpret_cast<void *>(&roundPair), false,
        Gives::Word},
       {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3",

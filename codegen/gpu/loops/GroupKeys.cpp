@@ -26,6 +26,8 @@
 #include "codegen/gpu/program/Threads.h"
 #include "passes/memory/AttentionCopies.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
@@ -521,6 +523,24 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
   b.branch(b.less(groups.thread, num(numAttending)), attendUnits, fetchUnits);
 }
 
+/// Of a weight that is rounded to bf16 next, or multiplies a pair that is, an
+/// exponential needs no more digits than ex2.approx gives: it is off by 2^-22
+/// of itself.
+static void approximateExponentials(func::FuncOp kernel) {
+  kernel.walk([](math::ExpOp op) {
+    if (!op.getType().isF32())
+      return;
+    KernelBuilder b(op.getLoc(), op);
+    Value power = b.create<arith::MulFOp>(
+        op.getOperand(), b.constant(op.getType(), llvm::numbers::log2e));
+    auto call = b.create<LLVM::CallIntrinsicOp>(
+        op.getType(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"),
+        ValueRange{power});
+    op.replaceAllUsesWith(call->getResult(0));
+    op.erase();
+  });
+}
+
 void GpuEmitter::emitInGroups(KernelOp op) {
   StripGroup group = stripsOf(op);
   Attention attention = *attentionIn(op);
@@ -551,6 +571,7 @@ void GpuEmitter::emitInGroups(KernelOp op) {
   strips.emitInGroups([&] { return placeOf(kernel, members.front(), own); },
                       function.getArgument(1), kernel.slot(own, partsSlot));
   kernel.create<func::ReturnOp>();
+  approximateExponentials(function);
   callKernel(
       function, units, groupThreadsOfAttention, 1,
       main.number(Layout(attention, storage, MachineAttr::of(op)).bytes()));
