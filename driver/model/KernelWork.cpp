@@ -107,8 +107,7 @@ WorkCounter::Reads WorkCounter::readsOf(ComputeOp op) const {
     if (auto read = dyn_cast<ReadOp>(inner)) {
       Value array = read.getArray();
       double most = places * steps * elementBytes(array);
-      double own =
-          bytes(array) * (readsRow(read) ? double(calls) : steps);
+      double own = bytes(array) * (readsRow(read) ? double(calls) : steps);
       reads.bytes[array] = std::max(reads.bytes[array], std::min(own, most));
     } else if (inner->getNumResults() == 1 &&
                isa<FloatType>(inner->getResult(0).getType()) &&
