@@ -88,11 +88,12 @@ if (
 if os.path.exists(os.path.join(config.fovea_build, "lib", "wasm32", "libfovea_rt.a")):
     config.available_features.add("wasm32")
 
-# CUDA's driver by an emulator, which programs find in its place.
+# CUDA's driver by an emulator, which programs find in its place. Models of tests
+# are so small that good code for their kernels takes longer than they run.
 emulated = os.path.join(config.fovea_build, "lib", "emulator")
 if os.path.exists(os.path.join(emulated, "libcuda.so.1")):
     config.available_features.add("emulator")
-    config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated}"))
+    config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated} FOVEA_EMULATOR_OPTIMISE=0"))
 
 try:
     ctypes.CDLL("libcuda.so.1")
