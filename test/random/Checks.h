@@ -70,8 +70,11 @@ struct CheckOptions {
   Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";
-  /// Another CPU that has to give the same bits; empty: none.
+  /// Another CPU, or `cuda`, that has to give the same bits; empty: none.
   std::string otherCpu;
+  /// That one rounds factors to bf16: it has to give its own bits, whatever the
+  /// batch.
+  bool roundsFactors = false;
 };
 
 using Failures = std::vector<std::string>;

@@ -9,11 +9,13 @@
 
 #include "driver/model/Compiled.h"
 #include "dialect/reference/Compare.h"
+#include "driver/model/ChooseTarget.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
+#include "test/random/Mistakes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
@@ -464,7 +466,7 @@ void CompiledCheck::judgeCompany(CompiledProgram &program,
   }
 }
 
-/// Code for two CPUs gives the same bits.
+/// Code for two machines gives the same bits.
 void CompiledCheck::judgeMachines(CompiledProgram &program,
                                   CompiledProgram &other,
                                   const std::string &what) {
@@ -477,43 +479,24 @@ void CompiledCheck::judgeMachines(CompiledProgram &program,
   for (const auto &[name, got] :
        resultsOf(other, batch.size(), /*gradients=*/true))
     if (got != wanted[name])
-      return fail(what + " depends on the CPU in " + name);
-}
-
-/// Makes one sum of the program a difference, or a difference or a product a
-/// sum.
-static void plantMistake(mlir::Operation *program, size_t number) {
-  llvm::SmallVector<mlir::Operation *> places;
-  program->walk([&](attn::ComputeOp op) {
-    // A product that has a name is computed by that name.
-    if (!attn::productOf(op))
-      op.getBody().walk([&](mlir::Operation *scalar) {
-        if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp,
-                      mlir::arith::MulFOp>(scalar))
-          places.push_back(scalar);
-      });
-  });
-  if (places.empty())
-    return;
-  // All over the program, whatever its size.
-  mlir::Operation *op = places[number * 7919 % places.size()];
-  mlir::OpBuilder builder(op);
-  mlir::Value left = op->getOperand(0), right = op->getOperand(1), wrong;
-  if (mlir::isa<mlir::arith::AddFOp>(op))
-    wrong = mlir::arith::SubFOp::create(builder, op->getLoc(), left, right);
-  else
-    wrong = mlir::arith::AddFOp::create(builder, op->getLoc(), left, right);
-  op->getResult(0).replaceAllUsesWith(wrong);
-  op->erase();
+      return fail(what + " depends on the machine in " + name);
 }
 
 std::unique_ptr<CompiledProgram>
 CompiledCheck::compile(llvm::StringRef entry, bool isDouble,
                        const std::string &cpu, const std::string &what,
                        std::optional<size_t> mistake) {
+  // Opens the GPU where it is one.
+  cli::Arguments machine;
+  machine.cpu = cpu;
+  if (cli::chooseTarget(machine) != cli::done) {
+    fail(what + ": there is no " + cpu);
+    return nullptr;
+  }
   cli::CompiledOptions how;
   how.isDouble = isDouble;
-  how.target = cpu;
+  how.target = machine.cpu;
+  how.roundsFactors = options.roundsFactors && cpu == options.otherCpu;
   how.optimisation = how.codegen = 0;
   how.isCached = false;
   std::unique_ptr<CompiledProgram> program;
@@ -547,8 +530,15 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
     judgeCompany(*program, what);
   if (!failures.empty() || options.otherCpu.empty())
     return;
-  if (auto other = compile(entry, isDouble, options.otherCpu, what))
-    judgeMachines(*program, *other, what);
+  if (options.roundsFactors && isDouble)
+    return;
+  auto other = compile(entry, isDouble, options.otherCpu, what);
+  if (!other)
+    return;
+  if (!options.roundsFactors)
+    return judgeMachines(*program, *other, what);
+  if (compute(*other, batch, nullptr))
+    judgeCompany(*other, what + ", bf16");
 }
 
 /// Counts of how many mistakes each precision tells.

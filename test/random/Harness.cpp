@@ -4,7 +4,9 @@
 //     --compiled               of compiled code alone
 //     --every-program          in both precisions, not in one by turns
 //     --cpu x86-64-v3          for another CPU than this one
-//     --same-as x86-64-v4      which gives the same bits as this one
+//     --same-as x86-64-v4      which gives the same bits as this one, or cuda
+//     --bf16                   in which factors are rounded: its bits are its
+//                              own, the same in any batch
 //     --mistakes 20            instead: puts that many into each spec's
 //                              gradients, and counts those that are found
 // fovea-random --print 7          the spec of a seed
@@ -47,7 +49,11 @@ static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
 static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
                                 cl::init("native"));
 static cl::opt<std::string>
-    otherCpu("same-as", cl::desc("a CPU that has to give the same bits"));
+    otherCpu("same-as",
+             cl::desc("a CPU, or cuda, that has to give the same bits"));
+static cl::opt<bool>
+    roundsFactors("bf16", cl::desc("that one rounds factors to bf16; its bits "
+                                   "are the same in any batch"));
 static cl::opt<bool> renamed("renamed", cl::desc("print it with other names"));
 static cl::opt<int64_t> shrink("shrink", cl::desc("shrink a failing seed"),
                                cl::init(-1));
@@ -196,6 +202,7 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
   options.everyProgram = true;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
+  options.roundsFactors = roundsFactors;
   options.gradients = options.decoding = !isCompiled;
   Statistics statistics;
   return inChild(
@@ -267,6 +274,7 @@ static int checkSeeds(int64_t first, int64_t last) {
   options.mistakes = mistakes;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
+  options.roundsFactors = roundsFactors;
   options.scale = large ? Scale::Large : Scale::Small;
   if (compiledOnly || large || mistakes > 0)
     options.gradients = options.decoding = options.renaming =

@@ -90,7 +90,25 @@ else:
     write(place("b.safetensors"), tensors)
     given, text, files = ["--data", place("b.safetensors")], None, [place("b.safetensors")]
 
+
+
+def decode(*more):
+    return run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *more)
+
+
 for cpu in cpus or ["native"]:
+    if cpu == "cuda":
+        for flags in FLAGS:
+            if model in REAL and "--beam" in flags:
+                continue
+            stored = [["--show", f"{SHOWS[model]}={place(file)}"] if model in SHOWS else []
+                      for file in ("wanted.safetensors", "got.safetensors")]
+            wanted, got = decode(*flags, *stored[0]), decode(*flags, *stored[1], "--target", "cuda")
+            if got != wanted:
+                sys.exit(f"{flags}: the GPU decodes\n{got}but the CPU\n{wanted}")
+            if model in SHOWS and not filecmp.cmp(place("got.safetensors"), place("wanted.safetensors"), shallow=False):
+                sys.exit(f"{flags}: the GPU shows another '{SHOWS[model]}' than the CPU")
+        continue
     program = place("program-" + cpu)
     machine = ["--target" if emulator else "--cpu", cpu]
     shows = ["--show", SHOWS[model]] if model in SHOWS else []
@@ -101,7 +119,7 @@ for cpu in cpus or ["native"]:
             continue
         here = [] if emulator else machine
         stored = shows and ["--show", f"{SHOWS[model]}={place('wanted.safetensors')}"]
-        wanted = run("fovea", "decode", spec, *sets, "--weights", place("w.safetensors"), *given, *flags, *here, *stored)
+        wanted = decode(*flags, *here, *stored)
         stored = shows and ["--show", f"{SHOWS[model]}={place('got.safetensors')}"]
         for threads in "1", "3":
             got = run(*emulator, program, *flags, *files, "--threads", threads, *stored, text=text)
