@@ -1,4 +1,4 @@
-//===- Code.cpp - compiles and runs the bodies of computes ----------------===//
+//===- Code.cpp - compiles the bodies of computes -------------------------===//
 
 #include "dialect/reference/Code.h"
 #include "dialect/Precision.h"
@@ -6,15 +6,10 @@
 
 #include <bit>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::reference;
-
-//===----------------------------------------------------------------------===//
-// Compiling
-//===----------------------------------------------------------------------===//
 
 namespace {
 class Compiler {
@@ -468,168 +463,4 @@ Status reference::compileCompute(attn::ComputeOp op, const LengthTable &lengths,
 Status reference::compileScalar(Value value, const LengthTable &lengths,
                                 Code &code) {
   return Compiler(code, lengths).scalar(value);
-}
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
-
-static Status outOfBounds(const Code &code, const ReadPlan &plan,
-                          const std::vector<Slot> &registers,
-                          const LengthTable &lengths) {
-  std::vector<std::string> indices, extents;
-  Value array = code.arrays[plan.array];
-  auto type = cast<attn::ArrayType>(array.getType());
-  for (size_t axis = 0; axis < plan.indices.size(); ++axis) {
-    indices.push_back(fmt::format("{}", registers[plan.indices[axis]].whole));
-    int64_t size = plan.bounds[axis].value(registers.data(), lengths);
-    std::string name = attn::extentText(type.getExtent(axis));
-    extents.push_back(plan.bounds[axis].length < 0
-                          ? name
-                          : fmt::format("{} = {}", name, size));
-  }
-  std::string source = array.getDefiningOp() ? labelOf(array.getDefiningOp())
-                                             : "the state of a loop";
-  return Status::error(
-      fmt::format("'attn.read' in '{}' reads '{}' at [{}], outside its extents "
-                  "[{}]",
-                  labelOf(code.op), source, fmt::join(indices, ", "),
-                  fmt::join(extents, ", ")),
-      placeOf(plan.op));
-}
-
-/// Finds the element of one array; false when the indices are outside. What
-/// lies inside the extents but is not stored (a cache that has not grown so
-/// far) is outside, too.
-static bool locate(const View &view, ArrayRef<unsigned> indices,
-                   ArrayRef<Bound> bounds, const std::vector<Slot> &registers,
-                   const LengthTable &lengths, int64_t &offset) {
-  offset = 0;
-  for (size_t axis = 0; axis < indices.size(); ++axis) {
-    int64_t index = registers[indices[axis]].whole;
-    int64_t stored = view.array->shape[axis];
-    if (index < 0 || index >= stored ||
-        index >= bounds[axis].value(registers.data(), lengths))
-      return false;
-    offset = offset * stored + index;
-  }
-  return true;
-}
-
-static Outcome runRead(const Code &code, const ReadPlan &plan,
-                       const std::vector<Slot> &registers, RunContext &context,
-                       Slot &result) {
-  const LengthTable &lengths = *context.lengths;
-  int64_t offset;
-  unsigned array = plan.array;
-  bool found = locate(context.views[array], plan.indices, plan.bounds,
-                      registers, lengths, offset);
-  for (const ReadPlan::Case &one : plan.cases) {
-    if (found)
-      break;
-    if (!llvm::all_of(one.places, [&](const auto &pair) {
-          return registers[plan.indices[pair.first]].whole ==
-                 pair.second.value(registers.data(), lengths);
-        }))
-      continue;
-    array = one.array;
-    found = locate(context.views[array], one.indices, one.bounds, registers,
-                   lengths, offset);
-    break;
-  }
-  if (!found) {
-    if (plan.otherwise >= 0) {
-      result = registers[plan.otherwise];
-      return Outcome::Done;
-    }
-    context.error = outOfBounds(code, plan, registers, lengths);
-    return Outcome::Failed;
-  }
-  const View &view = context.views[array];
-  if (view.state && (*view.state)[offset] != Standing) {
-    context.array = array;
-    context.offset = offset;
-    return Outcome::Missing;
-  }
-  double value = view.array->values[offset];
-  if (plan.whole)
-    result.whole = static_cast<int64_t>(value);
-  else
-    result.real = value;
-  return Outcome::Done;
-}
-
-Outcome reference::run(const Code &code, std::vector<Slot> &registers,
-                       unsigned &next, RunContext &context, Slot &result) {
-  while (true) {
-    const Instruction &now = code.instructions[next];
-    switch (now.kind) {
-    case Instruction::Apply: {
-      const char *fault = nullptr;
-      registers[now.dest] = now.function(registers[now.a], registers[now.b],
-                                         registers[now.c], fault);
-      if (fault) {
-        context.error =
-            Status::error(fmt::format("'{}' in '{}' {}",
-                                      now.op->getName().getStringRef().str(),
-                                      labelOf(code.op), fault),
-                          placeOf(now.op));
-        return Outcome::Failed;
-      }
-      if (context.rounding && now.rounds)
-        registers[now.dest].real =
-            (*context.rounding)(registers[now.dest].real);
-      break;
-    }
-    case Instruction::Copy:
-      registers[now.dest] = registers[now.a];
-      break;
-    case Instruction::Read: {
-      Outcome outcome = runRead(code, code.reads[now.a], registers, context,
-                                registers[now.dest]);
-      if (outcome != Outcome::Done)
-        return outcome;
-      break;
-    }
-    case Instruction::Extent:
-      registers[now.dest].whole =
-          code.extents[now.a].value(registers.data(), *context.lengths);
-      break;
-    case Instruction::Random: {
-      auto op = cast<attn::RandomOp>(now.op);
-      RandomPlace place = context.random;
-      if (op.getShared())
-        place.example = 0;
-      place.ordinal = static_cast<uint32_t>(op.getOrdinal());
-      place.element = static_cast<uint64_t>(registers[now.a].whole);
-      place.sample = static_cast<uint64_t>(registers[now.b].whole);
-      if (op.givesWord()) {
-        registers[now.dest].whole =
-            place.hasSeed ? wordsAt(place)[op.getWord()] : op.noWord;
-        break;
-      }
-      double drawn = openUniformAt(place, static_cast<unsigned>(op.getWord()));
-      registers[now.dest].real =
-          context.rounding ? (*context.rounding)(drawn) : drawn;
-      break;
-    }
-    case Instruction::Jump:
-      next = now.a;
-      continue;
-    case Instruction::JumpUnless:
-      next = registers[now.b].whole ? next + 1 : now.a;
-      continue;
-    case Instruction::Require:
-      if (!registers[now.a].whole) {
-        next = 0;
-        return Outcome::Excluded;
-      }
-      break;
-    case Instruction::Yield:
-      result = registers[now.a];
-      next = 0;
-      return Outcome::Done;
-    }
-    ++next;
-  }
 }

@@ -2,6 +2,7 @@
 
 #include "driver/machines/MpiTeam.h"
 #include "driver/Arguments.h"
+#include "driver/model/Installed.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -23,21 +24,6 @@ using runtime::Status;
 // Beginning and end
 //===----------------------------------------------------------------------===//
 
-/// The plug-in lies where the runtime of compiled models does.
-static std::string findPlugin(const std::string &library) {
-  static int here;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
-  llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(beside, "..", "lib");
-  for (llvm::SmallString<128> path :
-       {beside, llvm::SmallString<128>(FOVEA_RUNTIME_FOLDER)}) {
-    llvm::sys::path::append(path, "libfovea_" + library + ".so");
-    if (llvm::sys::fs::exists(path))
-      return path.str().str();
-  }
-  return "";
-}
-
 /// Open MPI reads the memory of other processes of a machine. In some
 /// containers no process may, and it would say so for each message: then it
 /// copies.
@@ -50,14 +36,15 @@ static void copyWhereNobodyReads() {
 }
 
 Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
-  std::string path = findPlugin(launch.library);
-  if (path.empty())
+  std::optional<std::string> path =
+      findInstalled("libfovea_" + launch.library + ".so");
+  if (!path)
     return Status::machine(fmt::format(
         "'libfovea_{0}.so' is not installed beside this program, which MPI has "
         "started; build Fovea where the headers of MPI are installed",
         launch.library));
   // Its own plug-ins look for the names of the library.
-  void *plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void *plugin = dlopen(path->c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!plugin)
     return Status::machine(
         fmt::format("cannot open '{}': {}", path, dlerror()));

@@ -16,6 +16,7 @@
 #include "driver/data/Files.h"
 #include "driver/data/Unknown.h"
 #include "driver/model/Execution.h"
+#include "driver/model/Installed.h"
 #include "driver/show/Shows.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/web/WebPage.h"
@@ -433,19 +434,11 @@ int Package::fail(llvm::Error error) {
 }
 
 /// The runtime of compiled models in the folder `machine` (nothing: this
-/// one's), beside this program or where it was built.
+/// one's).
 static std::optional<std::string> findRuntime(StringRef machine) {
-  static int here;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
-  llvm::SmallString<128> beside = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(beside, "..", "lib");
-  for (llvm::SmallString<128> path :
-       {beside, llvm::SmallString<128>(FOVEA_RUNTIME_FOLDER)}) {
-    llvm::sys::path::append(path, machine, "libfovea_rt.a");
-    if (llvm::sys::fs::exists(path))
-      return path.str().str();
-  }
-  return std::nullopt;
+  llvm::SmallString<64> name = machine;
+  llvm::sys::path::append(name, "libfovea_rt.a");
+  return findInstalled(name);
 }
 
 /// Where what a module for WebAssembly is linked with comes from.

@@ -105,12 +105,7 @@ void Checker::disagreements() {
     bool isRead = use.read->kind == TermKind::Read;
     if (owner != owners.end() && isRead && owner->second == use.read->array)
       continue;
-    std::optional<Extent> extent;
-    if (isRead)
-      extent = use.read->array->axis(use.axis);
-    else if (use.read->args[0]->shape &&
-             use.axis < use.read->args[0]->shape->size())
-      extent = (*use.read->args[0]->shape)[use.axis];
+    std::optional<Extent> extent = extentOf(use);
     bool isCircular = extent && (use.var->extent->unresolved() != nullptr ||
                                  extent->unresolved() != nullptr);
     if (!extent || (!isCircular && *extent == *use.var->extent))

@@ -255,13 +255,7 @@ void Inference::setNested(const IndexUse &use, const Extent &extent) {
 void Inference::lookAtUse(const IndexUse &use, int strength) {
   if (use.read->fallback)
     return;
-  bool isRead = use.read->kind == TermKind::Read;
-  std::optional<Extent> extent;
-  if (isRead)
-    extent = use.read->array->axis(use.axis);
-  else if (use.read->args[0]->shape &&
-           use.axis < use.read->args[0]->shape->size())
-    extent = (*use.read->args[0]->shape)[use.axis];
+  std::optional<Extent> extent = extentOf(use);
   if (!use.var->extent && extent) {
     if (isSelfRead(use) || use.shift > 0 || (use.shift < 0 && strength < 4))
       return;
@@ -270,7 +264,8 @@ void Inference::lookAtUse(const IndexUse &use, int strength) {
     return;
   }
   // What a reader demands of an array whose index nothing else bounds.
-  if (strength >= 5 && !extent && use.var->extent && use.shift == 0 && isRead &&
+  if (strength >= 5 && !extent && use.var->extent && use.shift == 0 &&
+      use.read->kind == TermKind::Read &&
       use.read->array->source == Array::Equation &&
       use.axis < use.read->array->numPlaces)
     for (Piece &piece : use.read->array->pieces)
@@ -589,15 +584,6 @@ std::optional<Shape> Inference::shapeOf(const Term &term) {
     return arg(0);
   }
   return std::nullopt;
-}
-
-std::string fovea::fov::termText(const Term &term) {
-  if (term.range.isValid())
-    return std::string(term.range.Start.getPointer(),
-                       term.range.End.getPointer());
-  if (term.kind == TermKind::Read)
-    return term.array->text;
-  return "this value";
 }
 
 bool fovea::fov::infer(Elaborated &model, Diagnostics &diagnostics) {

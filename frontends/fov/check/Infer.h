@@ -32,9 +32,6 @@ void findRows(Elaborated &model, const Rows &rows);
 /// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.
 bool proveBounds(Elaborated &model, Diagnostics &diagnostics);
 
-/// The text of a term as it is written, for messages.
-std::string termText(const Term &term);
-
 } // namespace fovea::fov
 
 #endif // FOVEA_FRONTENDS_FOV_CHECK_INFER_H

@@ -124,3 +124,22 @@ std::string fovea::fov::differenceOf(const Vocabulary &a, StringRef aName,
             std::to_string(x - a.labels.begin());
   return text + ")";
 }
+
+std::string fovea::fov::termText(const Term &term) {
+  if (term.range.isValid())
+    return std::string(term.range.Start.getPointer(),
+                       term.range.End.getPointer());
+  if (term.kind == TermKind::Read)
+    return term.array->text;
+  return "this value";
+}
+
+std::optional<Extent> fovea::fov::extentOf(const IndexUse &use) {
+  const Term &read = *use.read;
+  if (read.kind == TermKind::Read)
+    return read.array->axis(use.axis);
+  const std::optional<Shape> &shape = read.args[0]->shape;
+  if (!shape || use.axis >= shape->size())
+    return std::nullopt;
+  return (*shape)[use.axis];
+}

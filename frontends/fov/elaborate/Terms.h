@@ -328,6 +328,13 @@ struct Elaborated {
   bool isLowered = true;             // what is refused has a meaning in the IR
 };
 
+/// The text of a term as it is written, for messages.
+std::string termText(const Term &term);
+
+/// How many places there are along the axis of a use; nothing where that is not
+/// known yet.
+std::optional<Extent> extentOf(const IndexUse &use);
+
 } // namespace fovea::fov
 
 #endif // FOVEA_FRONTENDS_FOV_ELABORATE_TERMS_H

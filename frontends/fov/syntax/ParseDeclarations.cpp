@@ -101,16 +101,8 @@ bool Parser::parseArrays(SmallVectorImpl<Array> &arrays) {
 
 /// array = NAME [ "[" axis { "," axis } "]" ]
 bool Parser::parseArray(Array &array) {
-  if (!newName(array.name, array.loc, "a name"))
-    return false;
-  if (!at(Token::BracketOpen))
-    return true;
-  Token opening = advance();
-  List<Axis> axes;
-  if (!parseList(axes, [&](Axis &axis) { return parseAxis(axis); }))
-    return false;
-  array.axes = keep(axes);
-  return close(Token::BracketClose, opening);
+  return newName(array.name, array.loc, "a name") &&
+         parseBrackets(array.axes, [&](Axis &axis) { return parseAxis(axis); });
 }
 
 /// axis = NAME "<" arith | NAME "in" "{" NAME { "," NAME } "}" | expr

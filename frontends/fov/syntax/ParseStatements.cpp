@@ -184,14 +184,8 @@ bool Parser::parseLeft(Left &left) {
 }
 
 bool Parser::parsePlaces(Left &left) {
-  if (!at(Token::BracketOpen))
-    return true;
-  Token opening = advance();
-  List<Place> places;
-  if (!parseList(places, [&](Place &place) { return parsePlace(place); }))
-    return false;
-  left.places = keep(places);
-  return close(Token::BracketClose, opening);
+  return parseBrackets(left.places,
+                       [&](Place &place) { return parsePlace(place); });
 }
 
 /// place = NAME "<" arith | expr

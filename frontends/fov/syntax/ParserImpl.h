@@ -159,6 +159,18 @@ private:
     } while (take(Token::Comma));
     return true;
   }
+  /// [ "[" item { "," item } "]" ]
+  template <typename T, typename ParseItem>
+  bool parseBrackets(llvm::ArrayRef<T> &items, ParseItem parseItem) {
+    if (!at(Token::BracketOpen))
+      return true;
+    Token opening = advance();
+    List<T> list;
+    if (!parseList(list, parseItem))
+      return false;
+    items = keep(list);
+    return close(Token::BracketClose, opening);
+  }
   /// expr { "," expr }
   bool parseExprs(llvm::SmallVectorImpl<Expr *> &list);
   Expr *parseName(const llvm::Twine &what);
