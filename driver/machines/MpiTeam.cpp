@@ -47,14 +47,14 @@ Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
   void *plugin = dlopen(path->c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!plugin)
     return Status::machine(
-        fmt::format("cannot open '{}': {}", path, dlerror()));
+        fmt::format("cannot open '{}': {}", *path, dlerror()));
   auto *entry = reinterpret_cast<const FoveaMessages *(*)(int)>(
       dlsym(plugin, "fovea_messages"));
   const FoveaMessages *messages =
       entry ? entry(FOVEA_MESSAGES_VERSION) : nullptr;
   if (!messages)
     return Status::machine(
-        fmt::format("'{}' is of another version of Fovea", path));
+        fmt::format("'{}' is of another version of Fovea", *path));
   std::unique_ptr<MpiTeam> made(new MpiTeam(*messages));
   copyWhereNobodyReads();
   if (int error = messages->start(&made->ownRank, &made->numRanks))

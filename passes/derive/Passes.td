@@ -10,7 +10,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ContinueRows : Pass<"attn-continue-rows", "::mlir::ModuleOp"> {
-  let summary = "what decoding generates behind the rows of nested data";
+  let summary = "what decoding generates after the rows of nested data";
   let description = [{
     * In: the system `@decoding`, in which a choice of given nested data, of
       D rows, has `attn.continued`.

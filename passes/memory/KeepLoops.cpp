@@ -144,18 +144,18 @@ struct OpOfStep {
   Touched touched;
   StepTime time = {};
 
-  /// When what needs this op is computed at the earliest.
-  StepTime behind(const OpOfStep &next) const;
+  /// When `next`, which needs this op, is computed at the earliest.
+  StepTime earliestOf(const OpOfStep &next) const;
 };
 } // namespace
 
-StepTime OpOfStep::behind(const OpOfStep &next) const {
+StepTime OpOfStep::earliestOf(const OpOfStep &next) const {
   StepTime end = time;
   bool isOfBlock = hasBlockOfExample(op);
   if (auto compute = dyn_cast<ComputeOp>(op))
     if (auto product = rowsProductOf(compute);
         product && product->hasRowCondition) {
-      // Behind the product a block clears the rows of an example.
+      // After the product a block clears the rows of an example.
       isOfBlock = true;
       end = {end.phase + 1, 0};
     }
@@ -194,6 +194,66 @@ static bool hasConstantWeights(RowsProduct product, ScanOp loop,
   });
 }
 
+/// The ops of a step, or none where blocks cannot compute them one after the
+/// other.
+static SmallVector<OpOfStep> opsOf(ScanOp loop) {
+  SmallVector<OpOfStep> ops;
+  for (Operation &op : loop.getBody().front()) {
+    if (!isLaunched(op))
+      continue;
+    if (!fitsBesideOthers(op))
+      return {};
+    ops.push_back({&op, touchedBy(op)});
+    if (ops.back().touched.isUnknown)
+      return {};
+  }
+  if (mostSlots(ops, loop->getParentOfType<ProgramOp>()) > mostSlotsOfLoop)
+    return {};
+  return ops;
+}
+
+/// Each op is computed as soon as the ops are that it depends on.
+static void chooseTimes(MutableArrayRef<OpOfStep> ops) {
+  for (auto [number, own] : llvm::enumerate(ops))
+    for (const OpOfStep &before : ops.take_front(number))
+      if (own.touched.meets(before.touched))
+        own.time = std::max(own.time, before.earliestOf(own));
+
+  for (const OpOfStep &own : ops) {
+    Builder builder(own.op->getContext());
+    own.op->setAttr(phaseAttribute, builder.getI64IntegerAttr(own.time.phase));
+    if (own.time.turn != 0)
+      own.op->setAttr(turnAttribute, builder.getI64IntegerAttr(own.time.turn));
+  }
+}
+
+/// A step may list the rows of the next one, unless a product of its last phase
+/// still reads its own list.
+static bool canListAhead(ArrayRef<OpOfStep> ops) {
+  int64_t last = 0, lastWithList = -1;
+  for (const OpOfStep &own : ops) {
+    last = std::max(last, own.time.phase);
+    auto compute = dyn_cast<ComputeOp>(own.op);
+    if (compute && listLocationOf(compute))
+      lastWithList = std::max(lastWithList, own.time.phase);
+  }
+  return lastWithList >= 0 && lastWithList < last;
+}
+
+/// Products whose weights no step writes keep columns of them on the chip.
+static void keepColumns(ScanOp loop, ArrayRef<OpOfStep> ops) {
+  Builder builder(loop.getContext());
+  int64_t strips = 0;
+  for (const OpOfStep &own : ops) {
+    auto compute = dyn_cast<ComputeOp>(own.op);
+    auto product = compute ? smallProductOf(compute) : std::nullopt;
+    if (!product || !hasConstantWeights(*product, loop, ops))
+      continue;
+    compute->setAttr(keptAttribute, builder.getI64IntegerAttr(strips));
+    strips += keptColumnsOf(compute)->strips;
+  }
+}
+
 namespace {
 struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
   void keep(ScanOp loop) {
@@ -202,51 +262,14 @@ struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
     if (auto steps = dyn_cast<IntegerAttr>(loop.getExtent());
         steps && steps.getInt() < leastSteps)
       return;
-    SmallVector<OpOfStep> ops;
-    for (Operation &op : loop.getBody().front()) {
-      if (!isLaunched(op))
-        continue;
-      if (!fitsBesideOthers(op))
-        return;
-      ops.push_back({&op, touchedBy(op)});
-      if (ops.back().touched.isUnknown)
-        return;
-    }
-    if (ops.empty() || mostSlots(ops, getOperation()) > mostSlotsOfLoop)
+    SmallVector<OpOfStep> ops = opsOf(loop);
+    if (ops.empty())
       return;
-    int64_t last = 0;
-    for (auto [number, own] : llvm::enumerate(ops)) {
-      for (const OpOfStep &before : ArrayRef(ops).take_front(number))
-        if (own.touched.meets(before.touched))
-          own.time = std::max(own.time, before.behind(own));
-      last = std::max(last, own.time.phase);
-    }
-    Builder builder(&getContext());
-    loop->setAttr(staysAttribute, builder.getUnitAttr());
-    bool hasLists = false, isReadLast = false;
-    for (const OpOfStep &own : ops) {
-      own.op->setAttr(phaseAttribute,
-                      builder.getI64IntegerAttr(own.time.phase));
-      if (own.time.turn != 0)
-        own.op->setAttr(turnAttribute,
-                        builder.getI64IntegerAttr(own.time.turn));
-      auto compute = dyn_cast<ComputeOp>(own.op);
-      bool hasList = compute && listLocationOf(compute);
-      hasLists |= hasList;
-      isReadLast |= hasList && own.time.phase == last;
-    }
-    int64_t strips = 0;
-    for (const OpOfStep &own : ops) {
-      auto compute = dyn_cast<ComputeOp>(own.op);
-      auto product = compute ? smallProductOf(compute) : std::nullopt;
-      if (!product || !hasConstantWeights(*product, loop, ops))
-        continue;
-      compute->setAttr(keptAttribute, builder.getI64IntegerAttr(strips));
-      strips += keptColumnsOf(compute)->strips;
-    }
-    // Not where a product of the last phase reads its list.
-    if (hasLists && !isReadLast)
-      loop->setAttr(listsAttribute, builder.getUnitAttr());
+    chooseTimes(ops);
+    keepColumns(loop, ops);
+    loop->setAttr(staysAttribute, UnitAttr::get(&getContext()));
+    if (canListAhead(ops))
+      loop->setAttr(listsAttribute, UnitAttr::get(&getContext()));
   }
 
   void runOnOperation() override {

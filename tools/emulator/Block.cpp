@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
+#include <span>
 
 using namespace fovea::emulator;
 
@@ -159,39 +160,36 @@ bool Machine::runFibers() {
   return hasGoneOn;
 }
 
+/// Whether `count` threads are all at `state`; they go on.
+bool Machine::releaseAll(State state, uint32_t first, uint32_t count) {
+  if (first + count > grid.threads)
+    return false;
+  auto all = std::span(fibers).subspan(first, count);
+  if (!std::ranges::all_of(all, [&](State each) { return each == state; },
+                           &Fiber::state))
+    return false;
+  for (Fiber &each : all) {
+    each.state = State::Ready;
+    // A warp's threads do not wait for others of the block.
+    each.access.blockWaits += state != State::AtWarp;
+  }
+  return true;
+}
+
 /// Whether those that a waiting thread waits for are there; they go on.
 bool Machine::release(uint32_t number) {
   Fiber &fiber = fibers[number];
   if (fiber.state == State::AtBlock) {
-    for (uint32_t other = 0; other < grid.threads; ++other)
-      if (fibers[other].state != State::AtBlock)
-        return false;
-    for (uint32_t other = 0; other < grid.threads; ++other) {
-      fibers[other].state = State::Ready;
-      ++fibers[other].access.blockWaits;
-    }
+    if (!releaseAll(State::AtBlock, 0, grid.threads))
+      return false;
     memory.ordering.waited(block);
     return true;
   }
-  if (fiber.state == State::AtThreads) {
-    for (uint32_t other = 0; other < fiber.count; ++other)
-      if (fibers[other].state != State::AtThreads)
-        return false;
-    for (uint32_t other = 0; other < fiber.count; ++other) {
-      fibers[other].state = State::Ready;
-      ++fibers[other].access.blockWaits;
-    }
-    return true;
-  }
+  if (fiber.state == State::AtThreads)
+    return releaseAll(State::AtThreads, 0, fiber.count);
   uint32_t first = number / 32 * 32;
-  if (fiber.state == State::AtWarp) {
-    for (uint32_t other = first; other < first + 32; ++other)
-      if (other >= grid.threads || fibers[other].state != State::AtWarp)
-        return false;
-    for (uint32_t other = first; other < first + 32; ++other)
-      fibers[other].state = State::Ready;
-    return true;
-  }
+  if (fiber.state == State::AtWarp)
+    return releaseAll(State::AtWarp, first, 32);
   if (fiber.state == State::AtPhase) {
     if (!barrierAt(fiber.barrier).hasEnded(fiber.parity))
       return false;

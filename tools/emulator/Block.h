@@ -186,6 +186,7 @@ private:
   bool areDone() const;
   void stopAt(State state);
   bool release(uint32_t number);
+  bool releaseAll(State state, uint32_t first, uint32_t count);
   std::vector<uint32_t> order(uint32_t count);
   void blame(const std::string &what);
   /// Of a block of the cluster, which may be this one.
