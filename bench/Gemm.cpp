@@ -71,10 +71,10 @@ private:
   int64_t size, copies, turn = 0;
 };
 
-/// How much slower than behind an idle moment a chain of multiplications is
-/// right behind `run`: many processors lower their clock where vectors are
+/// How much slower a chain of multiplications is right after `run` than after
+/// an idle moment: many processors lower their clock where vectors are
 /// multiplied and loaded at once, and raise it again soon.
-static double clockBehind(llvm::function_ref<void()> run) {
+static double clockAfter(llvm::function_ref<void()> run) {
   auto chain = [] {
     volatile uint64_t seed = 1;
     auto begin = std::chrono::steady_clock::now();
@@ -85,19 +85,19 @@ static double clockBehind(llvm::function_ref<void()> run) {
     auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double>(end - begin).count();
   };
-  std::vector<double> idle, behind;
+  std::vector<double> idle, after;
   for (int i = 0; i < 2000; ++i)
     idle.push_back(chain());
   for (double end = cpuTime() + seconds; cpuTime() < end;) {
     run();
-    behind.push_back(chain());
+    after.push_back(chain());
   }
   auto median = [](std::vector<double> &times) {
     auto middle = times.begin() + times.size() / 2;
     std::nth_element(times.begin(), middle, times.end());
     return *middle;
   };
-  return median(idle) / median(behind);
+  return median(idle) / median(after);
 }
 
 template <typename T> struct Bench {
@@ -116,7 +116,7 @@ template <typename T> struct Bench {
     constexpr int64_t turns = 100'000;
     std::vector<T> sums(12 * tile.lanes, T(0.5));
     double time = measure(seconds, [&] { fma(turns, sums.data()); });
-    clockAtPeak = clockBehind([&] { fma(turns, sums.data()); });
+    clockAtPeak = clockAfter([&] { fma(turns, sums.data()); });
     peak = double(peakFlops(element, jit.target()) * turns) / time;
   }
 
@@ -181,7 +181,7 @@ template <typename T> struct Bench {
     constexpr int64_t k = 512;
     int64_t m = tile.rows, n = tile.columns();
     std::vector<T> a = values(m * k), b = values(k * n), c(m * n);
-    return clockBehind([&] {
+    return clockAfter([&] {
       for (int i = 0; i < 100; ++i)
         gemm(a.data(), k, 1, b.data(), c.data(), n, m, n, k, 0, 1, false);
     });
@@ -192,7 +192,7 @@ template <typename T> struct Bench {
                                  peak * 1e-9, (long long)tile.rows,
                                  (long long)tile.columns());
     llvm::outs() << llvm::format(
-        "clock, of an idle processor's: %.2f at the peak, %.2f behind products "
+        "clock, of an idle processor's: %.2f at the peak, %.2f after products "
         "of %lldx512x%lld\n",
         clockAtPeak, clockOfTiles(), (long long)tile.rows,
         (long long)tile.columns());

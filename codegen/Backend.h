@@ -101,8 +101,8 @@ public:
 
   /// Adds to `kernels` the function `@<entry>`, which runs `program` on a
   /// frame, and its kernels; describes in `description` what the frame holds.
-  /// Behind the phase `memory`, for the machine of the target. Fails, with an
-  /// error at the op, on what cannot be compiled yet.
+  /// Runs after the phase `memory`, for the machine of the target. Fails, with
+  /// an error at the op, on what cannot be compiled yet.
   virtual mlir::LogicalResult
   emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,
               const EmitOptions &options,

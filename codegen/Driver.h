@@ -70,7 +70,7 @@ public:
                                 const DriverOptions &options,
                                 std::unique_ptr<Driver> &result);
 
-  /// Makes kernels of an entry of a module that is behind the phase `fuse`; its
+  /// Makes kernels of an entry of a module after the phase `fuse`; its
   /// description is the next of `description().programs`.
   runtime::Status add(mlir::ModuleOp module, llvm::StringRef entry);
   /// The same for what `attn-split-decoder` made of a model.

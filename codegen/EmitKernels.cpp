@@ -1,7 +1,7 @@
 //===- EmitKernels.cpp - the programs of a module become kernels ----------===//
 //
-// The pass `fovea-emit-kernels`, for developers: what `fovea compile --emit
-// kernels` does with a spec, with a module that was printed behind a phase.
+// The pass `fovea-emit-kernels`, for developers: does with a module that was
+// printed after a phase what `fovea compile --emit kernels` does with a spec.
 // What is placed is compiled as it is.
 //
 //===----------------------------------------------------------------------===//

@@ -167,11 +167,11 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
     `cases` give what stands at places outside the array (inside it they do not
     count): the first case all of whose `axis = place` pairs hold decides, and
     reads its own array at the remaining indices. A place is a number, or the
-    name of a length (the value of that length: one behind the last element of
-    its axis). An index outside the array that no case covers, or for which the
-    case's own array has no element, gives `default`; without one it is an
-    error of the program that emitted the read (the front end proves that it
-    never happens, and the interpreter traps).
+    name of a length (the value of that length: one past the last element of its
+    axis). An index outside the array that no case covers, or for which the
+    case's own array has no element, gives `default`; without one it is an error
+    of the program that emitted the read (the front end proves that it never
+    happens, and the interpreter traps).
 
     * (C1) as many indices as the array has axes.
     * (C2) a case places axes of the array, each once; its array has the axes
@@ -291,7 +291,7 @@ def Attn_StopOp : Attn_UnaryScalarOp<"stop"> {
 
     An op of bodies, and no attribute of an equation: it goes wherever the body
     is inlined, and an equation with it is never taken for one without.
-    `attn-drop-stops` takes it out behind differentiation.
+    `attn-drop-stops` takes it out after differentiation.
 
     Example: the derivative with respect to v is `stop(v)`, and not `2 * v`.
 

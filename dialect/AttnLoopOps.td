@@ -144,7 +144,7 @@ def Attn_MarkOp : Attn_Op<"mark"> {
   let summary = "a value that steers the search: valid, stop, score or longest";
   let description = [{
     `valid`: whether the choice just made is allowed; `stop`: whether the
-    sequence ends behind this step; `score`: by which the search ranks;
+    sequence ends after this step; `score`: by which the search ranks;
     `longest`: the largest number of steps (outside the body). In a system the
     value has the generated index as its axis.
 

@@ -25,7 +25,7 @@ def Attn_ArrayLocation : AttrDef<Attn_Dialect, "ArrayLocation"> {
   let mnemonic = "location";
   let summary = "where an array lies";
   let description = [{
-    Behind the phase `memory` every array of a program has one: as
+    After the phase `memory` every array of a program has one: as
     `attn.location` of the op that gives it; in `attn.locations` the results,
     and in `attn.carries` the carries of a loop. What a kernel gives lies where
     its members put it.

@@ -186,7 +186,7 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
   let description = [{
     One choice per element over the axes of `observed` (or of the result). Each
     parameter of the distribution has these axes first, then its own:
-    `categorical` has `logits` or `probs` with one event axis behind;
+    `categorical` has `logits` or `probs` with one event axis last;
     `bernoulli` `logit` or `prob`; `normal` `mean`, `sd`; `uniform` `low`,
     `high`; `mixture` `logit` [M], `mean` [M], `sd` [M] of normals; of pairs (a
     last axis of 2) `logit` [M], `mean` [M, 2], `sd` [M, 2], `correlation` [M].

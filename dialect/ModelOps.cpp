@@ -60,7 +60,7 @@ void DataOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 
 namespace {
 
-/// A parameter of a distribution, and how many axes of its own it has behind
+/// A parameter of a distribution, and how many axes of its own it has after
 /// those of the choice.
 struct Parameter {
   StringRef name;

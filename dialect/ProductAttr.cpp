@@ -54,7 +54,7 @@ static void printBand(AsmPrinter &printer, const Band &band) {
 }
 
 namespace {
-/// What stands between the parentheses behind one of the parts.
+/// What stands between the parentheses after one of the parts.
 struct Part {
   SmallVector<unsigned> indices;
   Band range, band;

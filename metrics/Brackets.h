@@ -25,8 +25,7 @@
 
 namespace fovea::metrics {
 
-/// How often each constituent is there: label, first word, word behind the
-/// last.
+/// How often each constituent is there: label, first word, word after the last.
 using Constituents =
     std::map<std::tuple<std::u32string, int64_t, int64_t>, int64_t>;
 

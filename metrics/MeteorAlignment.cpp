@@ -18,7 +18,7 @@ struct Path {
   std::vector<bool> ownUsed, otherUsed;
   int64_t ownCovered = 0, otherCovered = 0, chunks = 0, distance = 0;
   size_t number = 0;             // of those that are equally good
-  size_t next = 0;               // the place behind the last pair
+  size_t next = 0;               // the place after the last pair
   std::optional<size_t> lastEnd; // of the line, where a run is open
 
   bool canTake(const MeteorPair &pair) const;

@@ -40,13 +40,13 @@ static bool isSpecial(char32_t c) {
 /// Puts `text` in the place of a sign that stands between two others.
 static std::u32string replaceBetween(const std::u32string &line,
                                      bool (*before)(char32_t), char32_t sign,
-                                     bool (*behind)(char32_t),
+                                     bool (*after)(char32_t),
                                      std::u32string_view text) {
   std::u32string result;
   for (size_t i = 0; i < line.size(); ++i) {
     result.push_back(line[i]);
     if (i + 2 < line.size() && before(line[i]) && line[i + 1] == sign &&
-        behind(line[i + 2])) {
+        after(line[i + 2])) {
       result.append(text).push_back(line[i + 2]);
       i += 2;
     }

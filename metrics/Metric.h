@@ -35,7 +35,7 @@ public:
                    const std::vector<std::string_view> &references) = 0;
   /// What all lines are worth.
   virtual double value() const = 0;
-  /// `NAME|SIGNATURE = VALUE ..`, with so many digits behind the point.
+  /// `NAME|SIGNATURE = VALUE ..`, with this many digits after the point.
   virtual std::string text(int digits) const = 0;
   virtual bool isHigherBetter() const { return true; }
 

@@ -95,10 +95,10 @@ static bool isPunctuation(char32_t c) {
 }
 
 /// Puts spaces into each pair of neighbours for which `holds`, from the left,
-/// pairs that do not overlap: `before`, between, `behind`.
+/// pairs that do not overlap: `before`, between, `after`.
 static std::u32string splitPairs(const std::u32string &text,
                                  bool (*holds)(char32_t, char32_t), bool before,
-                                 bool behind) {
+                                 bool after) {
   std::u32string result;
   for (size_t i = 0; i < text.size(); ++i) {
     if (i + 1 == text.size() || !holds(text[i], text[i + 1])) {
@@ -110,7 +110,7 @@ static std::u32string splitPairs(const std::u32string &text,
     result.push_back(text[i]);
     result.push_back(U' ');
     result.push_back(text[++i]);
-    if (behind)
+    if (after)
       result.push_back(U' ');
   }
   return result;

@@ -38,7 +38,7 @@ enum class Tokeniser {
 
 /// Splits a line. V13a is the tokenisation of `mteval-v13a.pl` as sacreBLEU
 /// has it (Post, 2018): entities are undone; punctuation of ASCII becomes
-/// tokens, but `.` and `,` within numbers and `-` behind a letter do not.
+/// tokens, but `.` and `,` within numbers and `-` after a letter do not.
 Tokens tokenise(std::string_view line, Tokeniser tokeniser);
 
 /// A line with spaces between what METEOR 1.5 takes for tokens in English.

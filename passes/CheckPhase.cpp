@@ -1,7 +1,7 @@
 //===- CheckPhase.cpp - the contracts of the phases -----------------------===//
 //
-// One function per phase of Phases.def. The ops themselves are verified by
-// MLIR behind every pass; here stands only what a phase adds to that.
+// One function per phase of Phases.def. The ops themselves are verified by MLIR
+// after every pass; here is only what a phase adds to that.
 //
 //===----------------------------------------------------------------------===//
 

@@ -19,13 +19,13 @@ include "passes/kernels/Passes.td"
 include "passes/memory/Passes.td"
 
 //===----------------------------------------------------------------------===//
-// Behind each phase
+// After each phase
 //===----------------------------------------------------------------------===//
 
 def CheckPhase : Pass<"attn-check-phase", "::mlir::ModuleOp"> {
   let summary = "verify what a phase promises";
   let description = [{
-    * In, out: the module behind a phase, unchanged.
+    * In, out: the module after a phase, unchanged.
     * A broken promise is a mistake of the compiler; the error names the phase,
       so that it is found where it was made and not three passes later.
 

@@ -26,7 +26,7 @@ static void derive(OpPassManager &manager, const PipelineOptions &options) {
   llvm::append_range(objective.get, options.get);
   objective.each = options.each;
   manager.addPass(createDeriveObjective(objective));
-  // Behind the objective, of which the mean is taken.
+  // After the objective, whose mean is taken.
   manager.addPass(createRepeatSamples());
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);
@@ -41,20 +41,20 @@ static void differentiate(OpPassManager &manager,
                           const PipelineOptions &options) {
   // Before differentiation: the adjoint of a split contraction is split.
   manager.addPass(createSplitConcat());
-  // Behind that, as a part may stand still where the whole does not.
+  // After that, as a part may stand still where the whole does not.
   manager.addPass(createDropIndices());
   // Before differentiation: the adjoint of a product is one.
   manager.addPass(createGatherRows());
   // Before differentiation: an array that exists only to be summed has an
   // adjoint of its own size, and the sums that differentiation makes read it.
   manager.addPass(createInline({InlineMode::expansions}));
-  // Behind inlining, which brings products into their sums, and before
+  // After inlining, which brings products into their sums, and before
   // differentiation, which repeats the condition of a sum.
   manager.addPass(createInheritSupport());
-  // Behind that, which looks at products of arrays of all their indices.
+  // After that, which looks at products of arrays of all their indices.
   manager.addPass(createDropIndices({/*ofOne=*/true}));
-  // Behind both, which decide what a sum is of and where it adds anything, and
-  // before differentiation: the adjoints of a step are as cheap as the step.
+  // After both, which decide what a sum adds up and where, and before
+  // differentiation: the adjoints of a step are as cheap as the step.
   manager.addPass(createOrderFactors());
   if (options.gradients) {
     manager.addPass(createGuardEquations());
@@ -78,48 +78,48 @@ static void schedule(OpPassManager &manager, const PipelineOptions &options) {
 /// One example -> many.
 static void batch(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createBatch());
-  // Behind batching: what the examples share is what hypotheses share.
+  // After batching: what the examples share is what hypotheses share.
   manager.addPass(createSplitDecoder());
 }
 
 /// Equations as they are computed.
 static void fuse(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createTakeBranches());
-  // Ahead of what takes convolutions for anything else than products.
+  // Before what takes convolutions for anything other than products.
   manager.addPass(createOrderChannels());
   manager.addPass(createPadWindows());
   manager.addPass(createFactorProducts());
-  // Behind what decides in which order products stand, and before fusion, which
-  // takes copies in another order into their readers.
+  // After what decides the order of products, and before fusion, which takes
+  // copies in another order into their readers.
   manager.addPass(createOrderIndices());
   manager.addPass(createFuseElementwise());
-  // Behind fusion, and before what is no longer read is trimmed.
+  // After fusion, and before what is no longer read is trimmed.
   manager.addPass(createCarrySums());
-  // Behind that, which may leave a row to one reader.
+  // After that, which may leave a row with one reader.
   manager.addPass(createRecomputeRows());
   manager.addPass(createTrimScans());
-  // Behind fusion, so that all that reads a row is known, and what only one
-  // equation reads is in it.
+  // After fusion, so that all readers of a row are known, and what only one
+  // equation reads is inside it.
   manager.addPass(createNarrowScans());
   manager.addPass(createTrimScans());
   // Rows that are not kept any more had kept their equations apart.
   manager.addPass(createFuseElementwise());
   manager.addPass(createExposeProducts());
-  // Behind all that changes the bodies of sums.
+  // After all that changes the bodies of sums.
   manager.addPass(createJoinSums());
   // What the equations are from here on.
   manager.addPass(createNameProducts());
-  // Ahead of all that a machine decides.
+  // Before all that a machine decides.
   manager.addPass(createOrderSums());
 }
 
 void fovea::attn::formKernels(OpPassManager &programs) {
   // Ahead of kernels that products are part of.
   programs.addPass(createChoosePrecision());
-  // Of products that are rounded, and ahead of what computes pairs again.
+  // Of products that are rounded, and before what computes pairs again.
   programs.addPass(createSplitAdjoints());
   programs.addPass(createFormStrips());
-  // Behind strips, which keep more out of memory.
+  // After strips, which keep more out of memory.
   programs.addPass(createFormEpilogues());
   // Of strips whose products are rounded.
   programs.addPass(createTileKeys());

@@ -44,7 +44,7 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 };
 
 /// Adds every pass from the front end's module to programs, up to and with
-/// `options.stopAfter`, and a check behind each phase.
+/// `options.stopAfter`, and a check after each phase.
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 
@@ -55,9 +55,9 @@ void formKernels(mlir::OpPassManager &programs);
 /// The same of the phase `memory`.
 void placeArrays(mlir::OpPassManager &programs);
 
-/// Brings a program that is behind the phase `fuse` through the phases
-/// `kernels` and `memory` for this machine. One whose arrays have places stays
-/// as it is: they have to be for the same machine.
+/// Takes a program that is past the phase `fuse` through the phases `kernels`
+/// and `memory` for this machine. One whose arrays have places stays as it is:
+/// they have to be for the same machine.
 mlir::LogicalResult placeArrays(ProgramOp program, MachineAttr machine);
 
 /// Every pass and the pipeline `attn-pipeline`, for tools that run any of

@@ -65,7 +65,7 @@ struct Photo {
 /// Rows of bars under something whose columns they belong to: the frames of a
 /// film, the spectrogram of a sound, or the strokes of a pen.
 struct Strip {
-  /// Where the pen was, and whether it leaves the paper behind that.
+  /// Where the pen was, and whether it leaves the paper after that.
   struct Stroke {
     double x = 0, y = 0;
     bool isLast = false;

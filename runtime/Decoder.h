@@ -6,28 +6,28 @@
 //
 // `encode` runs once over the examples of a batch. Every further program is a
 // segment: it runs over hypotheses, a row each. A step runs the segments in
-// order; behind segment i choice i is made, behind the last one none. Choices
-// in a loop inside the step are made again and again: the loop begins with a
-// segment of its own, and so does what stands behind it.
+// order; after segment i choice i is made, after the last one none. Choices in
+// a loop inside the step are made again and again: the loop begins with a
+// segment of its own, and so does what comes after it.
 // A value has a name, under which one segment gives it and others read it:
 //
 //   encode/K  an output of `encode`; in a segment either data of the row's
 //             example, or a parameter (what a batch has once)
 //   carry/K   the state K before the step
-//   inner/K   the state K of a loop, before its present place; behind the
-//             loop, behind the last one
+//   inner/K   the state K of a loop, before its present place; after the
+//             loop, after the last one
 //   choice/K  the value of choice K of this step, or of this place of a loop
 //   value/K   an output of an earlier segment of this step
 //   logp/K    log p of each symbol of choice K
 //   stack/K   in `finish`, a result of the search: a row for each step
-//   last/K    in `finish`, the state K behind the last step
+//   last/K    in `finish`, the state K after the last step
 //
 // A decoder without a search makes its choices once, each by itself.
 //
-// A model may make several searches, or choices beside them, one behind the
-// other. Each is a decoder; what it is given by those before it is an output
-// `given/K` of theirs and data of its own, and a length that they have found is
-// given, too.
+// A model may make several searches, or choices beside them, one after another.
+// Each is a decoder; what it is given by those before it is an output `given/K`
+// of theirs and data of its own, and a length that they have found is given,
+// too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ struct Decoder {
     /// what is replaced it then gets a place more in each step, along each axis
     /// of the length that the search finds.
     std::string initial;
-    /// The value that it has behind the step; of what grows, its new row.
+    /// The value that it has after the step; of what grows, its new row.
     std::string next;
     /// Of what grows, a row in each step, in place: the segment that writes the
     /// row, or `bySearch`.
@@ -98,7 +98,7 @@ struct Decoder {
 
   struct Mark {
     enum Kind { Valid, Stop, Score } kind = Valid;
-    int segment = 0; // behind which it stands
+    int segment = 0; // after which it comes
     std::string value;
   };
 
@@ -119,10 +119,10 @@ struct Decoder {
   std::string model;
   std::vector<Program> programs;
   int encode = 0; // a program
-  /// A program before each choice, and one behind the last; -1: there is
-  /// nothing to compute.
+  /// A program before each choice, and one after the last; -1: there is nothing
+  /// to compute.
   std::vector<int> segments;
-  int finish = -1; // the same behind the search
+  int finish = -1; // the same after the search
 
   /// The names of the lengths that shapes here speak of.
   std::vector<std::string> lengths;
@@ -136,7 +136,7 @@ struct Decoder {
   std::string longest; // an output of `encode`; empty: the mark is not there
 
   std::vector<State> states;
-  std::vector<State> inner; // of the loops, one behind the other
+  std::vector<State> inner; // of the loops, one after another
   std::vector<Choice> choices;
   std::vector<Loop> loops;
   std::vector<Mark> marks;
@@ -158,7 +158,7 @@ struct Decoder {
     return nullptr;
   }
 
-  /// What is generated behind this; they speak of the programs of the first.
+  /// What is generated after this; they speak of the programs of the first.
   std::vector<Decoder> later;
 };
 

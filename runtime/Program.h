@@ -10,9 +10,9 @@
 // the ids of the examples. The description says what the others hold.
 //
 // Arrays are packed: an array of one example is dense and row-major, with the
-// extents of that example, and the examples of a batch stand one behind the
-// other. An axis with a nested length is as long as the largest of its lengths
-// in that example.
+// extents of that example, and the examples of a batch are consecutive. An axis
+// with a nested length is as long as the largest of its lengths in that
+// example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,9 +103,9 @@ struct Program {
     /// The extents of one example, for the caller: a number, or -1-id of a
     /// length.
     std::vector<int64_t> shape;
-    /// Not empty: each thread of the pool has a part of its own, one behind the
-    /// other, with so many elements, in postfix order, of the largest lengths
-    /// of the batch. Their number stands at `partSlot`.
+    /// Not empty: the threads of the pool have a part each, one after another,
+    /// of this many elements, in postfix order, for the largest lengths of the
+    /// batch. The number is in `partSlot`.
     std::vector<Term> part;
     int partSlot = 0;
     /// So many parts instead of one for each thread, where it is not 0; and no

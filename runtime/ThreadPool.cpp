@@ -94,7 +94,7 @@ struct alignas(64) Signal {
 
   /// Waits until the value is no longer `old`: first awake, then asleep.
   void waitWhile(uint32_t old);
-  /// To be called behind a change of the value that sleepers wait for.
+  /// To be called after a change of the value that sleepers wait for.
   void wake();
 };
 

@@ -252,7 +252,7 @@ bool BodyEmitter::isAlwaysInside(ReadOp op) {
   return true;
 }
 
-/// What case number `number` and those behind it give where the array itself
+/// What case number `number` and those after it give where the array itself
 /// has no element.
 Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
                             Value otherwise) {

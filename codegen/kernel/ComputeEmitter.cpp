@@ -307,7 +307,7 @@ bool ComputeEmitter::readsRows() {
 }
 
 /// Sums several neighbouring vectors at once, so that each row is read in
-/// whole cache lines, one behind the other. Every element keeps its own chain.
+/// whole cache lines, one after the other. Every element keeps its own chain.
 /// Returns where the elements begin that are left.
 Value ComputeEmitter::emitBlocks(Value first, Value last) {
   // As many accumulators, whatever they are of.

@@ -131,7 +131,7 @@ public:
   /// One element per lane, at `offsets` from `base`.
   Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
   /// A vector to an address that is aligned to it, past the caches. Another
-  /// thread may read it behind a `fence` of this one.
+  /// thread may read it after a `fence` of this one.
   void storePast(Value value, Value address);
   void fence();
   /// Brings a cache line nearer; any address is right.

@@ -69,8 +69,8 @@ static Real atEdges(MathBuilder &b, Real x, Real y) {
   return b.select(x < inf, y, b.select(x == inf, x, x + x));
 }
 
-/// log(x) up to the edges; log(2) in two parts, the first with zeros behind
-/// so that its product with the exponent is exact.
+/// log(x) up to the edges; log(2) in two parts, the first with trailing
+/// zeros so that its product with the exponent is exact.
 static Real logInside(MathBuilder &b, Real x) {
   Parts parts = split(b, x);
   double high = b.isSingle() ? 0.693359375 : 0x1.62e42fee00000p-1;

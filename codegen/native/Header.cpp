@@ -331,8 +331,8 @@ void HeaderWriter::writeBatch() {
         : field.kind == BatchField::Lengths ? data + "_length" + number
                                             : data));
   }
-  comment("A batch: in each array the examples stand one behind the other, "
-          "padded on the right. What lies behind a length is never looked at. "
+  comment("A batch: in each array the examples lie one after the other, "
+          "padded on the right. What lies past a length is never looked at. "
           "An array that a function does not need may be null.");
   stream << "typedef struct " << prefix << "_batch {\n";
   for (auto [field, name] : llvm::zip_equal(fields, names))
@@ -437,7 +437,7 @@ void HeaderWriter::writeDecoding() {
       what += "; 1, </s>, is the last where it has ended";
     if (llvm::any_of(data.spec.axes,
                      [](const auto &axis) { return !axis.parent.empty(); }))
-      what += "; zeros stand behind rows that are shorter than others";
+      what += "; shorter rows are padded with zeros";
     comment(what + ".", 2);
     stream << "  const " << (isReal ? "double" : "int64_t") << " *" << name
            << ";\n  int64_t " << unique.of(data.spec.name + "_size") << ";\n";

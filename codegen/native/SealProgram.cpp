@@ -113,7 +113,7 @@ void Layout::splitConstants() {
   if (notes == others.end() || begin <= first.p_vaddr ||
       begin >= first.p_vaddr + first.p_filesz ||
       llvm::any_of(sections, [&](const Elf64_Shdr &section) {
-        // What the loader needs may stand behind constants.
+        // What the loader needs may come after constants.
         return (section.sh_flags & SHF_ALLOC) != 0 &&
                section.sh_addr >= begin + pageSize &&
                section.sh_addr < first.p_vaddr + first.p_filesz &&
@@ -239,9 +239,9 @@ void fovea::codegen::sealProgram(std::string &file) {
   auto [begin, end] = layout.largeData();
   seal.size = file.size();
   seal.place = place;
-  bool isBehind = place + sizeof(seal) <= begin;
-  seal.skipBegin = isBehind ? begin : file.size();
-  seal.skipEnd = isBehind ? end : file.size();
+  bool isAfterSeal = place + sizeof(seal) <= begin;
+  seal.skipBegin = isAfterSeal ? begin : file.size();
+  seal.skipEnd = isAfterSeal ? end : file.size();
   seal.checksum = runtime::checksumOf(file, seal);
   std::memcpy(file.data() + place, &seal, sizeof(seal));
 }

@@ -57,7 +57,7 @@ struct StripGroup {
   int64_t numPlaces() const;
 };
 
-/// A kernel in strips, behind the phase `memory`.
+/// A kernel in strips, after the phase `memory`.
 StripGroup stripsOf(attn::KernelOp kernel);
 
 /// The largest extent of the batch.

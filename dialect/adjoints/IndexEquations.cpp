@@ -1,7 +1,7 @@
 //===- IndexEquations.cpp - solves the positions of a read ----------------===//
 
 #include "dialect/adjoints/IndexEquations.h"
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/LinearForm.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/SetVector.h"

@@ -3,7 +3,7 @@
 #ifndef FOVEA_DIALECT_ADJOINTS_REDUCERS_H
 #define FOVEA_DIALECT_ADJOINTS_REDUCERS_H
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 
 namespace fovea::attn {
 

@@ -10,7 +10,7 @@
 #ifndef FOVEA_DIALECT_ADJOINTS_SCALARS_H
 #define FOVEA_DIALECT_ADJOINTS_SCALARS_H
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -40,8 +40,8 @@ public:
   /// and remembers what is there already.
   mlir::Value emit(mlir::OpBuilder &builder, mlir::IRMapping &values,
                    mlir::Value value);
-  /// Whether evaluating a scalar again needs a read or an integer division:
-  /// it must then stay behind the conditions under which the body stands.
+  /// Whether evaluating a scalar again needs a read or an integer division: it
+  /// must then stay under the conditions that guard the body.
   bool isFragile(mlir::Value value);
   /// The adjoint of the read, from that of the body's value. Fails where a
   /// scalar has no derivative, and says so there.

@@ -52,7 +52,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
     known = cast<StringAttr>(nameAttr).str();
     SmallVector<int64_t> place(indices);
     for (int64_t i = 0; i < size; ++i) {
-      // What lies behind a nested length is no symbol.
+      // What lies past a nested length is no symbol.
       if (type.getRank() == axes + 1) {
         place.resize(axes);
         place.push_back(i);

@@ -370,7 +370,7 @@ Status Compiler::block(Block &block, std::vector<Instruction> &out) {
   return Status::success();
 }
 
-/// A part of a conjunction that fails decides: what stands behind it is not
+/// A part of a conjunction that fails decides: what comes after it is not
 /// evaluated, its reads included.
 Status Compiler::condition(Block &block) {
   SetVector<Value> parts;

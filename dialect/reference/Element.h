@@ -18,7 +18,7 @@ public:
 
   /// To the first place; false when there is none.
   bool start(std::vector<Slot> &registers) const;
-  /// To the next place; false behind the last.
+  /// To the next place; false after the last.
   bool advance(std::vector<Slot> &registers) const;
 
 private:

@@ -41,7 +41,7 @@ public:
   /// The same, or an error where the array would not fit in memory.
   Status checkedShape(attn::ArrayType type, std::vector<int64_t> &shape) const;
   /// Whether an array of `type` has an element at `indices`, which are inside
-  /// the storage: what is behind a nested length is not. `loopIndex` gives the
+  /// the storage: what is past a nested length is not. `loopIndex` gives the
   /// index of the enclosing loop over an extent, for a row without that axis.
   bool isInside(attn::ArrayType type, llvm::ArrayRef<int64_t> indices,
                 llvm::function_ref<int64_t(llvm::StringRef)> loopIndex) const;

@@ -130,7 +130,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
   for (size_t offset = 0; offset < own.values.size(); ++offset) {
     SmallVector<int64_t> indices = indicesOf(offset, shape);
     if (!real || larger) {
-      // What lies behind a nested length is never looked at.
+      // What lies past a nested length is never looked at.
       if (!lengths.isInside(type, indices, [](StringRef) { return 0; }))
         continue;
       int64_t source = 0;

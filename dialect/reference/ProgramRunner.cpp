@@ -158,8 +158,8 @@ Status ProgramRunner::enter(Operation *loop) {
   return levels.back().extent == 0 ? leave() : beginStep();
 }
 
-/// The mark "longest" of the program, which may stand behind the search: what
-/// it needs is computed here.
+/// The mark "longest" of the program, which may come after the search: what it
+/// needs is computed here.
 Status ProgramRunner::findLongest() {
   Block &block = *levels.front().block;
   for (auto mark : block.getOps<attn::MarkOp>()) {

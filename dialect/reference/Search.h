@@ -9,7 +9,7 @@
 // to the lower parent, then to the lower symbol. A hypothesis is finished when
 // it chose the value that ends it, which counts in its log p and its length, or
 // when the mark "stop" holds. Finished hypotheses are ranked by their log p
-// after length normalisation; those that were cut at `longest` come behind.
+// after length normalisation; those that were cut at `longest` come after them.
 //
 //===----------------------------------------------------------------------===//
 

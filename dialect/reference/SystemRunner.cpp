@@ -138,7 +138,7 @@ static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
   return needed;
 }
 
-/// Puts plans behind those that they need; otherwise their order stays.
+/// Puts plans after those that they need; otherwise their order stays.
 void SystemRunner::orderPlans() {
   std::vector<Plan> rest = std::move(plans);
   plans.clear();

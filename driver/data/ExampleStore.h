@@ -53,7 +53,7 @@ private:
   std::vector<int64_t> ends;
   std::vector<Page> pages; // in memory
   Page open;               // that is being filled
-  int64_t numStored = 0;   // pages in the file, behind those in memory
+  int64_t numStored = 0;   // pages in the file, after those in memory
   int file = -1;
   /// What data and lengths are called, by the numbers that stand for them.
   std::vector<std::string> names;

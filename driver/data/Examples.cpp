@@ -391,7 +391,7 @@ bool ExampleReader::join(runtime::Example &example) {
   return good;
 }
 
-/// Behind the last example of one of them, whether all have as many.
+/// After the last example of one of them: whether all have the same number.
 bool ExampleReader::compareCounts() {
   for (runtime::Example unused; !arrayPath.empty() && nextOfArrays(unused);) {
   }

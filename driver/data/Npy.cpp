@@ -46,7 +46,7 @@ struct Header {
   size_t width = 0;
   DType element = DType::F64;
 
-  /// Whether rows of the first axis lie one behind the other.
+  /// Whether rows of the first axis are consecutive.
   bool isByRows() const { return !isFortran || shape.size() < 2; }
 };
 
@@ -214,7 +214,7 @@ static Status readMark(std::string_view bytes, const std::string &name,
   return Status::success();
 }
 
-/// Reads a header, behind which so many bytes are there.
+/// Reads a header that `available` bytes follow.
 static Status readHeader(std::string_view text, size_t available,
                          const std::string &name, Header &header) {
   if (!HeaderReader(StringRef(text.data(), text.size()), header).read())

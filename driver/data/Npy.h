@@ -37,7 +37,7 @@ public:
   virtual ~NpyRows() = default;
 
   const std::vector<int64_t> &shape() const { return extents; }
-  /// Whether rows lie one behind the other, so that not all have to be read.
+  /// Whether rows are consecutive, so that not all have to be read.
   bool isByRows() const { return hasRows; }
   /// The next `count` rows; nothing is known where not so many are left.
   virtual runtime::Status read(int64_t count, runtime::Tensor &tensor) = 0;

@@ -14,8 +14,8 @@
 // The DFT has the next power of 2 of points; triangles are equally wide in mel,
 // from 0 to half the rate, and half overlap; at both ends of a sound the first
 // and the last frame are repeated. A sound that is shorter than a window has
-// one frame, with silence behind. Each of the numbers is normalised to the mean
-// 0 and the deviation 1 over the frames of its sound.
+// one frame, with silence after it. Each of the numbers is normalised to the
+// mean 0 and the deviation 1 over the frames of its sound.
 //
 //===----------------------------------------------------------------------===//
 

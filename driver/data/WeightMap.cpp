@@ -263,8 +263,8 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// A name, in which `*` is what the star of the parameter stands for, and
-/// `*+1` the number behind it.
+/// A name, in which `*` is what the star of the parameter stands for, and `*+1`
+/// the number after it.
 std::optional<std::string> WeightMap::withStars(StringRef pattern) {
   std::string name;
   size_t next = 0;

@@ -41,7 +41,7 @@ static void freeTransfer(Transfer *transfer) {
   free(transfer);
 }
 
-/// Writes counts, and behind them places, as ints.
+/// Writes counts, then places, as ints.
 static int writeParts(FoveaParts parts, int *numbers) {
   for (int rank = 0; rank < numProcesses; ++rank) {
     if (parts.counts[rank] > INT_MAX || parts.places[rank] > INT_MAX)

@@ -2,7 +2,7 @@
 //
 // Decoding shared out: each process takes some batches of a part of a file,
 // rank 0 gets what they made of them and goes through all in order, and the
-// next part follows. A mistake in a batch ends all of them behind the batches
+// next part follows. A mistake in a batch ends all of them after the batches
 // before it, as it ends one process.
 //
 //===----------------------------------------------------------------------===//

@@ -22,8 +22,8 @@ struct Execution {
   WantedData data;
 };
 
-/// What executes: compiled code, behind the last phase, or the interpreter,
-/// behind any. False after an explanation of wrong usage.
+/// What executes: compiled code, after the last phase, or the interpreter,
+/// after any. False after an explanation of wrong usage.
 bool chooseExecutor(const Arguments &arguments, Request &request,
                     bool &isReference);
 

@@ -1,7 +1,7 @@
 //===- KernelWork.cpp - what the kernels of a program do ------------------===//
 
 #include "driver/model/KernelWork.h"
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/LinearForm.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"

@@ -121,7 +121,7 @@ bool Session::readStored() {
   });
   given = std::move(left);
   specSource.files = stored->files;
-  // Those of the command line come behind.
+  // Those of the command line come after them.
   sets.insert(sets.begin(), stored->sets.begin(), stored->sets.end());
   return true;
 }

@@ -56,7 +56,7 @@ void TrainingFolder::leave() const {
 }
 
 /// Removes what a training was writing when it was cut off. A folder that
-/// cannot be read to its end keeps what is behind.
+/// cannot be read to its end keeps the rest.
 static void removeParts(const std::string &folder, const std::string &name) {
   std::error_code failure;
   std::vector<std::filesystem::path> parts;

@@ -100,7 +100,7 @@ public:
   void keepGiven(std::string text) { given = std::move(text); }
   std::string readGiven() const;
 
-  /// Opens the log, cut behind its first `lines`.
+  /// Opens the log, cut after its first `lines`.
   runtime::Status openLog(int64_t lines);
   runtime::Status addToLog(const std::string &line);
   /// From now on TensorBoard gets what the log does, in files of `folder`.

@@ -19,7 +19,7 @@ namespace fovea::cli {
 /// Texts by what they are called: `rate`, `data`, `valid-every`.
 using Identity = std::map<std::string, std::string>;
 
-/// A hash of what is trained, behind the front end and before any pass: the
+/// A hash of what is trained, after the front end and before any pass: the
 /// layout of the spec and its block `train` are not in it.
 std::string equationsHash(Model &model);
 

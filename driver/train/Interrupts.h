@@ -16,9 +16,9 @@ namespace fovea::cli {
 
 class TrainingFolder;
 
-/// While it is there, such a signal ends the process: behind what `folder` has
-/// to undo, with `words`. What the caller ignores, as `nohup` does, stays
-/// ignored.
+/// While it is there, such a signal ends the process, with `words`, after
+/// undoing what `folder` has to. What the caller ignores, as `nohup` does,
+/// stays ignored.
 class EndOnInterrupts {
 public:
   EndOnInterrupts(const TrainingFolder &folder, std::string_view words);

@@ -62,7 +62,7 @@ bool Trainer::checkWeights() {
   return what.empty() ||
          fail(TrainEnd::Failed,
               fmt::format(
-                  "{} not finite behind update {} (rate {}, {}): they "
+                  "{} not finite after update {} (rate {}, {}): they "
                   "are not saved; a smaller rate, 'clip' or a larger "
                   "'eps' may keep them finite",
                   what, position.update,

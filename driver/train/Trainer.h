@@ -30,8 +30,8 @@ struct TrainLimits {
   int64_t steps = 0, epochs = 0;
   double minutes = 0;
   int64_t reportEvery = 100;
-  int64_t validEvery = 0; // 0: behind each epoch
-  int64_t saveEvery = 0;  // 0: each minute, and behind each epoch
+  int64_t validEvery = 0; // 0: after each epoch
+  int64_t saveEvery = 0;  // 0: each minute, and after each epoch
 };
 
 /// Everything that stays as it is during a training.
@@ -78,7 +78,7 @@ private:
     std::string text;
     uint64_t weights = 0;
   };
-  /// Behind it all have the news of the first rank that cannot go on.
+  /// Afterwards all have the news of the first rank that cannot go on.
   void exchange(News &news);
   bool trainEpoch();
   bool update(const std::vector<std::vector<int64_t>> &batches, size_t begin,

@@ -49,7 +49,7 @@ void Trainer::exchange(News &news) {
   for (int rank = 1; rank < team.size(); ++rank)
     if (of(rank, High) != of(0, High) || of(rank, Low) != of(0, Low)) {
       news = {TrainEnd::Machine, 0,
-              fmt::format("{} has other weights than {} behind update {}: "
+              fmt::format("{} has other weights than {} after update {}: "
                           "they do not compute the same, and these weights "
                           "are not saved",
                           team.nameOf(rank), team.nameOf(0), position.update)};

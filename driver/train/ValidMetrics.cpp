@@ -93,7 +93,7 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
   }
   if (isContinued(*model, metric.data->name)) {
     session.error(fmt::format("'{}' cannot measure '{}': decoding generates a "
-                              "row behind those that are given",
+                              "row after those that are given",
                               metric.name, metric.data->name));
     return false;
   }

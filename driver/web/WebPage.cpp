@@ -38,9 +38,9 @@ std::string fovea::cli::webPage(StringRef model, StringRef module) {
   // What stands between two signs of paragraphs is replaced.
   static constexpr StringRef sign = "\xc2\xa7";
   while (!rest.empty()) {
-    auto [before, behind] = rest.split(sign);
+    auto [before, tail] = rest.split(sign);
     page += before;
-    auto [name, after] = behind.split(sign);
+    auto [name, after] = tail.split(sign);
     rest = after;
     if (name == "title")
       page += title;

@@ -95,7 +95,7 @@ void Analysis::resolve() {
   std::vector<unsigned> buffers;
   std::map<std::string, int> fileOf; // by path
   Diagnostics silent(llvm::nulls());
-  // What a file uses was read behind it: the last comes first, but for the
+  // What a file uses was read after it: the last comes first, but for the
   // prelude, which the compiler reads before all.
   unsigned count = sources.getNumBuffers();
   std::vector<unsigned> order;

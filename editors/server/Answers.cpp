@@ -371,7 +371,7 @@ std::vector<lsp::InlayHint> fovea::editors::hintsOf(const Analysis &analysis,
     if (facts.empty() || isMember || name.begin() < first ||
         name.begin() > last || !lines.contains(name.begin()))
       continue;
-    // Behind the places: `align[t]`.
+    // After the places: `align[t]`.
     StringRef rest(name.end(), lines.text().end() - name.end());
     size_t length = rest.starts_with("[") ? rest.find(']') + 1 : 0;
     lsp::InlayHint hint(

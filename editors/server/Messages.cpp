@@ -119,8 +119,8 @@ llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
         break;
       return llvm::success(isMessage(json));
     }
-    // Behind a message of another length than it says the next header does not
-    // begin a line.
+    // After a message whose length is not what it says, the next header does
+    // not begin a line.
     size_t begin = StringRef(line).rfind_insensitive(word);
     if (begin == StringRef::npos)
       continue;

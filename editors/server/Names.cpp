@@ -464,14 +464,14 @@ Names::Names(std::vector<File> files) : all(std::move(files)) {
 }
 
 const Occurrence *Names::at(const char *place) const {
-  auto behind = llvm::upper_bound(
+  auto next = llvm::upper_bound(
       written, place, [](const char *at, const Occurrence &occurrence) {
         return std::less<>()(at, occurrence.text.data());
       });
   // The name that begins here, or else the one that ends here.
-  if (behind == written.begin())
+  if (next == written.begin())
     return nullptr;
-  const Occurrence &before = *std::prev(behind);
+  const Occurrence &before = *std::prev(next);
   return place <= before.text.end() ? &before : nullptr;
 }
 

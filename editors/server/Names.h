@@ -62,7 +62,7 @@ public:
     std::map<std::string, int> used;
   };
 
-  /// Resolves the names of `files`: the prelude first, and each behind those
+  /// Resolves the names of `files`: the prelude first, and each after those
   /// that it uses.
   explicit Names(std::vector<File> files);
 
@@ -74,7 +74,7 @@ public:
   const Occurrence *at(const char *place) const;
   /// The declarations that can be named at a place of a file.
   std::vector<unsigned> visibleAt(unsigned file, const char *place) const;
-  /// Those that stand behind a dot: of an import, or of a module. Empty when
+  /// Those that follow a dot: of an import, or of a module. Empty when
   /// `declaration` is none.
   std::vector<unsigned> membersOf(unsigned declaration) const;
 

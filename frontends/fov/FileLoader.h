@@ -1,6 +1,6 @@
 //===- FileLoader.h - how files of data are read --------------------------===//
 //
-// What a spec says behind `from` of its data (docs/LANGUAGE.md): it belongs to
+// What a spec says after `from` of its data (docs/LANGUAGE.md): it belongs to
 // the model, so that training, decoding and everybody who is given the weights
 // read pictures and sounds in one way.
 //

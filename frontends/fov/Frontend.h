@@ -69,7 +69,7 @@ struct DataInfo {
   enum Kind { Real, Int, Bit, Token, Class, Position };
   std::string name;
   Kind kind = Real;
-  /// Ended by `</s>` (a sentence), or by a place behind the last (`ends`).
+  /// Ended by `</s>` (a sentence), or by a place after the last (`ends`).
   bool isSentence = false;
   bool ends = false;
   /// All extents as text, index axes first.
@@ -87,7 +87,7 @@ struct DataInfo {
   int64_t vocabularyLimit = 0;     // the most symbols; 0: any number
   std::string vocabularyFile;      // of sentencepiece, as the spec names it
   std::vector<std::string> labels; // of class("a", "b")
-  FileLoader loader;               // what stands behind `from`
+  FileLoader loader;               // what follows `from`
 };
 
 /// One `use` with trained weights, or with parameters that training leaves.

@@ -121,7 +121,7 @@ static bool giveAttention(Importer &importer, const Node &node) {
   });
   const Value *given = node.input(3);
   Value mask = given ? *given : Value();
-  // A mask may end before the keys do; what is behind it takes no part.
+  // A mask may end before the keys do; keys past it take no part.
   bool isShort =
       given && !mask.shape.back().is(1) && !(mask.shape.back() == keys.length);
   Value masked = importer.helper(node, type, shape, [&](const Indices &i) {

@@ -13,7 +13,7 @@ using namespace fovea::onnx;
 
 namespace {
 
-/// A window over the axes behind batch and channel.
+/// A window over the axes after batch and channel.
 struct Window {
   std::vector<int64_t> sizes, strides, dilations, before, after;
   Shape output; // of these axes
@@ -85,7 +85,7 @@ static bool readWindow(Importer &importer, const Node &node, const Value &x,
       while (*count.value() > 1 &&
              (*count.value() - 1) * stride >= *length + before)
         count = count - Size(1);
-    // What the last window may cover behind the end.
+    // What the last window may cover past the end.
     window.after.push_back(roundsUp ? after + stride : after);
     window.output.push_back(count);
   }
@@ -311,7 +311,7 @@ static bool givePool(Importer &importer, const Node &node) {
     }
     if (!countsPads)
       return reduced("mean", covered, element);
-    // Places of the padding count; those behind it do not.
+    // Places of the padding count; those past it do not.
     Covered padded = covered;
     padded.inside.clear();
     std::vector<int64_t> pads = node.integers("pads");

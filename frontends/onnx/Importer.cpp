@@ -174,7 +174,7 @@ std::vector<std::string> fovea::onnx::operatorNames() {
 //===----------------------------------------------------------------------===//
 
 /// A name of the language like one of the file: other characters are `_`, and
-/// what is taken gets a `_` behind.
+/// what is taken gets a `_` after it.
 std::string Importer::nameFor(const std::string &name) {
   std::string result;
   for (char letter : name)

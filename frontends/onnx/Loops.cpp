@@ -3,7 +3,7 @@
 // A body whose steps are counted is a recurrence: each of its nodes is an
 // equation with the step as its first index, and a state is read at the step
 // before. Where a condition may end it earlier all steps are computed, and
-// behind the end the states stay. What only a condition ends has no length, and
+// after the end the states stay. What only a condition ends has no length, and
 // is refused.
 //
 //===----------------------------------------------------------------------===//
@@ -60,7 +60,7 @@ private:
   Size count;
   bool isLoop = false; // whose first output is a condition
   std::vector<State> states;
-  /// Of a loop that a condition may end: whether it goes on behind each step.
+  /// Of a loop that a condition may end: whether it goes on after each step.
   std::optional<Value> goesOn;
   Importer::Scope inner; // what the body has given
 };

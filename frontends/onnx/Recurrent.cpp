@@ -1,9 +1,9 @@
 //===- Recurrent.cpp - RNN, GRU and LSTM ----------------------------------===//
 //
 // A direction is a recurrence of the language: what the inputs give to all
-// gates is one product ahead of it, and the state is read at the place before,
-// or, where it runs backward, at the one behind. Weights stay as the file
-// stacks them.
+// gates is one product before it, and the state is read at the place before,
+// or, where it runs backward, at the one after. Weights stay as the file stacks
+// them.
 //
 //===----------------------------------------------------------------------===//
 

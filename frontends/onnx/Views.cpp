@@ -71,15 +71,15 @@ static Indices reshaped(const Shape &from, const Shape &to,
     for (size_t i = firstA; i < a; ++i)
       if (!from[i].is(1))
         axes.push_back(i);
-    Size behind(1);
+    Size stride(1);
     for (size_t k = axes.size(); k-- > 0;) {
       std::string index = flat;
-      if (!behind.is(1))
-        index = fmt::format("({} // {})", index, behind.text());
+      if (!stride.is(1))
+        index = fmt::format("({} // {})", index, stride.text());
       if (k > 0)
         index = fmt::format("({} mod {})", index, from[axes[k]].text());
       result[axes[k]] = index;
-      behind = behind * from[axes[k]];
+      stride = stride * from[axes[k]];
     }
   }
   return result;
@@ -273,7 +273,7 @@ static bool giveSlice(Importer &importer, const Node &node) {
       }
       if (!number)
         return given;
-      // Far behind the end is the end; otherwise it is taken as it is.
+      // Far past the end is the end; anything else is taken as it is.
       if (*number >= (int64_t(1) << 30))
         return by > 0 ? extent : extent - Size(1);
       if (*number <= -(int64_t(1) << 30))

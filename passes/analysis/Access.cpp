@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/analysis/Access.h"
-#include "dialect/LinearForm.h"
 #include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/LinearForm.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -249,7 +249,7 @@ void fovea::attn::forArrays(
   });
 }
 
-Value fovea::attn::behindViews(Value array) {
+Value fovea::attn::throughViews(Value array) {
   while (auto reshape = array.getDefiningOp<ReshapeOp>())
     array = reshape.getOperand();
   return array;

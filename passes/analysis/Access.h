@@ -68,7 +68,7 @@ void forArrays(
     llvm::function_ref<void(mlir::Operation *user, mlir::Value array)> visit);
 
 /// The array that `array` is a view of, or itself.
-mlir::Value behindViews(mlir::Value array);
+mlir::Value throughViews(mlir::Value array);
 
 /// What a result of a kernel is called inside of it; any other array itself.
 mlir::Value insideKernel(mlir::Value array);

@@ -150,7 +150,7 @@ private:
                          std::vector<unsigned>>;
   std::map<Key, unsigned> known;
   DenseMap<Value, unsigned> numbers;
-  unsigned last = 1 << 16; // behind the indices
+  unsigned last = 1 << 16; // after the indices
 };
 } // namespace
 

@@ -23,7 +23,7 @@ ComputeOp makeRows(mlir::OpBuilder &builder, ReadOp read, ComputeOp op,
 void readRows(ReadOp read, ComputeOp op, ComputeOp rows,
               llvm::ArrayRef<unsigned> indices);
 
-/// array[.., axes[0], axes[1], ..], as an equation behind `array`.
+/// array[.., axes[0], axes[1], ..], as an equation after `array`.
 ComputeOp makeTurned(mlir::Value array, llvm::ArrayRef<unsigned> axes);
 
 /// The array that an equation copies, element by element; null when it computes

@@ -26,8 +26,8 @@ mlir::Value readRow(ReadOp read, mlir::Value row, unsigned axis);
 ScanOp withRows(ScanOp scan, mlir::ValueRange rows,
                 llvm::ArrayRef<int64_t> axes);
 
-/// The scan with more carries behind its own, which its body leaves as they
-/// are. `scan` is gone.
+/// The scan with more carries after its own, which its body leaves as they are.
+/// `scan` is gone.
 ScanOp withCarries(ScanOp scan, mlir::ValueRange inits);
 
 /// Whether each step keeps a row that is so large, with a length of its own

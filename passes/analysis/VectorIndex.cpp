@@ -1,8 +1,8 @@
 //===- VectorIndex.cpp - along which index there are vectors --------------===//
 
 #include "passes/analysis/VectorIndex.h"
-#include "dialect/LinearForm.h"
 #include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/LinearForm.h"
 #include "passes/analysis/Access.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -16,18 +16,18 @@ constexpr llvm::StringLiteral preparesName = "attn.prepares";
 /// it): once, once per example, or once as the sum over the examples.
 enum class BatchKind { once, each, sum };
 
-/// That the programs of `module` are behind the phase `batch`: what gives an
+/// That the programs of `module` are past the phase `batch`: what gives an
 /// array says how a batch has it. Emits an error otherwise. Passes that ask
 /// begin with it, as each may be run alone.
 mlir::LogicalResult verifyBatched(mlir::ModuleOp module);
 mlir::LogicalResult verifyBatched(ProgramOp program);
 
-/// Behind the phase `batch`.
+/// After the phase `batch`.
 BatchKind batchOf(mlir::Operation *op);
 
 void setBatch(mlir::Operation *op, BatchKind kind);
 
-/// Whether every example has an array of its own. Behind the phase `batch`.
+/// Whether every example has an array of its own. After the phase `batch`.
 bool isPerExample(mlir::Value array);
 
 } // namespace fovea::attn

@@ -41,7 +41,7 @@ private:
   struct Part {
     ProgramOp program;
     IRMapping mapping;
-    llvm::DenseSet<Value> given; // to the parts behind it
+    llvm::DenseSet<Value> given; // to the parts after it
     bool hasSearch = false;
   };
 
@@ -189,7 +189,7 @@ void Cutter::makePart(unsigned number) {
     valueIn(number, data.getResult());
   for (auto [op, own] : partOf) {
     bool isTaken = own == number;
-    // What a search is bound by bounds those behind it, too.
+    // What a search is bound by bounds those after it, too.
     if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() == "longest")
       isTaken = own <= number;
     bool isKnown =

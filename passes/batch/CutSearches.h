@@ -10,8 +10,8 @@ namespace fovea::attn {
 /// Cuts a decoding program into programs that make one search each, or choices
 /// without a search, in order. What one computes and another reads is an output
 /// `given/K` of the first and data of this name of the other; a length that a
-/// search has found is a length like any other behind it. A program that makes
-/// one of them stays as it is. Behind `attn-batch`.
+/// search has found is a length like any other after it. A program that makes
+/// one of them stays as it is. After `attn-batch`.
 llvm::SmallVector<ProgramOp> cutSearches(ProgramOp program);
 
 /// Whether an op is a choice that decoding makes.

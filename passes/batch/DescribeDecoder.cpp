@@ -77,7 +77,7 @@ Attribute Splitter::describeChoice(unsigned place) {
     if (cast<StringAttr>(name).getValue() == "logits") {
       own = text("logp");
       source = "logp/" + std::to_string(place);
-      Part &part = parts[segmentBehind(choice) - 1];
+      Part &part = parts[segmentAfter(choice) - 1];
       import(part, value);
       OpBuilder end = endOf(part);
       output(part, source, logSoftmax(end, part.mapping.lookup(value)));
@@ -109,7 +109,7 @@ ArrayAttr Splitter::describeMarks() {
   int64_t segment = 0;
   for (Operation &op : stepBlock()) {
     if (isMade(&op) || findLoop(&op))
-      segment = segmentBehind(&op);
+      segment = segmentAfter(&op);
     if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() != "longest")
       marks.push_back(builder.getDictionaryAttr(
           {entry("kind", mark.getTargetAttr()),
@@ -125,7 +125,7 @@ ArrayAttr Splitter::describeOutputs() {
     Value value = op.getValue();
     Operation *def = value.getDefiningOp();
     std::string name;
-    if (!search || def == search || !behind.contains(def))
+    if (!search || def == search || !afterSearch.contains(def))
       name = nameOf(value);
     if (name.empty() || StringRef(name).starts_with("last/")) {
       name.clear();
@@ -168,7 +168,7 @@ FailureOr<DictionaryAttr> Splitter::describe() {
     for (auto mark : program.getOps<MarkOp>()) {
       if (mark.getTarget() != "longest")
         continue;
-      if (behind.contains(mark))
+      if (afterSearch.contains(mark))
         return refuse(mark, "the mark 'longest' depends on what is generated");
       entries.push_back(entry("longest", text(nameOf(mark.getValue()))));
     }

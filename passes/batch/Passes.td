@@ -38,11 +38,11 @@ def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
   let summary = "a search becomes programs, and a description of what is between";
   let description = [{
     * In: `@decode`, batched.
-    * Out: `@encode` with all that stands before the search; `@step`, and
+    * Out: `@encode` with all that comes before the search; `@step`, and
       `@step.1`, .. where a step makes several choices: the body up to each of
-      them; `@finish`, what stands behind the search. The attribute
-      `attn.decoder` of the module says what the runtime's search does between
-      them. What one program reads of another has a name (runtime/Decoder.h).
+      them; `@finish`, what comes after the search. The attribute `attn.decoder`
+      of the module says what the runtime's search does between them. What one
+      program reads of another has a name (runtime/Decoder.h).
     * After: `attn-batch`, which says what the hypotheses of an example share.
       Of several searches, and choices beside them, each gets programs of its
       own, `@later.1.encode`, ..: what one gives another is data of that.

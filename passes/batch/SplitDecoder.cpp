@@ -1,11 +1,11 @@
 //===- SplitDecoder.cpp - a search becomes programs around it -------------===//
 //
-// Takes a decoding program apart at its choices: what stands before the search
+// Takes a decoding program apart at its choices: what comes before the search
 // (`@encode`), the parts of a step up to each choice (`@step`, `@step.1`, ..)
-// and what stands behind (`@finish`). What the search does between them is left
+// and what comes after (`@finish`). What the search does between them is left
 // to the runtime, which knows it as `attn.decoder` (runtime/Decoder.h says what
 // the names of values mean). Each of several searches is taken apart for itself
-// (CutSearches.h). Runs behind `attn-batch`, which says of every value whether
+// (CutSearches.h). Runs after `attn-batch`, which says of every value whether
 // the examples share it.
 //
 //===----------------------------------------------------------------------===//
@@ -158,7 +158,7 @@ LogicalResult Splitter::checkLoops() {
                         "' is chosen as often as " + extentText(extent) +
                         " says of another index than that of the step");
   }
-  // What is forbidden behind a loop would take back a choice inside it.
+  // What is forbidden after a loop would take back a choice inside it.
   WalkResult walk = program.walk([&](MarkOp mark) {
     StringRef target = mark.getTarget();
     bool isStep = mark->getBlock() == &stepBlock();
@@ -174,7 +174,7 @@ LogicalResult Splitter::checkLoops() {
   return failure(walk.wasInterrupted());
 }
 
-/// The append behind a growing state.
+/// The append of a growing state.
 AppendOp Splitter::appendOf(unsigned carry) {
   auto state = cast<DictionaryAttr>(search.getStates()[carry]);
   if (state.getAs<StringAttr>("kind").getValue() != "growing")
@@ -198,12 +198,12 @@ void Splitter::replaceAppend(unsigned carry) {
 }
 
 /// What depends on the search, or on how long it becomes.
-void Splitter::findBehind() {
+void Splitter::findAfterSearch() {
   for (Operation &op : program.getBody().front()) {
     bool depends = &op == search.getOperation() || isMade(&op);
     eachOperand(&op, [&](Value operand) {
       Operation *def = operand.getDefiningOp();
-      depends |= def && behind.contains(def);
+      depends |= def && afterSearch.contains(def);
     });
     auto hasOpen = [&](ArrayRef<Attribute> extents) {
       return llvm::any_of(extents, [&](Attribute e) { return isOpen(e); });
@@ -218,13 +218,13 @@ void Splitter::findBehind() {
         depends |= isOpen(extent.getLengthAttr());
     });
     if (depends)
-      behind.insert(&op);
+      afterSearch.insert(&op);
   }
 }
 
 /// The first segment in which what a choice, or a loop of choices, gives is
 /// known.
-unsigned Splitter::segmentBehind(Operation *op) const {
+unsigned Splitter::segmentAfter(Operation *op) const {
   if (const Loop *loop = findLoop(op))
     return loop->endSegment;
   unsigned number = llvm::find(choices, op) - choices.begin();
@@ -239,7 +239,7 @@ unsigned Splitter::segmentBehind(Operation *op) const {
 void Splitter::findSegments(Block &block, unsigned first) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || isa<MarkOp, OutputOp>(op) ||
-        (!search && !behind.contains(&op)) || isMade(&op))
+        (!search && !afterSearch.contains(&op)) || isMade(&op))
       continue;
     if (const Loop *loop = findLoop(&op)) {
       findSegments(op.getRegion(0).front(), loop->firstSegment);
@@ -249,7 +249,7 @@ void Splitter::findSegments(Block &block, unsigned first) {
     eachOperand(&op, [&](Value operand) {
       Operation *def = operand.getDefiningOp();
       if (llvm::is_contained(choices, def) || findLoop(def))
-        segment = std::max(segment, segmentBehind(def));
+        segment = std::max(segment, segmentAfter(def));
       else if (auto *known = segmentOf.find(def); known != segmentOf.end())
         segment = std::max(segment, known->second);
     });
@@ -264,7 +264,7 @@ void Splitter::findSegments(Block &block, unsigned first) {
 FailureOr<DictionaryAttr> Splitter::split() {
   if (failed(findSearch()))
     return failure();
-  findBehind();
+  findAfterSearch();
   findSegments(stepBlock(), 0);
 
   encode = makePart("encode", /*withOpen=*/false);

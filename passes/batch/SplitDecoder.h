@@ -16,9 +16,9 @@ namespace fovea::attn {
 /// codegen/Decoder.cpp reads into runtime/Decoder.h.
 constexpr llvm::StringLiteral decoderName = "attn.decoder";
 
-/// Where the data of a row lies (the attribute `attn.place` of `attn.data`):
-/// one row behind the other, with the example that the row belongs to, or in a
-/// buffer that the row has.
+/// Where the data of a row lies (the attribute `attn.place` of `attn.data`): in
+/// consecutive rows, with the example that the row belongs to, or in a buffer
+/// that the row has.
 enum class DataPlace { packed, example, buffer };
 DataPlace placeOfData(DataOp op);
 void setPlace(DataOp op, DataPlace place);

@@ -48,7 +48,7 @@ Value Splitter::makeParam(Part &part, StringRef name, Value value) {
   return param;
 }
 
-/// Makes `value` known in `part`, which stands behind whatever gives it.
+/// Makes `value` known in `part`, which comes after whatever gives it.
 void Splitter::import(Part &part, Value value) {
   if (part.mapping.contains(value))
     return;
@@ -56,10 +56,10 @@ void Splitter::import(Part &part, Value value) {
   auto map = [&](Value own) { part.mapping.map(value, own); };
   if (!def && !isArray(value))
     return map(makeStep(part, cast<BlockArgument>(value)));
-  bool isBehind = &part == &finish && behind.contains(def) && def != search;
+  bool isAfter = &part == &finish && afterSearch.contains(def) && def != search;
   // What a step has once is computed where it is needed.
   bool isOnce = isArray(value) && def && isStep(def) && !isPerExample(value);
-  if (!isArray(value) || &part == &encode || isBehind || isOnce ||
+  if (!isArray(value) || &part == &encode || isAfter || isOnce ||
       isa_and_nonnull<ParamOp>(def))
     return take(part, def);
   if (auto append = dyn_cast_or_null<AppendOp>(def))

@@ -42,7 +42,7 @@ private:
   struct Loop {
     ScanOp scan;
     unsigned firstChoice = 0, endChoice = 0;
-    unsigned firstSegment = 0, endSegment = 0; // the last one stands behind it
+    unsigned firstSegment = 0, endSegment = 0; // the last one comes after it
     unsigned firstState = 0;
   };
 
@@ -53,9 +53,9 @@ private:
   void findChoices();
   bool isRowOfStep(mlir::Attribute extent);
   void replaceAppend(unsigned carry);
-  void findBehind();
+  void findAfterSearch();
   void findSegments(mlir::Block &block, unsigned first);
-  unsigned segmentBehind(mlir::Operation *op) const;
+  unsigned segmentAfter(mlir::Operation *op) const;
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &text);
 
   //===--- SplitPrograms.cpp ----------------------------------------------===//
@@ -72,7 +72,7 @@ private:
   void output(Part &part, llvm::StringRef name, mlir::Value value);
   int carryOf(AppendOp op);
   bool isLeftToSearch(mlir::Operation *op);
-  /// The append behind a growing state.
+  /// The append of a growing state.
   AppendOp appendOf(unsigned carry);
   /// What the runtime calls a value; whoever gives it has it as an output.
   std::string nameOf(mlir::Value value);
@@ -118,7 +118,7 @@ private:
   llvm::SmallVector<ChoiceOp> choices;
   llvm::SmallVector<Loop> loops;
   llvm::StringSet<> openLengths;
-  llvm::DenseSet<mlir::Operation *> behind;
+  llvm::DenseSet<mlir::Operation *> afterSearch;
   /// Of the ops of a step: the first segment in which they can be computed.
   llvm::MapVector<mlir::Operation *, unsigned> segmentOf;
   std::vector<Part> parts; // by segment

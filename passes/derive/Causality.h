@@ -14,9 +14,8 @@ struct Causal {
   unsigned ofLatent, ofData;
 };
 
-/// The axis along which what `data` is at a place depends on what `latent` was
-/// there and before, and on nothing behind; nullopt: there is none that is
-/// known.
+/// The axis along which `data` at a place depends on `latent` there and before,
+/// and on nothing after; nullopt: none is known.
 std::optional<Causal> dependsOnEarlier(ChoiceOp latent, ChoiceOp data);
 
 } // namespace fovea::attn

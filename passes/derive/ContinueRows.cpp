@@ -1,10 +1,10 @@
-//===- ContinueRows.cpp - the row behind the last of nested data ----------===//
+//===- ContinueRows.cpp - the row after the last of nested data -----------===//
 //
 // Decides what decoding generates of nested data whose rows nothing else
 // measures: one further row, up to its end symbol. The equations of the rows
-// are written down once more, at the place D behind the last of D rows, where
-// the row itself is what is generated and those before it are given. Whether
-// it can be computed step by step is found by attn-schedule.
+// are written down once more, at place D, after the last of D rows, where the
+// row itself is what is generated and those before it are given. Whether it can
+// be computed step by step is found by attn-schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ public:
         type(cast<ArrayType>(choice.getObserved().getType())),
         rows(type.getExtent(0)), words(type.getExtent(1)) {}
 
-  /// Generates the row behind the last in place of the observed choice.
+  /// Generates the row after the last in place of the observed choice.
   LogicalResult make();
 
 private:
@@ -71,7 +71,7 @@ private:
 void RowMaker::refuse(Operation *op, const Twine &text) {
   if (!isRefused)
     emitError(op->getLoc())
-        << "decoding: the row of '" << choice.getTarget() << "' behind the "
+        << "decoding: the row of '" << choice.getTarget() << "' after the "
         << extentText(rows) << " given ones cannot be generated: " << text;
   isRefused = true;
 }
@@ -233,8 +233,7 @@ void RowMaker::makeRead(ReadOp read, ComputeOp op, unsigned index) {
 }
 
 /// Refuses a sum over the rows that is not of those before its own: of an
-/// equation with index number `index` over them, of rows up to `most` behind
-/// it.
+/// equation with index number `index` over them, of rows up to `most` after it.
 void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
                          int64_t most) {
   SmallVector<Guard> guards = guardsOf(op);
@@ -251,7 +250,7 @@ void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
 }
 
 /// The given rows are computed without the one that follows: refuses what reads
-/// rows behind its own, or how many there are.
+/// rows after its own, or how many there are.
 void RowMaker::checkGiven() {
   for (unsigned number = 0; number < needed.size() && !isRefused; ++number) {
     Operation *op = needed[number];

@@ -20,8 +20,8 @@ inline constexpr char chainName[] = "attn.chain";
 inline constexpr char startName[] = "attn.start";
 
 /// On a choice of data that depends on a latent one, and on the latent itself:
-/// for which values of it there are axes in front, at the same place and at
-/// the place before it, and which axes behind these are those of the latent.
+/// for which values of it there are axes in front, at the same place and at the
+/// place before it, and which axes after these are those of the latent.
 inline constexpr char overName[] = "attn.over";
 
 /// On an array that stands for the most probable values, at the places or at

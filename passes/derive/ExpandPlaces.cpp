@@ -140,7 +140,7 @@ void Enumeration::expand(ComputeOp op) {
     if (region->empty())
       continue;
     Block &block = region->front();
-    // Behind all others until the reads are expanded.
+    // After all others until the reads are expanded.
     Value current, previous;
     if (own.current)
       current = block.addArgument(builder.getIndexType(), op.getLoc());

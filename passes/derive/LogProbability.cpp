@@ -95,16 +95,16 @@ Value LogProbability::sumOfLogps(Body one) {
 //===----------------------------------------------------------------------===//
 
 /// The array that `array` is another name for, or itself.
-static Value behindCopies(Value array) {
+static Value throughCopies(Value array) {
   auto op = array.getDefiningOp<ComputeOp>();
   Value source = op ? copiedBy(op) : Value();
-  return source ? behindCopies(source) : array;
+  return source ? throughCopies(source) : array;
 }
 
 /// What `probs` is the softmax of, as the log of it: the log of a probability
 /// that is too small for a number is none.
 static Value logOfSoftmax(OpBuilder &builder, Value probs) {
-  auto softmax = behindCopies(probs).getDefiningOp<ComputeOp>();
+  auto softmax = throughCopies(probs).getDefiningOp<ComputeOp>();
   if (!softmax || softmax.getReducer() != Reducer::softmax ||
       softmax.hasCondition())
     return {};
@@ -115,7 +115,7 @@ static Value logOfSoftmax(OpBuilder &builder, Value probs) {
 
 /// What `probability` is the sigmoid of.
 static Value logitOfSigmoid(OpBuilder &builder, Value probability) {
-  auto sigmoid = behindCopies(probability).getDefiningOp<ComputeOp>();
+  auto sigmoid = throughCopies(probability).getDefiningOp<ComputeOp>();
   if (!sigmoid || sigmoid.getReducer() != Reducer::none ||
       sigmoid.hasCondition() ||
       !sigmoid.getYielded().getDefiningOp<SigmoidOp>())

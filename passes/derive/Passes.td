@@ -131,7 +131,7 @@ def RepeatSamples : Pass<"attn-repeat-samples", "::mlir::ModuleOp"> {
       p is the log of the sum over them, a penalty the mean.
     * After: `attn-derive-objective`.
     * Not: dropout, which is no draw: what it drops is the same for all where it
-      stands before them. Behind them each sample has its own, and the values of
+      comes before them. After them each sample has its own, and the values of
       an enumerated choice have the same.
 
     Example: with three samples

@@ -188,11 +188,11 @@ static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
   llvm::SmallPtrSet<Operation *, 16> left;
   for (auto &[op, own] : readers)
     left.insert(op);
-  for (auto *ahead : {&sources, &readers}) {
-    auto *behind = ahead == &sources ? &readers : &sources;
+  for (auto *before : {&sources, &readers}) {
+    auto *after = before == &sources ? &readers : &sources;
     llvm::SmallDenseMap<Operation *, size_t> waiting;
     SmallVector<Operation *> free;
-    for (auto &[op, own] : *ahead) {
+    for (auto &[op, own] : *before) {
       waiting[op] = llvm::count_if(
           own, [&](Operation *other) { return left.contains(other); });
       if (left.contains(op) && waiting[op] == 0)
@@ -201,7 +201,7 @@ static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
     while (!free.empty()) {
       Operation *op = free.pop_back_val();
       left.erase(op);
-      for (Operation *other : (*behind)[op])
+      for (Operation *other : (*after)[op])
         if (left.contains(other) && --waiting[other] == 0)
           free.push_back(other);
     }

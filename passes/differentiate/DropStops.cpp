@@ -1,6 +1,6 @@
 //===- DropStops.cpp - takes out what only differentiation asks -----------===//
 //
-// Behind differentiation `attn.stop` says nothing any more. Where an equation
+// After differentiation `attn.stop` no longer says anything. Where an equation
 // consisted of it, what is left is a copy, which nobody needs.
 //
 //===----------------------------------------------------------------------===//

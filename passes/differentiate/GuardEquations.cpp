@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Conditions.h"
 #include "dialect/adjoints/Demand.h"
 #include "dialect/adjoints/Names.h"
+#include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/schedule/Plan.h"

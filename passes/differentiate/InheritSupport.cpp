@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"

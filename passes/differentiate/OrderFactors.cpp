@@ -156,7 +156,7 @@ Bits Network::openOf(Bits set) const {
 bool Network::isWeights(Bits set) const {
   ReadOp read =
       isLeaf(set) ? sum.factors[llvm::countr_zero(set)].plainRead() : ReadOp();
-  return read && behindViews(read.getArray()).getDefiningOp<ParamOp>();
+  return read && throughViews(read.getArray()).getDefiningOp<ParamOp>();
 }
 
 /// Whether the sum of the product of arrays over `a` and `b` that leaves `open`

@@ -107,7 +107,7 @@ def Inline : Pass<"attn-inline", "::mlir::ModuleOp"> {
       have more indices than any array that they read, as `tanh(q[t,a] +
       k[i,a])`, so that no array of order T x S x A exists. With `mode=all`
       also those whose only reader runs over as many indices.
-    * Anywhere before `attn-schedule`, also behind `attn-differentiate`: the
+    * Anywhere before `attn-schedule`, also after `attn-differentiate`: the
       adjoint of an expansion is one.
     * Not: recurrences; what is an output or an alternative of a read. A
       reader that has indices beyond those of the producer would evaluate it

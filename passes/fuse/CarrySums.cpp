@@ -1,6 +1,6 @@
 //===- CarrySums.cpp - sums over steps are added up step by step ----------===//
 //
-// A sum behind a recurrence that is the only reason to keep its large rows
+// A sum after a recurrence that is the only reason to keep its large rows
 // (T x S x A) is carried through it instead: each step adds what its row gives
 // while the row is at hand. Rows that nobody reads then are left to
 // attn-trim-scans.
@@ -216,8 +216,8 @@ static Value cloneStep(OpBuilder &builder, Sum sum, IRMapping &values) {
   return added;
 }
 
-/// Behind the rows that a step adds, which are then at hand.
-static OpBuilder behindRows(Sum sum) {
+/// After the rows that a step adds, which are then at hand.
+static OpBuilder afterRows(Sum sum) {
   Block &body = sum.scan.getBody().front();
   Operation *last = nullptr;
   sum.op.getBody().walk([&](ReadOp read) {
@@ -231,9 +231,9 @@ static OpBuilder behindRows(Sum sum) {
   return last ? OpBuilder(last->getNextNode()) : OpBuilder::atBlockBegin(&body);
 }
 
-/// What the carry is behind a step: `carry` and what the step adds.
+/// The carry after a step: `carry` plus what the step adds.
 static Value addStep(Sum sum, Value carry) {
-  OpBuilder builder = behindRows(sum);
+  OpBuilder builder = afterRows(sum);
   Location loc = sum.op.getLoc();
   SmallVector<unsigned> indices(sum.order);
   for (unsigned index = sum.order.size(); index < sum.op.getNumIndices();
@@ -291,7 +291,7 @@ static void carry(MutableArrayRef<Sum> sums) {
     inits.push_back(makeZeros(OpBuilder(scan), sum));
   unsigned first = scan.getNumCarries();
   scan = withCarries(scan, inits);
-  // From the last to the first, as each goes right behind its rows.
+  // From the last to the first, as each goes right after its rows.
   for (unsigned number = sums.size(); number-- > 0;) {
     sums[number].scan = scan;
     Value next = addStep(sums[number], scan.getCarry(first + number));

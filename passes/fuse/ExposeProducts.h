@@ -15,7 +15,7 @@ struct HiddenRows {
 };
 
 /// Those of a sum of products of two reads over the examples, and of rows times
-/// weights; none for any other op. Behind the phase `batch`.
+/// weights; none for any other op. After the phase `batch`.
 llvm::SmallVector<HiddenRows> hiddenRows(ComputeOp op);
 
 } // namespace fovea::attn

@@ -1,6 +1,6 @@
 //===- FuseElementwise.cpp - chains of elementwise equations become one ---===//
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/Product.h"
@@ -93,8 +93,8 @@ struct PartRead {
 };
 } // namespace
 
-/// Whether every use of `array`, of `op` or a view of it, is a read of places
-/// one behind the other; finds these.
+/// Whether every use of `array`, of `op` or a view of it, is a read of
+/// consecutive places; finds these.
 static bool findParts(ComputeOp op, Value array,
                       SmallVectorImpl<PartRead> &parts) {
   ArrayRef<Attribute> shape =

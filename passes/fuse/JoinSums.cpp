@@ -106,7 +106,7 @@ static std::optional<Match> match(ComputeOp a, bool maySplitA, ComputeOp b) {
 }
 
 //===----------------------------------------------------------------------===//
-// One behind the other
+// Consecutive sums
 //===----------------------------------------------------------------------===//
 
 /// Whether `op`, or anything inside it, takes an array of one of `sources`.
@@ -123,8 +123,8 @@ static bool readsAny(Operation *op, llvm::function_ref<bool(Operation *)> is) {
   return walk.wasInterrupted();
 }
 
-/// Moves `op`, which stands further behind, and `sums` together. False where
-/// what stands between them needs to be there.
+/// Moves `op`, which comes later, and `sums` together. False where what stands
+/// between them must stay there.
 static bool moveTogether(ArrayRef<ComputeOp> sums, ComputeOp op) {
   Operation *last = sums.back();
   auto isSum = [&](Operation *source) {
@@ -164,8 +164,8 @@ static void moveRegion(Region &from, Region &to, ArrayRef<unsigned> places) {
 }
 
 /// sum[r.., s..](f) becomes sum[s..](g) with g = sum[r..](f), which has the
-/// parallel indices of `like` and is returned. The sum of it goes behind
-/// `last`, which may be `op` itself.
+/// parallel indices of `like` and is returned. The sum of it goes after `last`,
+/// which may be `op` itself.
 static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
                        Operation *last) {
   OpBuilder builder(op);
@@ -206,8 +206,8 @@ static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
 
 namespace {
 struct JoinSums : fovea::attn::impl::JoinSumsBase<JoinSums> {
-  /// Brings `op` to `sums`, which stand one behind the other ahead of it, if it
-  /// is like them or can be.
+  /// Brings `op` to `sums`, which are consecutive and before it, if it is like
+  /// them or can be made so.
   bool join(SmallVector<ComputeOp> &sums, ComputeOp op) {
     ComputeOp first = sums.front();
     std::optional<Match> found = match(first, sums.size() == 1, op);

@@ -70,7 +70,7 @@ static std::optional<Axes> axesOf(ReadOp read, ComputeOp op,
 //===----------------------------------------------------------------------===//
 
 /// Whether the axes before the last are the same whole indices, in order, of
-/// both arrays: their places are then rows one behind the other.
+/// both arrays: their places are then consecutive rows.
 static bool haveSameRows(ArrayRef<unsigned> a, ArrayRef<int64_t> offsets,
                          ArrayRef<unsigned> b) {
   return a.drop_back() == b.drop_back() &&
@@ -204,7 +204,7 @@ static bool mayStandAt(ArrayRef<AccessIndex> places, ComputeOp op, ReadOp left,
   if ((!isa<ProgramOp>(parent) && !isOuterLoop) ||
       !isa<ProgramOp>(right.getArray().getParentBlock()->getParentOp()))
     return false;
-  if (auto data = behindViews(left.getArray()).getDefiningOp<DataOp>();
+  if (auto data = throughViews(left.getArray()).getDefiningOp<DataOp>();
       data && placeOfData(data) != DataPlace::packed)
     return false;
   ArrayType type = left.getArrayType();

@@ -109,9 +109,9 @@ static ScanOp slice(ScanOp scan) {
         place = commonPlace(reads, axis);
       if (!place || *place < 0 || *place >= extent.getInt())
         continue;
-      bool isBehind = axis > loopAxis;
-      rows.push_back(sliceOf(scan, row, axis - isBehind, *place));
-      axes.push_back(isBehind ? loopAxis : loopAxis - 1);
+      bool isAfter = axis > loopAxis;
+      rows.push_back(sliceOf(scan, row, axis - isAfter, *place));
+      axes.push_back(isAfter ? loopAxis : loopAxis - 1);
       slices.push_back({i, axis, reads});
       break;
     }

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/LinearForm.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"

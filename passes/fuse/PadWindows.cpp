@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Conditions.h"
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/Conditions.h"
+#include "dialect/conditions/LinearForm.h"
 #include "passes/Passes.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/batch/Batch.h"

@@ -96,8 +96,8 @@ def OrderIndices : Pass<"attn-order-indices", "::mlir::ModuleOp"> {
       inside of an example, what a product has its terms last in, and what
       anything else than an equation reads, as outputs.
 
-    Example: what stands behind a convolution over the channels `c`, in the order
-    of the file that it comes from.
+    Example: what follows a convolution over the channels `c`, in the order of
+    the file that it comes from.
 
     ```mlir
     %y = attn.compute (%i: "Y", %c: 64) sum (%k: 32) { %x[%i, %k] * %w[%k, %c] }
@@ -194,11 +194,11 @@ def CarrySums : Pass<"attn-carry-sums", "::mlir::ModuleOp"> {
   let summary = "sums over the steps are added up step by step";
   let description = [{
     * In: batched programs.
-    * Out: the same programs. Sums over the steps of an `attn.scan` that are the
-      only readers of large rows behind it, or read large rows of an earlier one
-      that it reads as well, are carries of it: each step adds what its row
-      gives. Large is a row with a length of its own and more (T x S x A).
-    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+    * Out: the same programs. Sums over the steps of an `attn.scan` that alone
+      read its large rows after it, or read large rows of an earlier one that it
+      reads as well, become its carries: each step adds what its row gives.
+      Large is a row with a length of its own and more (T x S x A).
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads afterwards
       is left to `attn-trim-scans`.
     * Not: sums with a condition, that are larger than a row, or that read rows
       of the scan at other steps.
@@ -229,8 +229,8 @@ def RecomputeRows : Pass<"attn-recompute-rows", "::mlir::ModuleOp"> {
       same order of operations, where it is a little arithmetic on arrays that
       are there, on rows that are kept anyway and on rows without a length, which
       are kept for it. That may be sums over up to 16 terms and two functions.
-    * After: `attn-batch`, `attn-carry-sums`. What nobody reads behind it is left
-      to `attn-trim-scans`.
+    * After: `attn-batch`, `attn-carry-sums`. What nobody reads afterwards is
+      left to `attn-trim-scans`.
     * Not: rows that take a carry, a condition or a long sum.
 
     Example:
@@ -252,12 +252,12 @@ def NarrowScans : Pass<"attn-narrow-scans", "::mlir::ModuleOp"> {
   let summary = "recurrences keep no more of a row than its readers need";
   let description = [{
     * In: batched programs.
-    * Out: the same programs. Of a row of an `attn.scan` that all readers behind
-      it read at the same place of an axis, that place is kept alone. A row that
-      is sums and products of other rows that are kept, of parameters or of
-      arrays that are there anyway is computed by its readers, in the same order
-      of operations.
-    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads behind it
+    * Out: the same programs. Where all readers after an `attn.scan` read a row
+      of it at the same place of an axis, only that place is kept. A row that is
+      sums and products of other rows that are kept, of parameters or of arrays
+      that are there anyway is computed by its readers, in the same order of
+      operations.
+    * After: `attn-batch`, `attn-fuse-elementwise`. What nobody reads afterwards
       is left to `attn-trim-scans`.
     * Not: rows that are carried, that are read with `cases` or as a whole, that
       sums read, or that take a division or a function.
@@ -307,10 +307,10 @@ def JoinSums : Pass<"attn-join-sums", "::mlir::ModuleOp"> {
   let description = [{
     * In: batched programs.
     * Out: the same programs, in which two sums that evaluate the same costly
-      function (tanh, exp, ..) at the same places have the same indices and stand
-      one behind the other, so that `attn-share-loops` makes one loop of both. The
-      one that adds up more, over other indices or over the examples, becomes a
-      sum with the indices of the other one, and the sum of what that gives.
+      function (tanh, exp, ..) at the same places have the same indices and are
+      consecutive, so that `attn-share-loops` makes one loop of both. The one
+      that adds up more, over other indices or over the examples, becomes a sum
+      with the indices of the other one, and the sum of what that gives.
     * After: `attn-batch`, `attn-fuse-elementwise`.
     * Not: sums in loops, sums of which one needs the other, sums with different
       conditions or with one that finds a place (`token[t] == w`), sums over less

@@ -246,7 +246,7 @@ bool AttentionAdjoints::isProductOfRead(ComputeOp sum) {
   return true;
 }
 
-/// Behind what both kernels read, and ahead of all that reads what they give.
+/// After what both kernels read, and before all that reads what they give.
 bool AttentionAdjoints::findPlace() {
   auto isOwn = [&](Operation *op) {
     return isBackward(op) || llvm::is_contained(byQueries, op) ||

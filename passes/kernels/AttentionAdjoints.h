@@ -63,7 +63,7 @@ private:
   /// What the adjoint of the softmax takes off.
   llvm::SmallVector<ComputeOp> taken;
   ComputeOp score, sums;
-  mlir::Operation *place = nullptr; // behind all that both kernels read
+  mlir::Operation *place = nullptr; // after all that both kernels read
   llvm::DenseMap<mlir::Value, mlir::Value> copies;
 };
 

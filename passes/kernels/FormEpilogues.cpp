@@ -61,8 +61,8 @@ private:
   /// Products, and those that wait for a member that reads them, with their
   /// parts; 0: not known yet.
   llvm::MapVector<Value, int64_t> products;
-  /// What members give, and what comes behind them.
-  llvm::SetVector<Operation *> members, behind;
+  /// What members give, and what comes after them.
+  llvm::SetVector<Operation *> members, after;
 };
 
 } // namespace
@@ -75,7 +75,7 @@ static bool isProductOfColumns(ComputeOp op) {
       batchOf(op) != BatchKind::each)
     return false;
   // Only here do the rows of the left side follow the order of the result's.
-  Value left = behindViews(product->left.getArray());
+  Value left = throughViews(product->left.getArray());
   return product->kind == ProductKind::place ||
          (left.getParentBlock() == op->getBlock() &&
           !left.getDefiningOp<DataOp>());
@@ -99,7 +99,7 @@ bool Gatherer::readsAtOwnPlace(ReadOp read, ComputeOp op, int64_t &parts) {
   return size % own == 0 && offset % own == 0 && offset >= 0 && offset < size;
 }
 
-/// Whether `op` can be computed column by column behind what is there.
+/// Whether `op` can be computed column by column after what is there.
 bool Gatherer::isMember(ComputeOp op) {
   if (batchOf(op) != BatchKind::each || op.getNumIndices() != 1 ||
       op.getNumParallel() != 1 || op.getReducer() != Reducer::none ||
@@ -118,7 +118,7 @@ bool Gatherer::isMember(ComputeOp op) {
                 read.getIndices()[0] == op.getIndex(0);
       return;
     }
-    Value source = behindViews(array);
+    Value source = throughViews(array);
     auto *product = products.find(source);
     if (product == products.end())
       return;
@@ -143,25 +143,25 @@ static bool isPure(Operation &op) {
          op.getDialect()->getNamespace() == "arith";
 }
 
-/// Takes the op in, or leaves it where it is, or behind. False where nothing
+/// Takes the op in, or leaves it where it is, or for later. False where nothing
 /// may be moved past it.
 bool Gatherer::visit(Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute && !isPure(op))
     return false;
-  bool isBehind = false, readsMember = false, readsProduct = false;
+  bool isAfter = false, readsMember = false, readsProduct = false;
   forArrays(op, [&](Operation *, Value array) {
     Operation *source = array.getDefiningOp();
-    isBehind |= behind.contains(source);
+    isAfter |= after.contains(source);
     readsMember |= members.contains(source);
-    readsProduct |= products.contains(behindViews(array));
+    readsProduct |= products.contains(throughViews(array));
   });
-  if (isBehind)
-    behind.insert(&op);
+  if (isAfter)
+    after.insert(&op);
   else if (compute && (readsMember || readsProduct) && isMember(compute))
     members.insert(&op);
   else if (readsMember)
-    behind.insert(&op);
+    after.insert(&op);
   else if (compute && isProductOfColumns(compute))
     products.insert({compute.getResult(), 0});
   return true;
@@ -190,7 +190,7 @@ static void addViews(Value array, SmallVector<Operation *> &views) {
 void Gatherer::move() {
   Operation *last = members.back();
   SmallVector<Operation *> later;
-  for (Operation *op : behind)
+  for (Operation *op : after)
     if (op->isBeforeInBlock(last))
       later.push_back(op);
   for (Operation *op : found.ops())

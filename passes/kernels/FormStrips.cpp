@@ -6,8 +6,8 @@
 // are computed together, some rows after the others, and no more than a strip
 // of it is ever in memory: T x S elements become S.
 //
-// The same holds behind a product with weights, as that of a vocabulary: its
-// rows are those of a batch.
+// The same holds after a product with weights, such as that of a vocabulary:
+// its rows are those of a batch.
 //
 // The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
 // score and any equations between the products: a strip has its rows whole, so
@@ -95,8 +95,8 @@ private:
   llvm::MapVector<Value, Axes> rows;
   /// Arrays that are whole after the last strip.
   llvm::DenseSet<Value> sums;
-  /// Ops that come behind the group.
-  llvm::SetVector<Operation *> behind;
+  /// Ops that come after the group.
+  llvm::SetVector<Operation *> after;
   /// Products that may join when a member reads them.
   llvm::MapVector<Value, Member> pending;
 };
@@ -182,7 +182,7 @@ static bool isWeights(ComputeOp op, ProgramOp program) {
       !isReadByRows(op))
     return false;
   // Data may lie otherwise than in consecutive rows.
-  return !behindViews(product->left.getArray()).getDefiningOp<DataOp>();
+  return !throughViews(product->left.getArray()).getDefiningOp<DataOp>();
 }
 
 /// The axes of what a member gives.
@@ -327,19 +327,19 @@ void Gatherer::join(const Member &member) {
   add(member);
 }
 
-/// Takes the op in, or leaves it where it is, or behind the group.
+/// Takes the op in, or leaves it where it is, or after the group.
 void Gatherer::visit(Operation &op) {
-  bool isBehind = false, touches = false;
+  bool isAfter = false, touches = false;
   SmallVector<Value> waiting;
   forArrays(op, [&](Operation *, Value array) {
     Operation *source = array.getDefiningOp();
-    isBehind |= sums.contains(array) || (source && behind.contains(source));
+    isAfter |= sums.contains(array) || (source && after.contains(source));
     touches |= rows.contains(array);
     if (pending.contains(array))
       waiting.push_back(array);
   });
   auto compute = dyn_cast<ComputeOp>(op);
-  if (!isBehind && compute && touches && !taken.contains(&op)) {
+  if (!isAfter && compute && touches && !taken.contains(&op)) {
     std::optional<Member> member = asRows(compute);
     if (!member && !group.hasWeights)
       member = asSum(compute);
@@ -348,8 +348,8 @@ void Gatherer::visit(Operation &op) {
       return;
     }
   }
-  if (isBehind || touches) {
-    behind.insert(&op);
+  if (isAfter || touches) {
+    after.insert(&op);
     return;
   }
   // What somebody else reads before the group stays where it is.
@@ -367,12 +367,11 @@ void Gatherer::visit(Operation &op) {
     pending.insert({compute.getResult(), *member});
 }
 
-/// Whether a member of another group would have to stand behind this one, and
-/// stands ahead of its end. In caches, which strips on the chip leave to
-/// others, arrays of neighbours are as near: there no group has another one
-/// behind it.
+/// Whether a member of another group would have to come after this one, and
+/// comes before its end. In caches, which strips on the chip leave to others,
+/// arrays of neighbours are as near: there no group has another one after it.
 bool Gatherer::tearsApart() const {
-  return llvm::any_of(behind, [&](Operation *op) {
+  return llvm::any_of(after, [&](Operation *op) {
     return taken.contains(op) &&
            (!isOnChip || llvm::any_of(group.members, [&](const Member &member) {
              return op->isBeforeInBlock(ComputeOp(member.op));
@@ -380,7 +379,7 @@ bool Gatherer::tearsApart() const {
   });
 }
 
-/// Members one behind the other, then what needs them.
+/// Consecutive members, then what needs them.
 void Gatherer::move() {
   Operation *last = group.members.front().op;
   for (const Member &member : group.members)
@@ -392,7 +391,7 @@ void Gatherer::move() {
   SmallVector<Operation *> later;
   for (Operation *op = group.members.front().op; op != last;
        op = op->getNextNode())
-    if (behind.contains(op))
+    if (after.contains(op))
       later.push_back(op);
   for (const Member &member : group.members)
     if (member.op != last)

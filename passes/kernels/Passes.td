@@ -76,12 +76,12 @@ def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
     * In: a batched program whose products are named.
     * Out: the same program, in which the scores of attention, their softmax,
       what is read with it and the adjoints of all that are a kernel in strips:
-      equations behind a product that gives an array of pairs (rows and keys),
-      or behind a score with a softmax, or behind a product with weights, as
-      far as they read its rows at their own place.
-      Where a machine has memory on its chip, an array of pairs that a later
-      kernel reads, as the adjoints of attention read its weights, is computed
-      again there, if products and a softmax are all that this takes.
+      equations after a product that gives an array of pairs (rows and keys), a
+      score with a softmax, or a product with weights, as far as they read its
+      rows at their own place. Where a machine has memory on its chip, an array
+      of pairs that a later kernel reads, as the adjoints of attention read its
+      weights, is computed again there, if products and a softmax are all that
+      this takes.
     * After: `attn-name-products`, and `attn-order-sums`, which names the terms of
       sums: they are rows like others.
     * Not: groups in which no array of pairs is read by members alone, as all

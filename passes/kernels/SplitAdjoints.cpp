@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/batch/Batch.h"
@@ -197,7 +197,7 @@ Value AttentionAdjoints::computed(OpBuilder &builder, ComputeOp op,
   return copy.getResult();
 }
 
-/// Brings products behind all that they read, with pairs of their own.
+/// Moves products after all that they read, with pairs of their own.
 void AttentionAdjoints::move(ArrayRef<ComputeOp> products, bool isTurned) {
   if (products.empty())
     return;

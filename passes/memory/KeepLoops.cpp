@@ -144,12 +144,12 @@ struct OpOfStep {
   Touched touched;
   StepTime time = {};
 
-  /// When `next`, which needs this op, is computed at the earliest.
-  StepTime earliestOf(const OpOfStep &next) const;
+  /// The earliest time of `next`, which needs this op.
+  StepTime earliestFor(const OpOfStep &next) const;
 };
 } // namespace
 
-StepTime OpOfStep::earliestOf(const OpOfStep &next) const {
+StepTime OpOfStep::earliestFor(const OpOfStep &next) const {
   StepTime end = time;
   bool isOfBlock = hasBlockOfExample(op);
   if (auto compute = dyn_cast<ComputeOp>(op))
@@ -217,7 +217,7 @@ static void chooseTimes(MutableArrayRef<OpOfStep> ops) {
   for (auto [number, own] : llvm::enumerate(ops))
     for (const OpOfStep &before : ops.take_front(number))
       if (own.touched.meets(before.touched))
-        own.time = std::max(own.time, before.earliestOf(own));
+        own.time = std::max(own.time, before.earliestFor(own));
 
   for (const OpOfStep &own : ops) {
     Builder builder(own.op->getContext());

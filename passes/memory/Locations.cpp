@@ -104,7 +104,7 @@ Value fovea::attn::viewedBy(Operation *op) {
 
 Operation *fovea::attn::computedBy(Value array) {
   for (;;) {
-    Value source = insideKernel(behindViews(array));
+    Value source = insideKernel(throughViews(array));
     if (source == array)
       return array.getDefiningOp();
     array = source;

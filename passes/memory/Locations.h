@@ -54,8 +54,8 @@ int64_t partsOf(ComputeOp product, KernelOp kernel);
 /// it gives one of its own. Nobody reads the old array once a row is appended.
 mlir::Value viewedBy(mlir::Operation *op);
 
-/// The op that computes an array, behind its views and in kernels; null for the
-/// argument of a loop.
+/// The op that computes an array, under its views and inside kernels; null for
+/// the argument of a loop.
 mlir::Operation *computedBy(mlir::Value array);
 
 /// Whether an op stands in the body of a loop, by itself or in a kernel.

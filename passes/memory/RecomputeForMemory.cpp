@@ -73,10 +73,10 @@ static int64_t plannedBytes(ProgramOp program, Type real,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An array whose readers leave a gap, and what computes it behind the gap.
+/// An array whose readers leave a gap, and what computes it after the gap.
 struct Candidate {
   Value array;
-  Operation *at = nullptr; // the first reader behind the gap
+  Operation *at = nullptr; // the first reader after the gap
   llvm::SetVector<Operation *> chain;
   double bytes = 0, work = 0;
 };
@@ -180,19 +180,19 @@ std::optional<Candidate> Recomputer::candidateOf(Operation &op) {
     places.push_back(order.lookup(reader));
   }
   llvm::sort(places);
-  int64_t widest = 0, behind = 0;
+  int64_t widest = 0, afterGap = 0;
   for (size_t i = 1; i < places.size(); ++i)
     if (places[i] - places[i - 1] > widest) {
       widest = places[i] - places[i - 1];
-      behind = places[i];
+      afterGap = places[i];
     }
   // What the array itself waits for is not computed again: it moves no memory.
-  if (widest < nearby || behind == places.front())
+  if (widest < nearby || afterGap == places.front())
     return std::nullopt;
   Candidate candidate;
   candidate.array = op.getResult(0);
   for (Operation *reader : readers)
-    if (order.lookup(reader) == behind)
+    if (order.lookup(reader) == afterGap)
       candidate.at = reader;
   candidate.bytes =
       8 * double(size.batch) *
@@ -224,7 +224,7 @@ void Recomputer::apply(const Candidate &candidate) {
   });
 }
 
-/// What is computed behind the gap only.
+/// What is computed only after the gap.
 void Recomputer::eraseUnread() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.getNumResults() == 1 && op.use_empty() && isRepeatable(&op)) {

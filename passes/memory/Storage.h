@@ -64,7 +64,7 @@ struct ThreadMemory {
 
 class StorageMap {
 public:
-  /// `program` is behind the phase `memory`; real numbers are of type `real`.
+  /// `program` is past the phase `memory`; real numbers are of type `real`.
   StorageMap(ProgramOp program, mlir::Type real);
 
   const Storage &of(mlir::Value array) const;

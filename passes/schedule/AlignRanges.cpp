@@ -3,7 +3,7 @@
 // `x[0] = a; x[k+1] = f(x[k])` has an x over n + 1 places and an f(x) over n:
 // no loop has both ranges. What the cycle needs of x is n places of it, the
 // first ones when it reads the past, the last ones when it reads the future. A
-// copy of x over those joins the cycle; x itself is then computed behind the
+// copy of x over those joins the cycle; x itself is then computed after the
 // loop, over all its places at once.
 //
 //===----------------------------------------------------------------------===//
@@ -25,7 +25,7 @@ public:
   Aligner(const Graph &graph, ArrayRef<Operation *> ops, Attribute small,
           Attribute large)
       : graph(graph), members(ops.begin(), ops.end()), small(small),
-        large(large), difference(*graph.behindEnd(large, small)) {}
+        large(large), difference(*graph.pastEnd(large, small)) {}
 
   bool align(ArrayRef<Operation *> ops);
 
@@ -191,7 +191,7 @@ static bool alignOne(SystemOp system) {
       continue;
     for (Attribute small : extents)
       for (Attribute large : extents) {
-        std::optional<int64_t> difference = graph.behindEnd(large, small);
+        std::optional<int64_t> difference = graph.pastEnd(large, small);
         if (difference && *difference > 0 && *difference <= maxDifference &&
             Aligner(graph, ops, small, large).align(ops))
           return true;

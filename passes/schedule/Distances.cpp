@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Inequalities.h"
 #include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/Inequalities.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/schedule/Graph.h"
 

@@ -409,7 +409,7 @@ Operation *Emitter::createLoop(const Scope &scope, Location loc,
   SmallVector<Attribute> states;
   for (const Carry &carry : scope.carries) {
     auto state = carry.target->getAttrOfType<StringAttr>("attn.state");
-    // A window shows as many places as its axis behind the loop's has.
+    // A window shows all places of the axis after the loop's.
     int64_t window = carry.back;
     if (state && state.getValue() == "window")
       window =

@@ -244,8 +244,8 @@ std::optional<int64_t> Emitter::stepsBack(const Route &route,
   std::optional<int64_t> back;
   if (scopes[route.scope].loop->reverse) {
     auto type = cast<ArrayType>(main.array.getType());
-    if (auto behind = graph.behindEnd(place, type.getExtent(route.axis)))
-      back = *behind + 1;
+    if (auto past = graph.pastEnd(place, type.getExtent(route.axis)))
+      back = *past + 1;
   } else if (auto number = dyn_cast<IntegerAttr>(place)) {
     back = -number.getInt();
   }

@@ -132,7 +132,7 @@ void Explanation::printLoop(const Loop &loop, unsigned depth) {
                       ? ", of given length"
                       : "")
               << ": ";
-  // What has no name of its own may be named for a reader behind the loop.
+  // What has no name of its own may be named for a reader after the loop.
   SmallVector<Operation *> named;
   llvm::copy_if(ops, std::back_inserter(named),
                 [](Operation *op) { return !Graph::ownName(op).empty(); });
@@ -202,17 +202,17 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
     }
     return text;
   };
-  llvm::SmallSetVector<Operation *, 8> before, behind;
+  llvm::SmallSetVector<Operation *, 8> before, after;
   for (auto [op, time] : loop.time) {
     for (const Edge &edge : graph.getReads(op))
       if (!loop.contains(edge.target) && isComputed(edge.target))
         before.insert(edge.target);
     for (const Edge &edge : graph.getReaders(op))
       if (!loop.contains(edge.reader) && isComputed(edge.reader))
-        behind.insert(edge.reader);
+        after.insert(edge.reader);
   }
   for (auto [title, ops] :
-       {std::pair("hoisted", &before), std::pair("sunk", &behind)}) {
+       {std::pair("hoisted", &before), std::pair("sunk", &after)}) {
     llvm::SmallSetVector<Attribute, 8> names;
     for (Operation *op : *ops)
       names.insert(StringAttr::get(op->getContext(), nameOf(op)));

@@ -22,10 +22,10 @@ std::vector<UnreadEquation> findUnread(mlir::ModuleOp module,
                                        llvm::ArrayRef<std::string> shows);
 
 /// Prints how the systems of a module are scheduled: which equations are
-/// computed over all positions at once, why a loop is a loop, what is dead,
-/// and for decoders what is computed before, at every step and behind, and
-/// what the steps carry. To be called before `attn-schedule`; systems without
-/// a schedule are left out (the pass says why). `unread` is what else is dead.
+/// computed over all positions at once, why a loop is a loop, what is dead, and
+/// for decoders what is computed before, at every step and afterwards, and what
+/// the steps carry. To be called before `attn-schedule`; systems without a
+/// schedule are left out (the pass says why). `unread` is what else is dead.
 void explainSchedule(mlir::ModuleOp module,
                      llvm::ArrayRef<UnreadEquation> unread,
                      llvm::raw_ostream &out);

@@ -212,8 +212,7 @@ bool Graph::derivesFrom(Attribute length, Attribute base) const {
   return false;
 }
 
-std::optional<int64_t> Graph::behindEnd(Attribute place,
-                                        Attribute extent) const {
+std::optional<int64_t> Graph::pastEnd(Attribute place, Attribute extent) const {
   if (place == extent)
     return 0;
   auto size = dyn_cast<IntegerAttr>(extent);
@@ -242,7 +241,7 @@ std::optional<int64_t> Graph::behindEnd(Attribute place,
 
 bool Graph::canReach(Operation *reader, const AccessIndex &index,
                      Attribute extent, Attribute place) const {
-  std::optional<int64_t> behind = behindEnd(place, extent);
+  std::optional<int64_t> past = pastEnd(place, extent);
   auto number = dyn_cast<IntegerAttr>(place);
   bool below = number && number.getInt() < 0;
   switch (index.kind) {
@@ -259,9 +258,9 @@ bool Graph::canReach(Operation *reader, const AccessIndex &index,
     }
     if (below)
       return least <= number.getInt();
-    // Behind the end: the last value of the index is range - 1 + offset.
-    if (behind && range == extent)
-      return index.offset - 1 >= *behind;
+    // Past the end: the last value of the index is range - 1 + offset.
+    if (past && range == extent)
+      return index.offset - 1 >= *past;
     return true;
   }
   case AccessIndex::End:

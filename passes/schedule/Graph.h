@@ -77,10 +77,10 @@ public:
   bool isOpen(mlir::Attribute length) const;
   /// Whether a length is `base` or is computed from it.
   bool derivesFrom(mlir::Attribute length, mlir::Attribute base) const;
-  /// `place` as a distance behind the last element of an axis of `extent`: 0
-  /// for the extent itself; nothing when that is not known.
-  std::optional<int64_t> behindEnd(mlir::Attribute place,
-                                   mlir::Attribute extent) const;
+  /// How far `place` is past the end of an axis of `extent`: 0 for the extent
+  /// itself; nothing when that is not known.
+  std::optional<int64_t> pastEnd(mlir::Attribute place,
+                                 mlir::Attribute extent) const;
   /// Whether an index of `reader` can be `place` of an axis of `extent`.
   bool canReach(mlir::Operation *reader, const AccessIndex &index,
                 mlir::Attribute extent, mlir::Attribute place) const;

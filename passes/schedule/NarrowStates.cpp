@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/schedule/Plan.h"
 
@@ -174,7 +174,7 @@ std::optional<RunningReduction> Narrower::findReduction(ComputeOp op) const {
     return std::nullopt;
   if (op.getReducer() == Reducer::mean && found.offset != 0)
     return std::nullopt;
-  // What the last place needs stands by then, also behind the rewriting.
+  // What the last place needs is there by then, also after the rewriting.
   for (const Edge &edge : graph.getReads(op)) {
     if (!loop.contains(edge.target))
       continue;
@@ -475,7 +475,7 @@ void Narrower::redirect(const Edge &edge, ComputeOp window) {
   if (!read.getOtherwise()) {
     element = readWindow(builder);
   } else {
-    // Outside is before the first place, not behind the end of the window.
+    // Outside is before the first place, not past the end of the window.
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value isInside = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, place, zero);
@@ -496,7 +496,7 @@ void Narrower::redirect(const Edge &edge, ComputeOp window) {
 //===----------------------------------------------------------------------===//
 
 bool Narrower::run() {
-  // What grows only for the sake of a sum does not grow behind this.
+  // What grows only for the sake of a sum does not grow after this.
   bool changed = false;
   for (auto [op, time] : loop.time)
     if (auto compute = dyn_cast<ComputeOp>(op))

@@ -14,11 +14,11 @@ def Schedule : Pass<"attn-schedule", "::mlir::ModuleOp"> {
   let description = [{
     * In: systems.
     * Out: a program of the same name for each. Equations that need each other
-      share an `attn.scan` along an index of which they read one side only; all
-      others are one op over all their indices, before or behind the loops. In
-      a system with generated names (`attn.choice` with a result) their index
-      is an `attn.search`; what does not depend on them stands before it. What
-      no output, choice or mark needs is gone.
+      share an `attn.scan` along an index that they read on one side only; all
+      others are one op over all their indices, before or after the loops. In a
+      system with generated names (`attn.choice` with a result) their index is
+      an `attn.search`; what does not depend on them comes before it. What no
+      output, choice or mark needs is gone.
     * After: `attn-differentiate`, which needs equations; `attn-inherit-support`,
       without which a weighted sum over the past reads the future.
     * Errors: equations that no order computes, and generated names that need

@@ -1,10 +1,10 @@
 //===- Search.cpp - what a generated name is computed from ----------------===//
 //
 // Plans graphs with generated names. What a choice needs and what depends on it
-// makes the step of a search; what does not depend on it stands before (the
-// encoder), what no choice needs stands behind. The index of the generated name
-// is the outermost loop, upwards: reads of what is not generated yet are
-// errors that name the equation.
+// makes the step of a search; what does not depend on it comes before (the
+// encoder), what no choice needs comes after. The index of the generated name
+// is the outermost loop, upwards: reads of what is not generated yet are errors
+// that name the equation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -393,7 +393,7 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
         return failure();
       }
     decodingError(graph, group.choices.front())
-        << " needs at a step what is known only behind it";
+        << " needs at a step what is known only after it";
     return failure();
   }
   if (group.open && failed(checkOpenIndices(group, *loop)))
@@ -436,7 +436,7 @@ FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
   }
   SmallVector<SmallVector<unsigned>> reads(place.size());
   for (Operation *op : graph.getNodes()) {
-    // How long a generated array is one knows behind its search.
+    // The length of a generated array is known after its search.
     for (const Group &group : groups)
       if (group.open && groupOf.lookup(op) != &group &&
           usesLength(graph, op, group.extent, /*exact=*/true))

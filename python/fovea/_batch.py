@@ -1,6 +1,6 @@
 """Ragged examples as the padded arrays that a compiled model reads.
 
-Lengths travel beside the arrays, and what lies behind one is never looked at:
+Lengths travel beside the arrays, and what lies past one is never looked at:
 the padding is zeros, and nobody sees it.
 """
 

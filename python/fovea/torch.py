@@ -158,7 +158,7 @@ class Layer(torch.nn.Module):
 
     def forward(self, *, lengths: Mapping[str, torch.Tensor] | None = None,
                 **given: torch.Tensor) -> Any:
-        """The outputs for a batch, [examples, axes..], zeros behind a length.
+        """The outputs for a batch, [examples, axes..], zeros past a length.
 
         given: a tensor for each name of the spec's data, [examples, axes..],
             padded on the right; ids of tokens are torch.int64.
@@ -219,7 +219,7 @@ def _again(made: tuple[Any, ...], state: Mapping[str, Any], training: bool) -> L
 
 def _register(module: torch.nn.Module, path: str, values: torch.Tensor) -> str:
     """Adds a parameter, and gives its name, which is its path. A word that modules
-    of PyTorch have, as `forward`, gets a `_` behind it."""
+    of PyTorch have, such as `forward`, gets a `_` at its end."""
     *groups, last = path.split(".")
     names = []
     for name in groups:
@@ -310,7 +310,7 @@ class _Batch:
 
     def values(self, library: Library, name: str,
                extents: Sequence[str]) -> torch.Tensor:
-        """An equation of all examples, as wide as what is given; zeros behind
+        """An equation of all examples, as wide as what is given; zeros past
         the end of an example."""
         parts = [library.value(example, name) for example in range(self.examples)]
         shape = [max(sizes) for sizes in zip(*(part.shape for part in parts))]
@@ -361,7 +361,7 @@ class _Apply(torch.autograd.Function):
 @contextlib.contextmanager
 def _called(entry: str, ctx: Any, tensors: Sequence[torch.Tensor],
             back: Sequence[torch.Tensor]) -> Iterator[Library]:
-    """The library behind a call of `entry`, for its results."""
+    """The library after a call of `entry`, for its results."""
     layer: Layer = ctx.layer
     count = len(layer._given)
     names = [*(data.name for data in layer._given), *layer._adjoints.values()]

@@ -65,7 +65,7 @@ def test_gradients_are_those_of_pytorch(layer, inputs):
              weight[i]).sum() for i, length in enumerate((6, 4))), tensors)
     for one, other in zip(ours, theirs):
         assert torch.allclose(one, other, atol=1e-12)
-    # Behind the end of an example nothing is looked at.
+    # Nothing past the end of an example is looked at.
     assert (ours[1][1, 4:] == 0).all() and (ours[1][1, :4] != 0).all()
 
 

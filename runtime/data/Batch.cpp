@@ -241,7 +241,7 @@ Status Splitter::checkShape(const DataSpec &spec) const {
   return Status::success();
 }
 
-/// Copies what an example has; nothing behind its lengths is read.
+/// Copies what an example has; nothing past its lengths is read.
 Status Splitter::takeValues(const DataSpec &spec, size_t number) {
   const TensorView &tensor = *find(spec.name);
   Example &example = examples[number];

@@ -9,8 +9,8 @@
 // Where no tensor has the axis of a batch, and none is a length, the file is
 // one example, with the extents of its tensors.
 //
-// Nothing behind a length is ever looked at. An example whose data has an
-// extent of 0 is refused; a nested extent may be 0.
+// Nothing past a length is ever looked at. An example whose data has an extent
+// of 0 is refused; a nested extent may be 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ struct DataSpec {
   std::string limitLength{};
 };
 
-/// Values of one data name for one example, cut to the example's lengths; an
-/// axis that is nested has the largest of its lengths, zeros behind the others.
+/// Values of one data name for one example, cut to the example's lengths; a
+/// nested axis has the largest of its lengths, with zeros past the others.
 struct DataValues {
   std::vector<int64_t> shape;
   std::vector<double> values;
@@ -103,10 +103,10 @@ struct TensorView {
   double at(int64_t i) const { return elementOf(type, data, i); }
 };
 
-/// Splits tensors into examples. What lies behind a length is not read. Tensors
+/// Splits tensors into examples. What lies past a length is not read. Tensors
 /// that `specs` does not name are an error only when they look like a misspelt
 /// length (`x.length` of no x). Where the tensors have a part of all examples,
-/// `before` says how many stand ahead of them.
+/// `before` says how many come before them.
 Status splitBatch(const std::map<std::string, TensorView> &tensors,
                   const std::vector<DataSpec> &specs,
                   std::vector<Example> &examples, int64_t before = 0);

@@ -370,7 +370,7 @@ static Status checkPlaces(const std::vector<TensorHeader> &tensors,
   }
   if (last != available)
     return Status::error(
-        fmt::format("no tensor has the bytes behind {}, but the file has {}",
+        fmt::format("no tensor has the bytes after {}, but the file has {}",
                     last, available));
   return Status::success();
 }

@@ -137,17 +137,17 @@ std::string SentencePieces::Normaliser::apply(std::string_view line,
   std::string_view own = escapesSpaces ? space : " ";
   if (addsSpace && !isSuffix)
     result += own;
-  bool isBehindSpace = removesSpaces;
+  bool isAfterSpace = removesSpaces;
   while (!line.empty()) {
     auto [text, length] = first(line, kept);
-    while (isBehindSpace && text.starts_with(' '))
+    while (isAfterSpace && text.starts_with(' '))
       text.remove_prefix(1);
     for (char byte : text)
       byte == ' ' ? result += own : result += byte;
     if (!text.empty())
-      isBehindSpace = text.back() == ' ';
+      isAfterSpace = text.back() == ' ';
     line.remove_prefix(length);
-    isBehindSpace &= removesSpaces;
+    isAfterSpace &= removesSpaces;
   }
   while (removesSpaces && result.ends_with(own))
     result.resize(result.size() - own.size());
@@ -207,7 +207,7 @@ namespace {
 /// A stretch of a line, and its neighbours; -1: there is none.
 struct Stretch {
   std::string_view text;
-  int before, behind;
+  int before, after;
   bool isFixed;
 };
 
@@ -235,7 +235,7 @@ SentencePieces::Cut SentencePieces::cutByPairs(std::string_view line) const {
   }
   if (stretches.empty())
     return {};
-  stretches.back().behind = -1;
+  stretches.back().after = -1;
   std::priority_queue<Pair> pairs;
   // Of pieces that are not used, what they are made of.
   std::map<std::string_view, std::pair<std::string_view, std::string_view>>
@@ -266,15 +266,15 @@ SentencePieces::Cut SentencePieces::cutByPairs(std::string_view line) const {
         left.text.size() + right.text.size() != best.size)
       continue;
     left.text = join(left, right);
-    left.behind = right.behind;
-    if (right.behind >= 0)
-      stretches[right.behind].before = best.left;
+    left.after = right.after;
+    if (right.after >= 0)
+      stretches[right.after].before = best.left;
     right.text = {};
     offer(left.before, best.left);
-    offer(best.left, left.behind);
+    offer(best.left, left.after);
   }
   Cut result;
-  for (int place = 0; place >= 0; place = stretches[place].behind) {
+  for (int place = 0; place >= 0; place = stretches[place].after) {
     std::vector<std::string_view> waiting = {stretches[place].text};
     while (!waiting.empty()) {
       std::string_view text = waiting.back();
@@ -333,7 +333,7 @@ SentencePieces::cut(std::string_view line) const {
     break;
   }
   std::vector<Piece> pieces;
-  bool isBehindUnknown = false;
+  bool isAfterUnknown = false;
   for (const auto &[own, id] : found) {
     bool isUnknown = useOf(id) == Use::Unknown;
     if (isUnknown && hasBytes) {
@@ -341,12 +341,12 @@ SentencePieces::cut(std::string_view line) const {
         std::string name = pieceOf(static_cast<uint8_t>(byte));
         pieces.push_back({name, ours[find(name)]});
       }
-    } else if (isUnknown && isBehindUnknown) {
+    } else if (isUnknown && isAfterUnknown) {
       pieces.back().text += own;
     } else {
       pieces.push_back({std::string(own), ours[id]});
     }
-    isBehindUnknown = isUnknown;
+    isAfterUnknown = isUnknown;
   }
   return pieces;
 }

@@ -26,7 +26,7 @@ struct AxisSymbols {
   std::string extent;
   TextField field;
   bool isChosen = false;
-  /// Where a place has several symbols, one behind the other: their length.
+  /// Where a place has several symbols, one after another: their length.
   std::string within;
 };
 

@@ -353,7 +353,7 @@ bool LineReader::measure(std::string_view line, size_t axis, Lengths &lengths) {
   return true;
 }
 
-/// Puts every list where it belongs; zeros stand behind the shorter ones.
+/// Puts every list where it belongs; the shorter ones are padded with zeros.
 void LineReader::place(DataValues &result) const {
   result.shape = extents;
   int64_t size = width;
@@ -451,7 +451,7 @@ static bool readPrefixSymbol(std::string_view place, std::string_view word,
   std::string mistake;
   if (field.isSentence && !values.empty() &&
       values.back() == double(Symbol::end))
-    mistake = "nothing is generated behind '</s>'";
+    mistake = "nothing is generated after '</s>'";
   else if (!isKnown)
     mistake =
         fmt::format("'{}' is not in the vocabulary of '{}'", word, field.name);
@@ -475,7 +475,7 @@ bool fovea::runtime::readPrefix(std::string_view line, const TextField &field,
   const SentencePieces *pieces = vocabularies.piecesOf(field);
   const Vocabulary *vocabulary = vocabularies.find(field);
   bool good = true;
-  // Of nested values: the lists, one behind the other.
+  // Of nested values: the lists, one after another.
   forLists(line, field.separators, [&](std::string_view list, const auto &) {
     if (pieces)
       for (const SentencePieces::Piece &piece : pieces->cut(list))

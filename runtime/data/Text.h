@@ -33,7 +33,7 @@ struct TextField {
   std::string name;
   /// Values are ids of symbols: tokens, classes.
   bool isSymbols = false;
-  /// Ended by `</s>` (a sentence), or by a place behind the last.
+  /// Ended by `</s>` (a sentence), or by a place after the last.
   bool isSentence = false, ends = false;
   std::string vocabulary; // the name that declares it; of tokens
   int64_t size = -1;      // ids are 0 .. size-1; -1: any

@@ -61,9 +61,9 @@ enum StepList {
   numStepNumbers
 };
 
-/// The places in the list of `best`: rows of `count` log p, one behind the
-/// other, and room for `most` symbols of each and their log p. A symbol `count`
-/// is none: no more of them are possible.
+/// The places in the list of `best`: rows of `count` log p, one after another,
+/// and room for `most` symbols of each and their log p. A symbol `count` is
+/// none: no more of them are possible.
 enum BestList { BestFrom, BestCount, BestMost, BestLogps, BestSymbolsOf };
 
 /// Rows that are copied by one launch, whose list has all that a kernel may be
@@ -80,7 +80,7 @@ template <typename T> int64_t bitsOf(T number) {
   return bits;
 }
 
-/// Has the device of this process run one of them, behind what was launched
+/// Has the device of this process run one of them, after what was launched
 /// before, over the array at `memory`. False: there is no device, the memory is
 /// not shared with it, or no program had the kernel; the host does it then, as
 /// nothing that was launched is under way.

@@ -19,7 +19,7 @@ struct ProgramCode {
   void (*prepare)(void *frame) = nullptr;
 };
 
-/// Rows of one array that are not of one size: elements one behind the other.
+/// Rows of different sizes in one array: their elements are consecutive.
 struct RowArray {
   int64_t elementBytes = 8;
   std::vector<int64_t> starts; // in elements; one more than rows

@@ -15,7 +15,7 @@
 namespace fovea::runtime {
 
 struct Tables {
-  /// The values of a length, of the rows one behind the other.
+  /// The values of a length, row after row.
   struct Length {
     SharedVector<int64_t> extents; // one per row
     SharedVector<int64_t> values;  // of a nested length

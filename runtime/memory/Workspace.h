@@ -65,7 +65,7 @@ public:
   int64_t arenaBytes() const { return numBytes; }
 
   /// An output of one example, with its extents; of what the batch has once,
-  /// whatever the example. What lies behind a nested length is zero.
+  /// whatever the example. What lies past a nested length is zero.
   DataValues output(const std::string &name, int64_t example) const;
   bool hasOutput(const std::string &name) const;
   /// Adds a real output to `sum`, which has its extents: of all examples where

@@ -391,7 +391,7 @@ static bool isWhole(const Decoder &decoder, size_t numPrograms) {
   return good;
 }
 
-/// Whether `decoder`, or a search behind it, gives this.
+/// Whether `decoder`, or a search after it, gives this.
 static bool gives(const Decoder &decoder, const std::string &name) {
   auto isIt = [&](const Decoder::Output &output) {
     return output.name == name;

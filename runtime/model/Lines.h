@@ -18,7 +18,7 @@ public:
   explicit Lines(int file) : file(file) {}
 
   enum Next { Line, End, TooLong, Failed };
-  /// The next line, without what ends it. Behind `Failed`, errno says why.
+  /// The next line, without what ends it. After `Failed`, errno says why.
   Next next(std::string &line);
   /// Whether `next` returns at once.
   bool isReady();

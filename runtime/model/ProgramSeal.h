@@ -23,7 +23,7 @@ struct FoveaSeal {
   uint64_t size;
   /// Where this struct lies in the file.
   uint64_t place;
-  /// Bytes behind it that have checksums of their own: weights, description.
+  /// Bytes after it that have checksums of their own: weights, description.
   uint64_t skipBegin, skipEnd;
   /// Of all other bytes but those of this struct.
   uint64_t checksum;
@@ -33,10 +33,10 @@ namespace fovea::runtime {
 
 /// The checksum of a file that is sealed so.
 inline uint64_t checksumOf(std::string_view file, const FoveaSeal &seal) {
-  size_t behind = seal.place + sizeof(FoveaSeal);
+  size_t after = seal.place + sizeof(FoveaSeal);
   const uint64_t parts[] = {
       checksum(file.substr(0, seal.place)),
-      checksum(file.substr(behind, seal.skipBegin - behind)),
+      checksum(file.substr(after, seal.skipBegin - after)),
       checksum(file.substr(seal.skipEnd))};
   return checksum({reinterpret_cast<const char *>(parts), sizeof(parts)});
 }

@@ -29,8 +29,8 @@ struct BestSymbols {
 };
 
 /// The best `most` symbols, of equals the lower ones, of each of `rows` rows of
-/// `count` log p, which lie one behind the other at `memory`. None: no device
-/// has them, or one of them is not a number.
+/// `count` log p, which are consecutive at `memory`. None: no device has them,
+/// or one of them is not a number.
 std::vector<BestSymbols> findBest(const std::byte *memory,
                                   Program::Element element, int64_t rows,
                                   int64_t count, int64_t most);

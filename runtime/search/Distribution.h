@@ -31,7 +31,7 @@ public:
   /// asked about.
   void add(const std::string &name, const std::byte *memory,
            Program::Element element, int64_t count);
-  /// Behind all parameters. False: there is nothing to choose from.
+  /// After all parameters. False: there is nothing to choose from.
   bool finish();
   /// The mean of the probabilities of discrete choices among the same symbols.
   static Distribution meanOf(const std::vector<Distribution> &all);

@@ -10,7 +10,7 @@
 // is finished when it chose the value that ends it, which counts in its log p
 // and its length, or when the mark "stop" holds. Finished hypotheses are ranked
 // by their log p after length normalisation; those that were cut at `longest`
-// come behind.
+// come last.
 //
 // Several models of one spec make an ensemble: each has parameters and states
 // of its own, and what is chosen from is the mean of their probabilities. Marks
@@ -104,7 +104,7 @@ private:
   void *pool;
   std::vector<std::unique_ptr<Member>> members;
   std::string openLength;
-  /// The searches behind this one, and the lengths that those before found.
+  /// The searches after this one, and the lengths that earlier ones found.
   std::deque<Decoder> laterDecoders;
   std::vector<std::unique_ptr<Search>> later;
   std::vector<std::string> foundLengths;

@@ -1,8 +1,8 @@
-//===- SearchChain.cpp - one search behind the other ----------------------===//
+//===- SearchChain.cpp - one search after another -------------------------===//
 //
-// What a search gives is data of the next one. Of the first search as many
-// hypotheses go on as are wanted, of every other one the best; what is chosen
-// once, beside a search, is what is most probable.
+// What a search gives is data of the next one. The first search passes on as
+// many hypotheses as are wanted, every other one its best; what is chosen once,
+// beside a search, is what is most probable.
 //
 //===----------------------------------------------------------------------===//
 

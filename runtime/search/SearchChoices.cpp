@@ -324,7 +324,7 @@ Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
   return Status::success();
 }
 
-/// Runs a segment, and the marks behind it.
+/// Runs a segment, and the marks after it.
 Status SearchRun::stage(int number, std::vector<Hypothesis> &hypotheses,
                         std::vector<char> &rejected) {
   rejected.assign(hypotheses.size(), false);
@@ -352,7 +352,7 @@ std::vector<std::vector<size_t>> SearchRun::byGroup() const {
 /// All continuations are run to be ranked by the mark "score".
 Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
   int64_t last = 0;
-  int behind = decoder.segmentBefore(number) + 1;
+  int after = decoder.segmentBefore(number) + 1;
   for (const std::vector<size_t> &group : byGroup()) {
     if (group.empty())
       continue;
@@ -370,7 +370,7 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
       size_t end = std::min(candidates.size(), first + rankedAtOnce);
       for (size_t i = first; i < end; ++i)
         made.push_back(follow(candidates[i], number));
-      if (Status status = stage(behind, made, rejected); status.failed())
+      if (Status status = stage(after, made, rejected); status.failed())
         return status;
       for (size_t i = first; i < end; ++i)
         if (!rejected[i - first]) {
@@ -386,7 +386,7 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
       next.push_back(follow(candidate, number));
   }
   std::vector<char> rejected;
-  return stage(behind, next, rejected);
+  return stage(after, next, rejected);
 }
 
 /// Takes the last element of a choice and runs what follows, up to the next
@@ -400,8 +400,8 @@ Status SearchRun::takeLast(int number) {
     return Status::success();
   }
   const Decoder::Choice &choice = decoder.choices[number];
-  int behind = decoder.segmentBefore(number) + 1;
-  bool hasValid = hasMark(Mark::Valid, behind);
+  int after = decoder.segmentBefore(number) + 1;
+  bool hasValid = hasMark(Mark::Valid, after);
   auto members = byGroup();
   struct Progress {
     std::vector<Candidate> candidates;
@@ -484,7 +484,7 @@ Status SearchRun::takeLast(int number) {
     if (made.empty())
       break;
     std::vector<char> rejected;
-    if (Status status = stage(behind, made, rejected); status.failed())
+    if (Status status = stage(after, made, rejected); status.failed())
       return status;
     for (size_t i = 0; i < made.size(); ++i) {
       Progress &own = progress[made[i].group];
@@ -509,9 +509,9 @@ Status SearchRun::takeLast(int number) {
   for (Progress &own : progress)
     for (Hypothesis &hypothesis : own.taken)
       next.push_back(std::move(hypothesis));
-  // Behind what was forbidden, rows do not stand where they were run.
+  // Where something was forbidden, rows are not where they were run.
   if (hasRejected)
-    if (Status status = runSegment(behind, next, /*keepsParents=*/false);
+    if (Status status = runSegment(after, next, /*keepsParents=*/false);
         status.failed())
       return status;
   live = std::move(next);

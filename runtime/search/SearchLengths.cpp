@@ -57,7 +57,7 @@ int64_t SearchRun::rowLengthAt(int64_t extent, int64_t example,
   return length->values[length->starts[example] + at];
 }
 
-/// Whether an array has an element there: behind a nested length it has none.
+/// Whether an array has an element there: past a nested length it has none.
 bool SearchRun::isInside(const std::vector<int64_t> &shape, int64_t element,
                          int64_t example) const {
   std::vector<int64_t> at(shape.size());

@@ -1,6 +1,6 @@
 //===- SearchResults.cpp - what a search gives ----------------------------===//
 //
-// Stacks the rows of the steps of a hypothesis, and runs what stands behind the
+// Stacks the rows of the steps of a hypothesis, and runs what comes after the
 // search.
 //
 //===----------------------------------------------------------------------===//
@@ -136,7 +136,7 @@ DataValues SearchRun::stateOf(int number, const Finished &finished,
   return result;
 }
 
-/// Runs what stands behind the search for one hypothesis.
+/// Runs what comes after the search for one hypothesis.
 Status SearchRun::runFinish(const Finished &finished, int64_t example,
                             Generated &result) {
   const Program &program = decoder.programs[decoder.finish];

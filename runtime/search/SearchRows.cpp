@@ -187,7 +187,7 @@ const std::byte *SearchRun::placeOf(const MemberRows &own,
   return own.states[source.index].row(from.state);
 }
 
-/// The rows of a value, behind those that are there.
+/// Adds the rows of a value after those that are there.
 void SearchRun::addRows(const MemberRows &own, const ValueSource &source,
                         const std::vector<Hypothesis> &from,
                         GatheredRows &rows) const {
@@ -216,7 +216,7 @@ void GatheredRows::copyTo(RowArray &to, int64_t elementBytes) {
   copyRows(copies);
 }
 
-/// The rows of a value, one behind the other.
+/// The rows of a value, one after another.
 void SearchRun::gather(const MemberRows &own, const ValueSource &source,
                        const std::vector<Hypothesis> &from,
                        int64_t elementBytes, RowArray &to) const {
@@ -449,7 +449,7 @@ void SearchRun::lengthen(const State &state,
   rows = std::move(longer);
 }
 
-/// The states behind the step; `from` go on, in this order.
+/// The states after the step; `from` go on, in this order.
 void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   bool writes = false;
   for (size_t number = 0; number < decoder.states.size(); ++number) {

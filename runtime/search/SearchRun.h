@@ -46,7 +46,7 @@ struct Finished {
   int64_t steps = 0, node = -1;
   bool cut = false, hasEnd = false;
   Hypothesis last;                            // without a search
-  std::vector<std::vector<std::byte>> states; // behind the last step
+  std::vector<std::vector<std::byte>> states; // after the last step
 };
 
 /// What competes with itself: an example, or one draw of it.

@@ -46,8 +46,8 @@ public:
   /// there when `add` is called.
   T *next();
   void add();
-  /// Behind the share, or where it ends early, as of all processes then: what
-  /// is not sent yet, is.
+  /// After the share, or where it ends early, as it then does for all
+  /// processes: sends what has not been sent.
   void send();
   /// The sums of this process's chunk at their place in `sums`, of which the
   /// rest is anything. Of no micro-batches they are zeros.

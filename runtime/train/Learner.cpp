@@ -222,7 +222,7 @@ void LearnerOf<T>::addGradients(const Workspace &workspace) {
   waitForDevice();
 }
 
-/// Each process has its chunk of `array`; behind it, each has all of it.
+/// Each process has its chunk of `array`; afterwards each has all of it.
 template <typename T> void LearnerOf<T>::gatherChunks(T *array) {
   team.gather(array, sums->lines(), lineBytes);
 }

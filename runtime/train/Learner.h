@@ -42,7 +42,7 @@ public:
   virtual void beginGradients(int64_t batches = 1) = 0;
   /// Takes the outputs `grad/<path>` of a run: of the next micro-batch.
   virtual void addGradients(const Workspace &workspace) = 0;
-  /// Behind the share of this process, whether all of it was run or not.
+  /// After the share of this process, whether all of it was run or not.
   virtual void sendGradients() = 0;
   /// The sums of all micro-batches, in the order of SumTree.h. Where the state
   /// is divided, each process has a part.

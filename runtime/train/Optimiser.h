@@ -1,10 +1,10 @@
 //===- Optimiser.h - from gradients to new weights ------------------------===//
 //
-// All parameters lie one behind the other in one array, gradients and the
-// state of the optimiser likewise. What is computed does not depend on the
-// number of threads. Where the arrays lie on a device it is computed there, in
-// the same bits: what gives nothing back has been launched, and is waited for
-// by `waitForDevice`.
+// All parameters are consecutive in one array, gradients and the state of the
+// optimiser likewise. What is computed does not depend on the number of
+// threads. Where the arrays lie on a device it is computed there, in the same
+// bits: what gives nothing back has been launched, and is waited for by
+// `waitForDevice`.
 //
 //===----------------------------------------------------------------------===//
 

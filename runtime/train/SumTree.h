@@ -24,9 +24,9 @@ template <typename Values> struct SumNode {
   Values values{};
 };
 
-/// Adds a node behind those that are there, `nodes`, which are as few as can
-/// be and in ascending order, and makes of them as few as can be. `add(a, b)`
-/// adds the values b to a.
+/// Adds a node after `nodes`, which are in ascending order and as few as
+/// possible, and merges them into as few as possible. `add(a, b)` adds the
+/// values b to a.
 template <typename Values, typename Add>
 void addToTree(std::vector<SumNode<Values>> &nodes, SumNode<Values> next,
                int64_t count, const Add &add) {

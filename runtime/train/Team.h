@@ -48,7 +48,7 @@ public:
   virtual int64_t beginExchange(const void *from, const Parts &sent, void *to,
                                 const Parts &received, int64_t unit) = 0;
   virtual void finish(int64_t exchange) = 0;
-  /// Each rank has its part of `array`; behind it, each has all of them.
+  /// Each rank has its part of `array`; afterwards each has all of them.
   virtual void gather(void *array, const Parts &parts, int64_t unit) = 0;
   /// Of rank 0 to all others.
   virtual void broadcast(void *bytes, int64_t size) = 0;

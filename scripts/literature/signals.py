@@ -188,7 +188,7 @@ def repeat(folder, data, updates, only):
 
 # Words that are written by hand.
 
-# The window of a small model begins slowly: it would be behind the text after a few points.
+# The window of a small model begins slowly: it would be past the text after a few points.
 HAND = """model hand
 use graves
 kappa[t] = kappa[t-1] + exp(gk[t] - 3);  kappa[-1] = zeros(K)

@@ -48,8 +48,8 @@ def nearest_tour(points):
 
 
 def plane(folder, answer, parts, ends=False):
-    """Of each part its points, and files of them and of their answers; what is too large has none. Where it `ends`,
-    the place behind the last point stands behind an answer."""
+    """The points of each part, and files of them and of their answers; what is too large has none. Where it `ends`,
+    the place after the last point ends an answer."""
     draw, sets = random.Random(1), {}
     for part, count, low, high in parts:
         points = [[(draw.random(), draw.random()) for _ in range(draw.randint(low, high))] for _ in range(count)]

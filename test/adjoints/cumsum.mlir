@@ -6,7 +6,7 @@
 // RUN: fovea-gradcheck %s --module excluded --length T=3 --value mask=0,1,0
 // RUN: fovea-gradcheck %s --module cumsum --length T=3 --value w=1,2,3,4,5,6 --print | FileCheck %s --check-prefix=SUMS
 
-// The adjoint of all that stand at or behind an element.
+// The adjoint adds up all that stand at or after an element.
 
 // SUMS: x: 6 5 3 15 11 6
 

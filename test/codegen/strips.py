@@ -3,7 +3,7 @@
     strips.py SPEC WORK_DIRECTORY LENGTH.. [--cpu CPU]
 
 `x` of the spec is a sequence of vectors of 32; the examples have these lengths,
-`3x100` of them the length 3, and NaN behind them. Prints what agrees; of many
+`3x100` is 100 of length 3, and NaN after them. Prints what agrees; of many
 examples the first are run alone.
 """
 

@@ -14,7 +14,7 @@ attn.system @generated {
   %a = attn.data "a" : !attn.array<["T", "S"], f64>
   // CHECK: %tgt = attn.choice "tgt" categorical ["logits"](%l : !attn.array<["T", 97], f64>) end 1 : i64 -> !attn.array<["T"], i64>
   %0 = attn.choice "tgt" categorical ["logits"] (%l : !attn.array<["T", 97], f64>) end 1 : i64 -> !attn.array<["T"], i64>
-  // A place in the source; the place behind the last one ends the sequence.
+  // A place in the source; the place after the last one ends the sequence.
   // CHECK: %place = attn.choice "place" categorical ["probs"](%a : !attn.array<["T", "S"], f64>) end "S" -> !attn.array<["T"], i64>
   %1 = attn.choice "place" categorical ["probs"] (%a : !attn.array<["T", "S"], f64>) end "S" -> !attn.array<["T"], i64>
 }

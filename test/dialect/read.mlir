@@ -18,10 +18,10 @@ attn.system @reads {
     %1 = attn.read %f[%i, %k] : !attn.array<["S", 8], f64>
     // CHECK: attn.read %[[F]][%i, %k] default %{{.+}} : f64 : !attn.array<["S", 8], f64>
     %2 = attn.read %f[%i, %k] default %zero : f64 : !attn.array<["S", 8], f64>
-    // A row before the first one and a column behind the last one.
+    // A row before the first one and a column after the last one.
     // CHECK: attn.read %[[F]][%i, %k] cases {{\[\[\[}}0, -1]], {{\[\[}}1, 8]]](%[[INIT]], %[[LAST]] : !attn.array<[8], f64>, !attn.array<["S"], f64>) default %{{.+}} : f64 : !attn.array<["S", 8], f64>
     %3 = attn.read %f[%i, %k] cases [[[0, -1]], [[1, 8]]] (%init, %last : !attn.array<[8], f64>, !attn.array<["S"], f64>) default %zero : f64 : !attn.array<["S", 8], f64>
-    // A corner, and one row behind the last one by the name of the length.
+    // A corner, and one row after the last one by the name of the length.
     // CHECK: cases {{\[\[\[}}0, -1], [1, -1]], {{\[\[}}0, "S"]]](%[[NUMBER]], %[[INIT]] :
     %4 = attn.read %f[%i, %k] cases [[[0, -1], [1, -1]], [[0, "S"]]] (%number, %init : !attn.array<[], f64>, !attn.array<[8], f64>) : !attn.array<["S", 8], f64>
     attn.yield %4 : f64

@@ -2,7 +2,7 @@
 
     tiny.py MODEL SPEC WORK_DIRECTORY
 
-Two examples of different lengths, garbage behind the lengths: the loss is a
+Two examples of different lengths, garbage past the lengths: the loss is a
 number, the garbage does not matter, compiled code for two CPUs agrees with the
 interpreter, and the gradients of a few entries of every parameter agree with
 central differences. The models' sizes and data stand in the table.
@@ -141,7 +141,7 @@ def element(kind, draw, example, place, end):
 
 
 def batch(data, seed, garbage):
-    """Tensors of the batch; what stands behind a length depends on `garbage`."""
+    """Tensors of the batch; what lies past a length depends on `garbage`."""
     draw, noise, tensors = random.Random(seed), random.Random(garbage), {}
     for name, (kind, *axes) in data.items():
         extents = [a if isinstance(a, int) else max(map(max, NESTED)) if a == "W" else max(LENGTHS[a]) for a in axes]
@@ -204,7 +204,7 @@ def main(model, spec, work):
                 assert abs(ours - wanted) <= tolerance * scale, f"{dtype} {cpu} {name}: {ours}, not {wanted}"
     loss = base["loss"].values[0]
     assert math.isfinite(loss), loss
-    assert run(parameters, garbage=3)["loss"].values[0] == loss, "what stands behind a length matters"
+    assert run(parameters, garbage=3)["loss"].values[0] == loss, "what lies past a length matters"
     assert all(math.isfinite(v) for t in base.values() for v in t.values), "a gradient is no number"
 
     # Along a random direction of everything, and along single entries.

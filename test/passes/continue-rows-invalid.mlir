@@ -6,7 +6,7 @@ attn.system @decoding {
   attn.length "W" over "D"
   %said = attn.data "said" : !attn.array<["D", "W"], i64>
   %x = attn.param "x" : !attn.array<["D"], f64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: an equation reads more than the rows before its own}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: an equation reads more than the rows before its own}}
   %logits = attn.compute "logits" (%d: "D", %j: "W", %k: 3) {
     %one = arith.constant 1 : index
     %next = arith.addi %d, %one : index
@@ -24,7 +24,7 @@ attn.system @decoding {
   attn.length "D"
   attn.length "W" over "D"
   %said = attn.data "said" : !attn.array<["D", "W"], i64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: an equation uses the length D}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: an equation uses the length D}}
   %logits = attn.compute "logits" (%d: "D", %j: "W", %k: 3) {
     %0 = attn.extent "D"
     %1 = arith.index_cast %0 : index to i64
@@ -46,7 +46,7 @@ attn.system @decoding {
     %0 = attn.read %who[%d] : !attn.array<["D"], f64>
     attn.yield %0 : f64
   } : !attn.array<["D", "W", 3], f64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: it needs 'who', which each of the D given rows has, and it has not}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: it needs 'who', which each of the D given rows has, and it has not}}
   attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", 3], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
 }
 
@@ -56,7 +56,7 @@ attn.system @decoding {
   attn.length "D"
   attn.length "W" over "D"
   %said = attn.data "said" : !attn.array<["D", "W"], i64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: it needs an array, which each of the D given rows has, and it has not}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: it needs an array, which each of the D given rows has, and it has not}}
   attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", 3], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
   %logits = attn.param "logits" : !attn.array<["D", "W", 3], f64>
 }
@@ -72,7 +72,7 @@ attn.system @decoding {
     %0 = arith.constant 0.0 : f64
     attn.yield %0 : f64
   } : !attn.array<["D", "W", "D"], f64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: it is chosen from as many values as there are rows}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: it is chosen from as many values as there are rows}}
   attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", "D"], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
 }
 
@@ -89,7 +89,7 @@ attn.system @decoding {
     %2 = arith.sitofp %1 : i64 to f64
     attn.yield %2 : f64
   } : !attn.array<["D"], f64>
-  // expected-error @+1 {{decoding: the row of 'said' behind the D given ones cannot be generated: an equation reads more than the rows before its own}}
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: an equation reads more than the rows before its own}}
   %all = attn.compute "all" () sum (%d: "D") {
     %0 = attn.read %count[%d] : !attn.array<["D"], f64>
     attn.yield %0 : f64

@@ -1,6 +1,6 @@
 // RUN: fovea-opt %s --split-input-file --attn-continue-rows | FileCheck %s
 
-// The row behind the last: what it reads of the row before is given, what it
+// The row after the last: what it reads of the row before is given, what it
 // reads of itself is generated, and its index is the number of the given rows.
 // Its own latent choice stands beside the data; those of the given rows, which
 // nothing reads, are gone, and what is shown is what the row has.

@@ -2,7 +2,7 @@
 
 // The gradients of additive attention: that of the keys and, the other way
 // round and over all examples, that of the weights. The second becomes a sum
-// with the indices of the first, one behind the other, and the sum of it.
+// with the indices of the first, one after the other, and the sum of it.
 
 // CHECK-LABEL: attn.program @grad
 attn.program @grad {
@@ -93,7 +93,7 @@ attn.program @examples {
   attn.output "grad/w" %w : !attn.array<[16], f64>
 }
 
-// Sums that are alike only move together, the first one behind what the second
+// Sums that are alike only move together, the first one after what the second
 // one needs.
 
 // CHECK-LABEL: attn.program @alike

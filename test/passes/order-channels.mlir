@@ -95,7 +95,7 @@ attn.program @grad {
 
 // -----
 
-// The gradient of the image behind a stride of two: a condition says which
+// The gradient of the image under a stride of two: a condition says which
 // places of the result a place of the image belongs to.
 
 // CHECK-LABEL: attn.program @strided

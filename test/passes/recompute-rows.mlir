@@ -80,7 +80,7 @@ attn.program @grad {
 
 // -----
 
-// A sum of functions, which are computed again as well: one behind the other.
+// A sum of functions, which are computed again as well: one after the other.
 
 // CHECK-LABEL: attn.program @chain
 // CHECK:       attn.scan "T" reverse
@@ -134,7 +134,7 @@ attn.program @chain {
 // -----
 
 // A row that takes a carry of its own size, one with a long sum, one that is
-// read at another step, and one that is read behind the loops are kept.
+// read at another step, and one that is read after the loops are kept.
 
 // CHECK-LABEL: attn.program @kept
 // CHECK:       attn.scan "T" (%{{.*}}) carries ({{.*}}) axes [0, 0, 0, 0] {

@@ -122,8 +122,8 @@ attn.system @loss {
 
 // -----
 
-// Dropout is no draw: what it drops is the same for all draws, unless it stands
-// behind them; then each has words of its own.
+// Dropout is no draw: what it drops is the same for all draws, unless it comes
+// after them; then each has words of its own.
 // CHECK-LABEL: attn.system @loss
 // CHECK: attn.compute "before" (%[[T:.+]]: "T")
 // CHECK-NEXT: attn.random[%[[T]]] ordinal 0 word 0 : i64

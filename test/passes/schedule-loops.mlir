@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --attn-schedule --split-input-file | FileCheck %s
 
 // Up and down: a contraction over x is computed before the loops over all
-// positions, and what reads both is computed behind them.
+// positions, and what reads both is computed after them.
 
 // CHECK-LABEL: attn.program @bidirectional
 // CHECK:       %[[INIT:.*]] = attn.compute "init"
@@ -426,7 +426,7 @@ attn.system @parallel {
 
 // -----
 
-// Down by two: the places behind the end are the length, and the length that
+// Down by two: the places past the end are the length, and the length that
 // is given as one more.
 
 // CHECK-LABEL: attn.program @down
@@ -574,7 +574,7 @@ attn.system @prefers_parallel {
 // -----
 
 // x[0] = start, x[k+1] = 2 * x[k]: a loop over K computes the first K places
-// of x, and x itself is computed behind it.
+// of x, and x itself is computed after it.
 
 // CHECK-LABEL: attn.program @image
 // CHECK:       %[[R:.*]]:2 = attn.scan "K" (%[[K:.*]]) carries (%[[BEFORE:.*]] =

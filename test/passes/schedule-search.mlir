@@ -292,7 +292,7 @@ attn.system @sequence {
 
 // -----
 
-// What is as long as the generated sentence stands behind the search, also if
+// What is as long as the generated sentence comes after the search, even if
 // it needs nothing of it.
 
 // CHECK-LABEL: attn.program @behind

@@ -76,8 +76,8 @@ attn.system @different {
   attn.output "4" %4 : !attn.array<[], f64>
 }
 
-// What is read may stand behind its reader. The arrays are equal from the last
-// one on: those that stand first stay. A name goes over to what has none, and
+// What is read may come after its reader. The arrays are equal from the last
+// one on: those that come first stay. A name goes over to what has none, and
 // of two names both stay.
 
 // CHECK-LABEL: attn.system @backwards

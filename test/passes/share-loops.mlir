@@ -46,7 +46,7 @@ attn.program @sums {
 
 // -----
 
-// In strips, sums that give no strip themselves: behind the scores, what is
+// In strips, sums that give no strip themselves: after the scores, what is
 // added up of them for each query.
 
 // CHECK-LABEL: attn.program @strips

@@ -40,7 +40,7 @@ attn.program @decode {
 
 // -----
 
-// What is forbidden behind a loop is not a single choice.
+// What is forbidden after a loop is not a single choice.
 attn.program @decode {
   attn.length "T" open
   attn.length "S"

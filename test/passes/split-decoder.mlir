@@ -89,8 +89,8 @@ module {
 // -----
 
 // Two choices: the second part of the step reads the first choice, and a value
-// of the first part. A mark stands behind both. What nobody reads in the step
-// grows without a program, and what stands behind the search is @finish.
+// of the first part. A mark comes after both. What nobody reads in the step
+// grows without a program, and what comes after the search is @finish.
 
 // CHECK:       marks = [{kind = "stop", segment = 2 : i64, value = "value/[[STOP:[0-9]+]]"}]
 // CHECK-SAME:  outputs = [{name = "y", value = "stack/0"}, {name = "length", value = ""}]
@@ -196,7 +196,7 @@ module {
 
 // -----
 
-// A choice behind a search has programs of its own, and gets what it reads as
+// A choice after a search has programs of its own, and gets what it reads as
 // data; the length is known by then.
 
 // CHECK:       later = [{choices = [{distribution = "categorical", name = "good"
@@ -231,7 +231,7 @@ module {
 // -----
 
 // A loop of choices inside the step: a segment before it, one up to each choice
-// in it, one behind the last, and one behind the loop. What it gives is what it
+// in it, one after the last, and one after the loop. What it gives is what it
 // hands on: each place puts its row into an array of all.
 
 // CHECK:       loops = [{end = 2 : i64, extent = "W", first = 1 : i64, states = [{initial = "choice/0", next = "choice/1", type = !attn.array<[], i64>}, {initial = "value/[[ZEROS:[0-9]+]]", next = "value/[[ALL:[0-9]+]]", type = !attn.array<["W"], i64>}]}]

@@ -1,6 +1,6 @@
 //===- Checks.cpp - what must hold of every random spec -------------------===//
 //
-// Compiles the spec, runs the pipeline, and evaluates behind every pass.
+// Compiles the spec, runs the pipeline, and evaluates after every pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,7 @@ struct Observed {
   std::vector<Hypothesis> hypotheses;
 };
 
-/// Evaluates the module behind every pass.
+/// Evaluates the module after every pass.
 class Evaluation : public PassInstrumentation {
 public:
   Evaluation(const Subject &subject, const Arrays &want, Observed &observed,
@@ -130,37 +130,37 @@ public:
         failures.size() > 3 || !isDerived)
       return;
     ++statistics.passes;
-    std::string behind = "behind " + pass->getArgument().str();
+    std::string after = "after " + pass->getArgument().str();
     if (Operation *loss = findContainer(module, "loss")) {
       Arrays got;
       Status status = evaluate(loss, subject.example, got);
       if (status.failed())
-        failures.push_back(behind + ", @loss: " + status.text());
+        failures.push_back(after + ", @loss: " + status.text());
       else if (!got.count("nll") || !got.count("penalty"))
-        failures.push_back(behind + ", @loss has no nll or penalty");
+        failures.push_back(after + ", @loss has no nll or penalty");
       else
-        compareCommon(want, got, behind + ", @loss", failures);
+        compareCommon(want, got, after + ", @loss", failures);
     }
     if (Operation *grad = findContainer(module, "grad")) {
       Arrays got;
       Status status = evaluate(grad, withSeeds(subject.example), got);
       if (status.failed())
-        failures.push_back(behind + ", @grad: " + status.text());
+        failures.push_back(after + ", @grad: " + status.text());
       else if (observed.gradients.empty())
         observed.gradients = got; // judged by central differences
       else
-        compareCommon(observed.gradients, got, behind + ", @grad", failures);
+        compareCommon(observed.gradients, got, after + ", @grad", failures);
     }
     // Until sums inherit the support of their weights, a decoder may read what
     // is only generated later.
     inherited |= pass->getArgument() == "attn-inherit-support";
     Operation *decoder = findContainer(module, "decode");
     if (decoder && inherited)
-      decodeBoth(decoder, module, behind);
+      decodeBoth(decoder, module, after);
   }
 
   void decodeBoth(Operation *decoder, ModuleOp module,
-                  const std::string &behind) {
+                  const std::string &after) {
     SearchOptions options;
     Status status = readSearchOptions(module, options);
     if (!subject.spec->decodable) { // real numbers are drawn
@@ -173,7 +173,7 @@ public:
       status = decode(decoder, withoutGenerated(*subject.spec, subject.example),
                       options, got);
     if (status.failed() || got.empty()) {
-      failures.push_back(behind + ", @decode: " +
+      failures.push_back(after + ", @decode: " +
                          (status.failed() ? status.text() : "no hypothesis"));
       return;
     }
@@ -190,7 +190,7 @@ public:
                                      Array::scalar(got[0].logp), tolerance))
       difference = "log p differs";
     if (!difference.empty())
-      failures.push_back(behind + ", @decode: " + difference);
+      failures.push_back(after + ", @decode: " + difference);
   }
 
 private:
@@ -272,7 +272,7 @@ static std::vector<std::string> getsOf(ModuleOp module, uint64_t seed) {
   return seed % 2 == 0 ? equationsOf(module) : std::vector<std::string>();
 }
 
-/// The whole pipeline, with an evaluation behind every pass.
+/// The whole pipeline, with an evaluation after every pass.
 static bool runPipeline(const Subject &subject, const Arrays &want,
                         const std::vector<std::string> &gets, bool everyPass,
                         Observed &observed, Failures &failures,

@@ -52,7 +52,7 @@ private:
   bool lower(const std::vector<std::string> &gets);
   bool formKernels();
   /// Evaluates the first example, and compares it with what it was before.
-  void judgeExample(mlir::ModuleOp module, const std::string &behind);
+  void judgeExample(mlir::ModuleOp module, const std::string &after);
   void judge(llvm::StringRef entry, bool isDouble);
   void judgeValues(const CompiledProgram &program, const std::string &what,
                    bool isDouble);
@@ -91,10 +91,10 @@ private:
   std::map<std::string, double> moved;
 };
 
-/// Looks at the module behind every pass that knows of a batch.
-class BehindBatch : public mlir::PassInstrumentation {
+/// Looks at the module after every pass that knows of a batch.
+class AfterBatch : public mlir::PassInstrumentation {
 public:
-  explicit BehindBatch(
+  explicit AfterBatch(
       std::function<void(mlir::ModuleOp, const std::string &)> judge)
       : judge(std::move(judge)) {}
 
@@ -105,7 +105,7 @@ public:
       op = program->getParentOp();
     auto module = mlir::dyn_cast<mlir::ModuleOp>(op);
     if (module && isBatched && name != "attn-check-phase")
-      judge(module, "behind " + name.str());
+      judge(module, "after " + name.str());
   }
 
 private:
@@ -194,9 +194,9 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
   mlir::PassManager manager(batched->getContext());
   attn::buildPipeline(manager, pipeline);
   if (options.everyPass)
-    manager.addInstrumentation(std::make_unique<BehindBatch>(
-        [&](mlir::ModuleOp module, const std::string &behind) {
-          judgeExample(module, behind);
+    manager.addInstrumentation(std::make_unique<AfterBatch>(
+        [&](mlir::ModuleOp module, const std::string &after) {
+          judgeExample(module, after);
         }));
   if (mlir::succeeded(manager.run(*batched)))
     return formKernels();
@@ -218,7 +218,7 @@ bool CompiledCheck::formKernels() {
     fail("the phase 'memory' fails");
     return false;
   }
-  judgeExample(*copy, "behind the phase 'memory'");
+  judgeExample(*copy, "after the phase 'memory'");
   copy->walk([&](attn::ComputeOp op) {
     attn::ProductAttr product = attn::productOf(op);
     if (!product)
@@ -241,7 +241,7 @@ bool CompiledCheck::formKernels() {
 }
 
 void CompiledCheck::judgeExample(mlir::ModuleOp module,
-                                 const std::string &behind) {
+                                 const std::string &after) {
   Inputs one = inputs.front();
   one.data["seed.nll"] = Array::scalar(nllSeed);
   one.data["seed.penalty"] = Array::scalar(penaltySeed);
@@ -251,7 +251,7 @@ void CompiledCheck::judgeExample(mlir::ModuleOp module,
       continue;
     Arrays got;
     if (Status status = evaluate(program, one, got); status.failed())
-      return fail(behind + ", @" + entry + ": " + status.text());
+      return fail(after + ", @" + entry + ": " + status.text());
     Arrays before, now;
     for (auto &[name, array] : got) {
       std::string key = std::string(entry) + " " + name;
@@ -261,7 +261,7 @@ void CompiledCheck::judgeExample(mlir::ModuleOp module,
     }
     std::string difference = explainDifference(before, now, tolerance);
     if (!difference.empty())
-      fail(behind + ", @" + entry + ": " + difference);
+      fail(after + ", @" + entry + ": " + difference);
   }
 }
 

@@ -132,7 +132,7 @@ void DecoderCheck::greedySteps(const Hypothesis &greedy) {
       continue;
     double full = fullLogp(greedy.outputs, step);
     if (!near(sum, full))
-      return fail("log p behind step " + std::to_string(step) + " is " +
+      return fail("log p after step " + std::to_string(step) + " is " +
                   std::to_string(sum) + ", the whole model gives " +
                   std::to_string(full));
   }

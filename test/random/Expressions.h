@@ -31,7 +31,7 @@ struct Array {
   std::vector<std::string> axes{}; // extents of the equation's indices
   std::string dim{};               // the value axis; empty for a number
   bool causal = false;             // axis 0 is the step; [t] knows output < t
-  bool generated = false;          // an output: [t] is only known behind step t
+  bool generated = false;          // an output: [t] is only known after step t
   std::string vocab{};             // tokens: which vocabulary
 
   /// Whether its elements are vectors along one extent.

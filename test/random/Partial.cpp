@@ -1,6 +1,6 @@
 //===- Partial.cpp - functions that have no value everywhere --------------===//
 //
-// Quotients, logarithms and roots behind conditions that keep them where they
+// Quotients, logarithms and roots under conditions that keep them where they
 // have a value, choices that are impossible, and numbers through which no
 // gradient flows. Conditions read data alone, so that none has a jump.
 //
@@ -48,8 +48,8 @@ string Templates::guarded(Context &context, const string &x, const string &flag,
   }
 }
 
-void Templates::behindGuards(Place place, const string &data,
-                             const string &flags) {
+void Templates::underGuards(Place place, const string &data,
+                            const string &flags) {
   begin("guards");
   Context context = at(place);
   context.indices[0].hasRange = true; // by what is read of the data
@@ -199,6 +199,6 @@ void Templates::partialFunction(Place place, const string &data,
   case 3:
     return stopped(place, flags);
   default:
-    return behindGuards(place, data, flags);
+    return underGuards(place, data, flags);
   }
 }

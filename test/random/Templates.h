@@ -48,8 +48,8 @@ protected:
   // Of data along a place that have zeros, and bits (Partial.cpp).
   void partialFunction(Place place, const std::string &data,
                        const std::string &flags);
-  void behindGuards(Place place, const std::string &data,
-                    const std::string &flags);
+  void underGuards(Place place, const std::string &data,
+                   const std::string &flags);
   void guardedRecurrence(Place place, const std::string &data,
                          const std::string &flags);
   void impossible(Place place, const std::string &flags);

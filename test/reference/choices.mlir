@@ -119,7 +119,7 @@ attn.program @modes {
   attn.output "y" %y : !attn.array<["S"], i64>
 }
 
-// Behind a nested length there is no symbol: the second row has one.
+// Past a nested length there is no symbol: the second row has one.
 // RUN: fovea-eval %s --entry ragged --input 'l=[[1, 2, 3], [4, 99, 99]]' --length 'W=[3, 1]' | FileCheck %s --check-prefix=RAGGED
 // RAGGED: y [2]: 2 0
 attn.system @ragged {

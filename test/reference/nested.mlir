@@ -1,10 +1,10 @@
 // Nested lengths: each sentence m has its own number W[m] of words. What lies
-// behind it takes no part, whatever the storage holds.
+// past it takes no part, whatever the storage holds.
 
 // M = 3, W = 2 0 3; the sentences are 1 2 | - | 4 5 6, and 99 is padding.
 // RUN: fovea-eval %s --entry story --length 'W=[2, 0, 3]' --input 'x=[[1, 2, 99], [99, 99, 99], [4, 5, 6]]' | FileCheck %s
 // RUN: fovea-eval %s --entry scheduled --length 'W=[2, 0, 3]' --input 'x=[[1, 2, 99], [99, 99, 99], [4, 5, 6]]' | FileCheck %s
-//   doubled: 2 4 | - | 8 10 12, zeros behind
+//   doubled: 2 4 | - | 8 10 12, then zeros
 //   mean: 1.5, 0 over nothing, 5
 //   size: W itself; last: x[m, W[m] - 1], or -1 in an empty sentence
 //   total: 18
@@ -20,7 +20,7 @@
 // WIDE:      doubled [3, 2]: 2 4 0 0 8 0
 // WIDE-NEXT: last [3]: 2 -1 4
 
-// A place behind the own length is outside, though it is stored.
+// A place past its own length is outside, though it is stored.
 // RUN: not fovea-eval %s --entry behind --length 'W=[2, 0, 3]' --input 'x=[[1, 2, 99], [99, 99, 99], [4, 5, 6]]' 2>&1 | FileCheck %s --check-prefix=BEHIND
 // BEHIND: error: {{.*}}nested.mlir:[[@LINE+10]]:10: 'attn.read' in 'y' reads 'x' at [0, 2], outside its extents [M = 3, W = 2]
 

@@ -57,7 +57,7 @@ attn.program @scans {
 }
 
 // y[i] = sum over u <= i of x[u], through a buffer of rows: the row is put at
-// `i`, and rows behind it are zeros.
+// `i`, and rows after it are zeros.
 // RUN: fovea-eval %s --entry buffer --input 'x=[1, 2, 3]' | FileCheck %s --check-prefix=BUFFER
 // BUFFER:      kept [3]: 1 2 3
 // BUFFER-NEXT: y [3]: 1 3 6

@@ -182,7 +182,7 @@ attn.system @real {
 }
 
 // What each hypothesis has of its own has to be reordered. Here the sum of the
-// symbols is a state, p(1) = 0.4 before the first 1 and 0.9 behind it; the best
+// symbols is a state, p(1) = 0.4 before the first 1 and 0.9 after it; the best
 // three steps of a beam of 2 are 1 1 1 (0.324) and not 0 0 0 (0.216). A state
 // wrongly said to be one for all hypotheses gives another result.
 // RUN: fovea-eval %s --entry shared --decode --beam 2 --longest 3 | FileCheck %s --check-prefix=OWN

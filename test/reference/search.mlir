@@ -46,7 +46,7 @@
 // NORMAL-NEXT: y [3]: 1 2 0
 // NORMAL:      y [2]: 1 0
 
-// At most one step: only 0 ends by itself; 1 and 2 are cut and come behind.
+// At most one step: only 0 ends by itself; 1 and 2 are cut and come after it.
 // RUN: fovea-eval %s --entry step --decode --beam 3 --nbest 3 --longest 1 | FileCheck %s --check-prefix=CUT
 // RUN: fovea-eval %s --entry model --decode --beam 3 --nbest 3 --longest 1 | FileCheck %s --check-prefix=CUT
 // CUT:      logp -2.302585093 score -2.302585093 steps 1{{$}}

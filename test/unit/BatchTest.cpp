@@ -27,7 +27,7 @@ static std::string errorOf(const TensorFile &file,
   return status.getMessage();
 }
 
-// What lies behind a length is not in the examples.
+// What lies past a length is not in the examples.
 TEST(Batch, CutsExamples) {
   TensorFile file;
   file.tensors["src"] = whole({2, 3}, {1, 2, 99, 4, 5, 6});
@@ -47,7 +47,7 @@ TEST(Batch, CutsExamples) {
 }
 
 // Example 0 has two sentences of 2 and 0 words, example 1 one of 1. The
-// lengths behind the number of sentences are padding, too.
+// lengths past the number of sentences are padding, too.
 TEST(Batch, CutsNestedLengths) {
   TensorFile file;
   file.tensors["story"] =

@@ -236,7 +236,7 @@ TEST_P(Gemm, PacksVectorsOfPartsInTurns) {
   });
 }
 
-TEST_P(Gemm, PacksPanelsRowByRowWithZerosBehindTheLastColumn) {
+TEST_P(Gemm, PacksPanelsRowByRowWithZerosAfterTheLastColumn) {
   with([]<typename T>(Products<T> &p) {
     int64_t k = 19, n = p.tile.columns() * 2 + 5, width = p.tile.columns();
     std::vector<T> b = p.values(k * n);

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/LinearForm.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 

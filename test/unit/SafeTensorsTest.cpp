@@ -287,7 +287,7 @@ TEST(SafeTensors, ExtentsAndPlacesThatDoNotFit) {
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[0]", "[0, 8]"), 8)),
             "'a' has extents [0] of F64, 0 bytes, but lies in 8 bytes");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0, 8]"), 16)),
-            "no tensor has the bytes behind 8, but the file has 16");
+            "no tensor has the bytes after 8, but the file has 16");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[8, 16]"), 16)),
             "no tensor has the bytes 0 to 8 before 'a'");
 }

@@ -165,8 +165,8 @@ bool Machine::releaseAll(State state, uint32_t first, uint32_t count) {
   if (first + count > grid.threads)
     return false;
   auto all = std::span(fibers).subspan(first, count);
-  if (!std::ranges::all_of(all, [&](State each) { return each == state; },
-                           &Fiber::state))
+  if (!std::ranges::all_of(
+          all, [&](State each) { return each == state; }, &Fiber::state))
     return false;
   for (Fiber &each : all) {
     each.state = State::Ready;

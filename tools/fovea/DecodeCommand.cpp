@@ -233,7 +233,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   reference::SearchOptions options;
   std::unique_ptr<Programs> programs;
   std::unique_ptr<CompiledDecoder> decoder;
-  // All processes come behind it, or none.
+  // All processes get past it, or none.
   auto prepare = [&]() -> int {
     if (!chooseExecutor(arguments, request, isReference))
       return badUsage;

@@ -150,9 +150,9 @@ private:
           ->check(below2To63())
           ->type_name("N");
     };
-    addCount("--steps", arguments.steps, "ends behind N updates in all");
+    addCount("--steps", arguments.steps, "ends after N updates in all");
     addCount("--epochs", arguments.epochs,
-             "ends behind N epochs in all (10 where nothing ends training)");
+             "ends after N epochs in all (10 where nothing ends training)");
     command
         ->add_option("--minutes", arguments.minutes,
                      "ends after this time, of this run alone")
@@ -184,7 +184,7 @@ private:
                         "which weights are the best: by loss (without it), "
                         "perplexity or a metric");
     addCount("--patience", arguments.patience,
-             "ends behind N validations without a new best");
+             "ends after N validations without a new best");
     addCount("--save-every", arguments.saveEvery,
              "updates between two savings (a minute, and an epoch)");
     command->add_flag("--shard-optimiser", arguments.shardsOptimiser,
@@ -300,7 +300,7 @@ private:
                      "of meteor: phrases that are pairs, two per line with a "
                      "tab between them, or a table of METEOR")
         ->type_name("FILE");
-    command->add_option("--digits", arguments.digits, "behind the point (1)")
+    command->add_option("--digits", arguments.digits, "after the point (1)")
         ->check(CLI::Range(0, 15));
     addJson(command, "an object for a program to read: metric, value, lines");
   }
@@ -357,7 +357,7 @@ private:
             "--emit", arguments.emit,
             "spec: the text of the model, as weights or an ONNX "
             "file have it; ast: the parsed file; attn: what the front end "
-            "gives; mlir (default): behind the phases; plan: the "
+            "gives; mlir (default): after the phases; plan: the "
             "arrays of one entry; kernels, llvm, asm (of a GPU ptx, "
             "cubin): its code; "
             "so: a shared library with a C header beside it; obj: "

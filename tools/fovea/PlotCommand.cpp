@@ -114,7 +114,7 @@ bool PlotCommand::addArray(const std::string &path,
     runtime::DataValues array;
     for (size_t axis = 0; axis < rank; ++axis)
       array.shape.push_back(lengths[axis][example]);
-    // What lies behind a length is padding.
+    // What lies past a length is padding.
     for (size_t i = 0; i < size; ++i) {
       bool isWithin = true;
       size_t rest = i;

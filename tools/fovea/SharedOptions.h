@@ -25,7 +25,7 @@ inline CLI::Validator pair() {
           ""};
 }
 
-/// Adds commands and options over one Arguments; what stays behind refers to
+/// Adds commands and options over one Arguments; what outlives it refers to
 /// that alone.
 class SharedOptions {
 public:
@@ -217,8 +217,7 @@ protected:
     addCpu(command);
     addDevice(command);
     addPrecision(command);
-    addStopAfter(command,
-                 "interpret the IR behind this phase: " + phaseNames());
+    addStopAfter(command, "interpret the IR after this phase: " + phaseNames());
     addQuiet(command);
   }
 

@@ -527,7 +527,7 @@ int TrainCommand::finish(const TrainEnd &end) {
     summarise(end);
     return session.finish();
   case TrainEnd::Interrupted:
-    progress.note(fmt::format("interrupted behind update {}; '--resume' "
+    progress.note(fmt::format("interrupted after update {}; '--resume' "
                               "continues",
                               position.update));
     session.finish();
@@ -567,7 +567,7 @@ int TrainCommand::run() {
     values += llvm::product_of(parameter.shape, int64_t(1));
   progress.note(fmt::format("{} examples, {} weights{}",
                             training.data.examples.size(), values,
-                            isResumed ? fmt::format("; resumed behind update "
+                            isResumed ? fmt::format("; resumed after update "
                                                     "{}",
                                                     position.update)
                                       : ""));

@@ -26,7 +26,7 @@ enum class Outcome { Refused, Parsed, Compiled, Scheduled };
 /// * (F2) a layout means what the text meant, with the same comments;
 /// * (F3) a layout is laid out already;
 /// * (F4) what compiles is verified IR;
-/// * (F5) what no pass refuses with an error is verified IR behind each;
+/// * (F5) what no pass refuses with an error is verified IR after each;
 /// * (F6) no message has a word of the compiler's inside, an error stands in a
 ///   file of the user, and none is said twice of the same names.
 /// `includeDir` is where `use` looks. What is printed is added to `messages`,

@@ -1,7 +1,8 @@
-//===- EmitEpilogue.cpp - equations behind products, column by column -----===//
+//===- EmitEpilogue.cpp - equations after products, column by column ------===//
 //
-// The work units are those of a product (EmitProduct.cpp) whose columns come in
-// places of the equations, as many as are whole panels of every product.
+// The work units are those of a product (EmitProduct.cpp) whose columns are
+// grouped by places of the equations, so that they fill whole panels of every
+// product.
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,7 +38,7 @@ public:
 
   /// Work unit `unit`, of which each place outside has `parts`.
   void emit(const Place &at, Value unit, Value parts);
-  /// The same behind a product with weights, of the rows of all examples.
+  /// The same after a product with weights, for the rows of all examples.
   void emitBatch(const Place &place, Value first, Value last);
 
 private:
@@ -287,10 +287,10 @@ void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
     b.loop(zero, batch, one, [&](Value example) {
       place.example = place.rank = example;
       Value begin = rowsBefore(b, storage, place.frame, group.rows, example);
-      Value behind =
+      Value next =
           rowsBefore(b, storage, place.frame, group.rows, b.add(example, one));
       setStrips(b.sub(strip, begin));
-      b.loop(b.max(strip, begin), b.min(end, behind), one, [&](Value row) {
+      b.loop(b.max(strip, begin), b.min(end, next), one, [&](Value row) {
         emitMembers(ArrayRef(group.members).drop_front(), b.sub(row, begin),
                     one);
       });

@@ -31,7 +31,7 @@ struct Epilogue {
   int64_t placesAtOnce(const GemmTile &tile) const;
 };
 
-/// A kernel in columns, behind the phase `memory`.
+/// A kernel in columns, after the phase `memory`.
 Epilogue epilogueOf(attn::KernelOp kernel);
 
 } // namespace fovea::codegen

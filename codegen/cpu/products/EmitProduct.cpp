@@ -95,11 +95,11 @@ void ProgramEmitter::forPieces(KernelBuilder &b, Value first, Value last,
   Value zero = b.number(0), one = b.number(1), two = b.number(2);
   Value tall = isTall(b, rows), parts = partsOfRows(b, rows);
   Value middle = b.divUp(rows, two);
-  auto choose = [&](Value number, Value ahead, Value whole, Value behind) {
-    return b.select(b.equal(number, zero), ahead,
-                    b.select(b.equal(number, one), whole, behind));
+  auto choose = [&](Value number, Value before, Value whole, Value after) {
+    return b.select(b.equal(number, zero), before,
+                    b.select(b.equal(number, one), whole, after));
   };
-  // Ahead of whole units the second half of the rows of one, and behind them
+  // Before whole units comes the second half of the rows of one, after them
   // the first half of one; either may be empty.
   Value firstCut = b.div(first, parts), lastCut = b.div(last, parts);
   b.loop(zero, b.number(3), one, [&](Value number) {

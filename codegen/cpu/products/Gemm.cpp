@@ -119,7 +119,7 @@ struct Emitter {
   Value depthOf(Value terms, Value run, int64_t limit);
 };
 
-/// The arguments of a block, in their order, behind those that say where A is.
+/// The arguments of a block, in their order, after those that say where A is.
 enum BlockArgument {
   Bp,
   PanelSize,

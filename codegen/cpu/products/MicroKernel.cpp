@@ -95,7 +95,7 @@ void Kernel::prefetchC() {
       b.prefetch(addressInC(row, v), /*forWriting=*/true);
 }
 
-/// Where the element of `row` lies, `term` terms behind the pointers.
+/// Where the element of `row` lies, `term` terms past the pointers.
 Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
   switch (shape.left) {
   case LeftSide::strided:
@@ -111,7 +111,7 @@ Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
 }
 
 /// One term of every sum: row k of the panels times column k of A, both found
-/// `term` terms behind the pointers.
+/// `term` terms past the pointers.
 void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
                           ValueRange pointersToB, int64_t term) {
   Values loaded;
@@ -217,7 +217,7 @@ Values Kernel::multiplyRuns(Values state) {
     }
     return all;
   };
-  // The state has the run that is not yet multiplied behind the rest.
+  // The state ends with the run that is not yet multiplied.
   state.push_back(first);
   state = b.loop(first, last, one, state, [&](Value index, ValueRange current) {
     auto multiplyFrom = [&] {

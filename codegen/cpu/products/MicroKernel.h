@@ -93,7 +93,7 @@ mlir::Value zerosOfRun(KernelBuilder &builder, mlir::VectorType vector,
 void emitGather(KernelBuilder &builder, mlir::Type element,
                 const GemmTile &tile);
 
-/// `stem` with the element type behind it, like fovea_gemm_f32.
+/// `stem` with the element type appended, like fovea_gemm_f32.
 std::string nameFor(llvm::StringRef stem, mlir::Type element);
 
 } // namespace fovea::codegen

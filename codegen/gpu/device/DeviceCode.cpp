@@ -176,8 +176,8 @@ static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
                                    LLVM::LLVMPointerType::get(context), name);
 }
 
-/// The loop of launches that a kernel is all of.
-static scf::ForOp loopBehind(Operation *call) {
+/// The loop of launches that a kernel does as a whole.
+static scf::ForOp loopAfter(Operation *call) {
   for (Operation *next = call->getNextNode(); next; next = next->getNextNode())
     if (auto loop = dyn_cast<scf::ForOp>(next); loop && loop->hasAttr(loopName))
       return loop;
@@ -236,7 +236,7 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
                                  attribute(threadsName)};
   if (kernel->hasAttr(loopName)) {
     operands.append({attribute(loopName), call.getOperand(4)});
-    launchLoopOr(loopBehind(call), builder, operands);
+    launchLoopOr(loopAfter(call), builder, operands);
   } else {
     operands.append(
         {attribute(unitsAtOnceName), call.getOperand(4),

@@ -57,7 +57,7 @@ struct Launch {
   }
 };
 
-/// What commits a step comes behind all else.
+/// What commits a step comes after all else.
 constexpr StepTime timeOfCommit{INT64_MAX, 0};
 
 /// Who waits for whom between two launches.
@@ -169,7 +169,7 @@ void LoopKernel::find() {
     return a.key() < b.key();
   };
   llvm::sort(launches, byTime);
-  // What commits a step, which is behind all else.
+  // What commits a step, which comes after all else.
   Launch &last = launches.back();
   if (last.step.time == timeOfCommit && launches.size() > 1) {
     StepTime end = launches[launches.size() - 2].step.time;
@@ -380,7 +380,7 @@ void GpuEmitter::noteStep(func::FuncOp function, bool isByExample,
     return;
   Operation *op = loop.getBody().front().findAncestorOpInBlock(*launched);
   StepTime time = isa<YieldOp>(op) ? timeOfCommit : timeOf(op);
-  // Behind a product a block clears the rows of an example.
+  // After a product a block clears the rows of an example.
   if (isByExample && !isa<YieldOp>(op) && !hasBlockOfExample(op))
     time = {time.phase + 1, 0};
   stepLaunches[function] = {time, op, isByExample, isAhead};

@@ -96,7 +96,7 @@ struct Tile {
   /// are.
   mlir::Value kept = nullptr, keptTerms = nullptr;
 
-  /// The first of the terms that any row of the tile has, and the one behind
+  /// The first of the terms that any row of the tile has, and the one after
   /// the last.
   std::pair<mlir::Value, mlir::Value> range(KernelBuilder &kernel) const;
   /// What the sum of an element of C begins with.

@@ -270,9 +270,10 @@ void Prover::checkCorners(Term *term, const Path &path) {
         if (place.var || k >= term->args.size())
           continue;
         std::optional<Extent> own = array.axis(k);
-        std::optional<int64_t> ahead = place.constant.value(),
-                               behind = (place.constant - *own).value();
-        isOutside |= (ahead && *ahead < 0) || (behind && *behind >= 0);
+        std::optional<int64_t> fromBegin = place.constant.value(),
+                               fromEnd = (place.constant - *own).value();
+        isOutside |=
+            (fromBegin && *fromBegin < 0) || (fromEnd && *fromEnd >= 0);
         if (auto fixed = places.valueOf(place.constant))
           places.equal(places.valueOf(term->args[k]), *fixed);
       }

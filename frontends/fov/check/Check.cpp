@@ -1,6 +1,6 @@
 //===- Check.cpp - do all uses of an inferred model agree? ----------------===//
 //
-// Runs behind the fixed point of Infer.cpp: what it left open, the pieces of
+// Runs after the fixed point of Infer.cpp: what it left open, the pieces of
 // each name, and choices. CheckTerms.cpp has the right sides, CheckRanges.cpp
 // ranges and sizes.
 //

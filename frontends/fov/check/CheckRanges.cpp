@@ -217,7 +217,7 @@ void Checker::extents() {
   }
 }
 
-/// No machine has so many places, and what is counted of them behind the front
+/// No machine has so many places, and what is counted of them after the front
 /// end fits into 64 bits.
 static constexpr double mostElements = 0x1p48;
 

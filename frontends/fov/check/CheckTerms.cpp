@@ -83,8 +83,8 @@ bool Checker::checkFallback(Term &term) {
   if (!other || !other->shape || !term.shape || bad.count(other))
     return !other || !bad.count(other);
   if (!other->shape->empty() && !sameShape(*other->shape, *term.shape)) {
-    error(other->loc, "behind '?"
-                      "?' stands " +
+    error(other->loc, "'?"
+                      "?' is followed by " +
                           typed(*other) + ", but " +
                           StringRef(termText(term)).split(" ??").first.str() +
                           " is " + shapeText(*term.shape));
@@ -95,8 +95,8 @@ bool Checker::checkFallback(Term &term) {
                      : term.args[0]->kindOf == Kind::Token;
   if (isToken == (other->kindOf == Kind::Token))
     return true;
-  error(other->loc, std::string("behind '?"
-                                "?' stands ") +
+  error(other->loc, std::string("'?"
+                                "?' is followed by ") +
                         (isToken ? "a number, but tokens are read"
                                  : "a token, but numbers are read"));
   return false;

@@ -2,15 +2,16 @@
 //
 // Terms of whole numbers as sums of variables, with what the language says of
 // them: ranges of indices, lengths that are at least 1, both branches of an
-// `if`, what a minimum, a quotient or an argmax can be, and the equations
-// behind what is read. Bounds.cpp asks whether a place follows to be inside.
+// `if`, what a minimum, a quotient or an argmax can be, and the equations that
+// define what is read. Bounds.cpp asks whether it follows that a place is
+// inside.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_FRONTENDS_FOV_CHECK_PLACES_H
 #define FOVEA_FRONTENDS_FOV_CHECK_PLACES_H
 
-#include "dialect/Inequalities.h"
+#include "dialect/conditions/Inequalities.h"
 #include "frontends/fov/elaborate/Terms.h"
 
 #include <set>

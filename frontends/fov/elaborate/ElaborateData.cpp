@@ -223,7 +223,7 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
 // Data
 //===----------------------------------------------------------------------===//
 
-/// `S`, `2*K + 1`, or `W[m]` behind `m < M`. A new name becomes a length. False
+/// `S`, `2*K + 1`, or `W[m]` after `m < M`. A new name becomes a length. False
 /// after a mistake.
 bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
                               Array &array, Scope &scope) {
@@ -296,7 +296,7 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
 bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
                               bool ownVocabulary) {
   if (type.ends && type.name != "position") {
-    error(type.loc, "'ends' stands behind position(...) only; tokens with an "
+    error(type.loc, "'ends' follows position(...) only; tokens with an "
                     "end are a 'sentence'");
     return false;
   }

@@ -418,7 +418,7 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
       return nullptr;
     if (read->kind != TermKind::Read && read->kind != TermKind::Select) {
       error(expr.loc, "'?"
-                      "?' stands behind an index: x[i+1] ?? 0");
+                      "?' follows an index: x[i+1] ?? 0");
       return nullptr;
     }
     result = make(read->kind, read->loc, read->args);

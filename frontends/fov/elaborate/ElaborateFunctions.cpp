@@ -41,7 +41,7 @@ bool Elaborator::readSizes(ArrayRef<ast::Item> items, Shape &sizes,
   return true;
 }
 
-/// cut(v, s1, [a, b], scalar): one part behind the other.
+/// cut(v, s1, [a, b], scalar): one part after another.
 Elaborator::Terms Elaborator::cutTerms(const Expr &expr, Term *whole,
                                        Scope &scope, const Bindings *bindings) {
   Terms parts;

@@ -1,8 +1,8 @@
 //===- ElaborateLoaders.cpp - how files of data are read ------------------===//
 //
-// `from pixels(..)`, `from sound(..)` and `from text(..)` behind a type of
-// data: the words, their arguments, and whether the data can hold what they
-// give. Files are opened elsewhere.
+// `from pixels(..)`, `from sound(..)` and `from text(..)` after a type of data:
+// the words, their arguments, and whether the data can hold what they give.
+// Files are opened elsewhere.
 //
 //===----------------------------------------------------------------------===//
 

@@ -179,7 +179,7 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
   bool stacks = expr.name == "stack" || expr.name == "concat";
   if (!reduction && !stacks) {
     error(expr.loc, "'" + expr.name.str() +
-                        "[...]' is a distribution; it stands behind '~'");
+                        "[...]' is a distribution; it belongs after '~'");
     return nullptr;
   }
   if (expr.items.size() != 1 || !expr.items[0].name.empty()) {

@@ -57,7 +57,7 @@ constantNames(const std::vector<const Statement *> &statements) {
   return names;
 }
 
-/// The statements of a file behind those that it includes, without what it
+/// The statements of a file after those that it includes, without what it
 /// replaces.
 Elaborator::Statements Elaborator::flatten(const Program &program) {
   Statements included,
@@ -242,7 +242,7 @@ bool Elaborator::bindData(const Program::Import &import,
   if (given && given->kind == Symbol::Mistake)
     return false;
   if (!given || !given->family || !given->family->isData) {
-    // Parameters and equations are declared behind the imports.
+    // Parameters and equations are declared after the imports.
     SMLoc loc = given ? given->loc : SMLoc();
     for (const Statement *s : statements) {
       if (s->kind == StatementKind::Param && s->array.name == value.name)
@@ -338,7 +338,7 @@ bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
     if (!isNew && known->second.vocabulary != vocabulary)
       return report(*known->second.vocabulary);
   }
-  // The names of the import are declared behind its bindings.
+  // The names of the import are declared after its bindings.
   if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
       call->items[0].value->kind != ExprKind::String &&
       !size(*call->items[0].value, own, nullptr, /*report=*/false)) {

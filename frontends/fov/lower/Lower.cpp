@@ -34,7 +34,7 @@ std::string Lowering::lengthName(const Atom *atom) {
   return name;
 }
 
-/// Length ops stand at the top of the system, each behind those that it uses.
+/// Length ops stand at the top of the system, each after those that it uses.
 void Lowering::emitLength(const Atom *atom) {
   if (!lengths.try_emplace(lengthName(atom), atom).second)
     return;

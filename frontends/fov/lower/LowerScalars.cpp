@@ -95,7 +95,7 @@ Value Lowering::rawScalar(Body &body, Term *term, Position position) {
                      position.drop_front(term->vars.size()));
   }
   case TermKind::Slice: {
-    // Row-major within the slice, behind the offset.
+    // Row-major within the slice, after the offset.
     Value at = extentValue(body, term->offset, nullptr, term->loc);
     Value inside;
     for (auto [k, size] : llvm::enumerate(term->sizes)) {
@@ -441,7 +441,7 @@ Value Lowering::boundaryValue(Array &array, const Piece &piece) {
       builder, location(piece.loc), TypeRange(typeOf(shape, *array.kind)),
       ValueRange());
   value = placeholder.getResult(0);
-  // What is drawn there stands behind all equations.
+  // What is drawn there comes after all equations.
   if (!piece.value)
     return value;
   Value defined = pieceValue(array, piece, boundaryLabel(array, piece));

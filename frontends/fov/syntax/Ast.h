@@ -128,14 +128,14 @@ struct Array {
 };
 
 /// `token of v`, `sentence`, `real(n, ..)`, `int`, `bit`, `class(..)`,
-/// `position(p)`; `ends` behind it.
+/// `position(p)`; `ends` after it.
 struct Type {
   StringRef name; // "token", "sentence", "real", ..
   SMLoc loc;
   Expr *of = nullptr;    // of token, sentence: a path (Name or Member)
   ArrayRef<Expr *> args; // real extents; class count or labels; position name
   bool ends = false;
-  Expr *loader = nullptr; // behind `from`: a Name or a Call
+  Expr *loader = nullptr; // after `from`: a Name or a Call
 };
 
 /// `name [sizes] (args) = expr` or `{ body }`.

@@ -3,7 +3,7 @@
 // Lays out tokens, not the tree: comments and the author's line breaks stay.
 // Decides the indentation of a line and the spaces between two tokens. Where
 // authors align things in columns (before '=', '~', ':', '{' and comments,
-// behind ';', between words), a gap of two or more columns keeps its column.
+// after ';', between words), a gap of two or more columns keeps its column.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 //===- Lexer.h - .fov text to tokens, one at a time -----------------------===//
 //
-// Splits any bytes whatever into tokens. A token that is none of the language
-// has kind Bad, and explain() says what is wrong with it: the lexer itself
-// reports only what is wrong with the file as a whole. Newlines are a mark on
-// the token behind them; which of them end a statement is the parser's affair.
+// Splits any bytes into tokens. A token that is not of the language has kind
+// Bad, and explain() says what is wrong with it: the lexer itself reports only
+// what is wrong with the file as a whole. Newlines are a mark on the token
+// after them; which of them end a statement is the parser's affair.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Parser.cpp - tokens, errors and recovery ---------------------------===//
 //
 // What all rules of the grammar share: where a line end counts, how a mistake
-// is worded and where parsing goes on behind it.
+// is worded and where parsing goes on after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -144,8 +144,8 @@ std::nullptr_t Parser::fail(SMLoc loc, const Twine &text,
   return nullptr;
 }
 
-/// Where something is missing: at the current token, or behind the last one
-/// when the current is on a later line.
+/// Where something is missing: at the current token, or after the last one when
+/// the current is on a later line.
 SMLoc Parser::gap() const {
   bool isLater =
       token.newlineBefore || token.isAny(Token::Newline, Token::EndOfFile);

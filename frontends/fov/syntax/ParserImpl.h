@@ -188,7 +188,7 @@ private:
   Diagnostics &diagnostics;
   Lexer lexer;
   Token token;         // the current one
-  Token following;     // the one behind it
+  Token following;     // the one after it
   const char *lastEnd; // of the last token taken that was no Newline
   uint32_t lineColumn = 0;
   llvm::SmallVector<char> open; // brackets, innermost last

@@ -1,4 +1,4 @@
-"""Gradients behind guards that read data: what nobody looks at adds nothing."""
+"""Gradients under guards that read data: what nobody looks at adds nothing."""
 
 from math import e, exp, inf, log, sqrt
 
@@ -115,7 +115,7 @@ penalty sum[t](b[t, 0, 1] + 2 * b[t, 1, 0])
 """, {"v": [1.0, 2.0, 3.0, 4.0]}, {"x": [[2.0, 0.0, -4.0]]}, loss=8 * inverse,
       grad_v=[0.0, inverse, 2 * inverse, 0.0])
 
-# Vectors, and a product with weights behind them.
+# Vectors, and a product with weights after them.
 check("vectors", """data x[T] : real
 param v : vector(2), m : matrix(2, 2)
 b[t] = if x[t] != 0 then m @ (v / x[t]) else zeros(2)

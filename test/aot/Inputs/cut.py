@@ -10,7 +10,7 @@ import sys
 
 
 def border(data):
-    """Where that function ends in the file, behind all that is written to."""
+    """Where that function ends in the file, after all that is written to."""
     (sections, ) = struct.unpack_from("<Q", data, 40)
     headers, programs = [], []
     size, count, = struct.unpack_from("<HH", data, 58)

@@ -30,7 +30,7 @@ int main(void) {
   square_model *model;
   if (square_create(NULL, 1, &model) != square_done)
     return 1;
-  /* What lies behind the length of the second example is never looked at. */
+  /* What lies past the length of the second example is never looked at. */
   const double x[2][2] = {{1, 2}, {3, 100}};
   const int64_t length[2] = {2, 1}, n[2] = {4, 5};
   square_batch batch = {

@@ -2,8 +2,8 @@
 
     images.py FILE NAME CHANNELS SIZE..
 
-A SIZE is `5`, `5x4` or `2x5x4`; all have as many axes. The channels stand last;
-NaN stands behind what an example has.
+A SIZE is `5`, `5x4` or `2x5x4`; all have as many axes. The channels come last;
+NaN comes after what an example has.
 """
 
 import itertools

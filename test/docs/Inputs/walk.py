@@ -1,6 +1,6 @@
 """Does what a page tells its reader to do, from the first line to the last:
-writes what stands in a block ```LANGUAGE FILE, and types what a block ```console
-has behind `$ `. Time is short here: `--minutes 1`, or `--epochs 8`, becomes a few
+writes what is in a block ```LANGUAGE FILE, and types what a block ```console
+has after `$ `. Time is short here: `--minutes 1`, or `--epochs 8`, becomes a few
 steps.
 
   walk.py PAGE ROOT     in a folder that looks like ROOT, the repository

@@ -135,7 +135,7 @@ print("completes", [n for n in ("align", "cell", "gru", "softmax", "where", "bea
 print("in decode", "beam" in labels({"line": 18, "character": 11}))
 client.change("small.fov", {"range": {"start": start(17, 0), "end": start(17, 0)},
                             "text": "p = cell.\n"})
-print("behind a dot", labels({"line": 17, "character": 9}))
+print("after a dot", labels({"line": 17, "character": 9}))
 # Shapes of the last text without mistakes stay.
 print("still known:", client.hover("small.fov", marks["align"]).split("\n")[2])
 

@@ -135,7 +135,7 @@ def seq2seq(w, src, tgt, layers=2, everywhere=True):
 
 
 def transformer(w, src, tgt, layers=2, heads=2):
-    """Vaswani et al. (2017), normalised behind each layer, one embedding."""
+    """Vaswani et al. (2017), normalised after each layer, one embedding."""
     table = w("emb.weight")
     width = table.shape[1]
 

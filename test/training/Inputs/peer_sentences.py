@@ -114,7 +114,7 @@ def sampled_softmax(w, one, draws, candidates=3):
 
 
 def deep_fusion(w, one, draws, drop=0.5, layers=2):
-    """Gulcehre et al. (2015): the state of a language model behind a gate, beside that of a translator."""
+    """Gulcehre et al. (2015): the state of a language model through a gate, beside that of a translator."""
     nmt, lm = w.part("nmt"), w.part("lm")
     states = []
     bahdanau(nmt, one["src"], one["tgt"], states)

@@ -444,7 +444,7 @@ class CaptionHard:
         return nll, count, penalty, surrogates
 
     def learnt(self):
-        """Behind an update: the average of the rewards of all."""
+        """After an update: the average of the rewards of all."""
         for n in range(2):
             self.sums[n] = 0.9 * self.sums[n] + 0.1 * sum(one[n] for one in self.rewards) / len(self.rewards)
         self.weight, self.rewards = 0.9 * self.weight + 0.1, []

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_LINEARFORM_H
-#define FOVEA_DIALECT_LINEARFORM_H
+#ifndef FOVEA_DIALECT_CONDITIONS_LINEARFORM_H
+#define FOVEA_DIALECT_CONDITIONS_LINEARFORM_H
 
 #include "dialect/AttnDialect.h"
 #include "llvm/ADT/MapVector.h"
@@ -30,4 +30,4 @@ struct LinearForm {
 
 } // namespace fovea::attn
 
-#endif // FOVEA_DIALECT_LINEARFORM_H
+#endif // FOVEA_DIALECT_CONDITIONS_LINEARFORM_H

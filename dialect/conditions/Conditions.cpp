@@ -1,6 +1,6 @@
 //===- Conditions.cpp - builds conditions inside bodies -------------------===//
 
-#include "dialect/Conditions.h"
+#include "dialect/conditions/Conditions.h"
 #include "dialect/adjoints/IndexEquations.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"

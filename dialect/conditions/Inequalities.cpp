@@ -1,6 +1,6 @@
 //===- Inequalities.cpp - what follows from inequalities ------------------===//
 
-#include "dialect/Inequalities.h"
+#include "dialect/conditions/Inequalities.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/Simplex.h"
 

@@ -1,6 +1,6 @@
 //===- LinearForm.cpp - what index arithmetic adds up ---------------------===//
 
-#include "dialect/LinearForm.h"
+#include "dialect/conditions/LinearForm.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 

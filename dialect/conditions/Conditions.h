@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_CONDITIONS_H
-#define FOVEA_DIALECT_CONDITIONS_H
+#ifndef FOVEA_DIALECT_CONDITIONS_CONDITIONS_H
+#define FOVEA_DIALECT_CONDITIONS_CONDITIONS_H
 
 #include "dialect/AttnDialect.h"
 
@@ -69,4 +69,4 @@ withoutPlaced(ReadOp read, unsigned number,
 
 } // namespace fovea::attn
 
-#endif // FOVEA_DIALECT_CONDITIONS_H
+#endif // FOVEA_DIALECT_CONDITIONS_CONDITIONS_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_INEQUALITIES_H
-#define FOVEA_DIALECT_INEQUALITIES_H
+#ifndef FOVEA_DIALECT_CONDITIONS_INEQUALITIES_H
+#define FOVEA_DIALECT_CONDITIONS_INEQUALITIES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -91,4 +91,4 @@ private:
 
 } // namespace fovea
 
-#endif // FOVEA_DIALECT_INEQUALITIES_H
+#endif // FOVEA_DIALECT_CONDITIONS_INEQUALITIES_H
