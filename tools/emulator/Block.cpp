@@ -10,6 +10,7 @@
 #include <span>
 
 using namespace fovea::emulator;
+using namespace boost::context::detail;
 
 Machine &fovea::emulator::machine() {
   static auto *own = new Machine;
@@ -85,16 +86,16 @@ void Machine::runBlock(uint32_t number, bool waits) {
   }
 }
 
-void Machine::enter() {
+void Machine::enter(transfer_t from) {
   Machine &own = machine();
+  own.home = from.fctx;
   (*own.kernel)();
   Fiber &fiber = own.fibers[own.current];
   if (fiber.product.isOnItsWay())
     own.blame("ends while products are on their way");
   if (fiber.copies.areOnTheirWay())
     own.blame("ends while copies are on their way");
-  fiber.state = State::Done;
-  // The context that it goes on in is home.
+  own.stopAt(State::Done);
 }
 
 void Machine::beginFibers() {
@@ -105,11 +106,8 @@ void Machine::beginFibers() {
   for (uint32_t thread = 0; thread < grid.threads; ++thread) {
     Fiber &fiber = fibers[thread];
     fiber.stack.resize(stackBytes);
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = stackBytes;
-    fiber.context.uc_link = &home;
-    makecontext(&fiber.context, &Machine::enter, 0);
+    fiber.context = make_fcontext(fiber.stack.data() + stackBytes, stackBytes,
+                                  &Machine::enter);
     fiber.state = State::Ready;
     fiber.access = {.block = block, .thread = thread};
     fiber.numExchanges = fiber.clusterWaits = 0;
@@ -141,7 +139,7 @@ bool Machine::runFibers() {
       registers.tid = current = thread;
       memory.setStack(fiber.stack.data(),
                       fiber.stack.data() + fiber.stack.size());
-      swapcontext(&home, &fiber.context);
+      fiber.context = jump_fcontext(fiber.context, nullptr).fctx;
       hasGoneOn |= !hasAsked || fiber.state != State::AtNumber;
       if (!failure.empty())
         return hasGoneOn;
@@ -228,7 +226,7 @@ bool Machine::release(uint32_t number) {
 void Machine::stopAt(State state) {
   Fiber &fiber = fibers[current];
   fiber.state = state;
-  swapcontext(&fiber.context, &home);
+  home = jump_fcontext(home, nullptr).fctx;
 }
 
 void Machine::waitForBlock() {

@@ -12,11 +12,11 @@
 #include "tools/emulator/Async.h"
 #include "tools/emulator/Memory.h"
 
+#include <boost/context/detail/fcontext.hpp>
 #include <csetjmp>
 #include <functional>
 #include <optional>
 #include <random>
-#include <ucontext.h>
 #include <vector>
 
 namespace fovea::emulator {
@@ -148,8 +148,11 @@ private:
     AtCluster,
     Done
   };
+  using Context = boost::context::detail::fcontext_t;
   struct Fiber {
-    ucontext_t context;
+    /// Where it goes on. Another one than ucontext, which asks the system for
+    /// the signals of a thread at each switch.
+    Context context = nullptr;
     std::vector<char> stack;
     State state = State::Done;
     uint32_t mask = 0, count = 0;
@@ -175,7 +178,7 @@ private:
     bool isDone = false;
   };
 
-  static void enter();
+  static void enter(boost::context::detail::transfer_t from);
   void beginGrid(const Grid &grid, const std::function<void()> &kernel);
   void enterBlock(uint32_t number);
   void runBlock(uint32_t block, bool waits);
@@ -209,7 +212,7 @@ private:
   Grid grid;
   const std::function<void()> *kernel = nullptr;
   std::vector<Fiber> fibers;
-  ucontext_t home;
+  Context home = nullptr; // where `runFibers` goes on
   uint32_t current = 0, block = 0;
   std::vector<Resident> residents;
   uint64_t atomicWrites = 0;
