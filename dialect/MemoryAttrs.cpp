@@ -149,7 +149,8 @@ static LogicalResult verifyKind(Operation *op, StringRef name,
   }
   if (location.getRanks() && !isInLoop(op))
     return refuse("by rank, but is in no loop");
-  if (name == "attn.packed" || name == "attn.packed_left")
+  if (name == "attn.packed" || name == "attn.packed_left" ||
+      name == "attn.stored_copy")
     return kind == LocationKind::packed ? success()
                                         : refuse("which is not packed");
   if (name == "attn.list")
@@ -172,11 +173,12 @@ LogicalResult fovea::attn::verifyLocation(Operation *op, NamedAttribute named) {
   StringRef name = named.getName();
   if (auto location = dyn_cast<ArrayLocationAttr>(named.getValue())) {
     bool isOfProduct = name == "attn.packed" || name == "attn.packed_left" ||
-                       name == "attn.list";
+                       name == "attn.stored_copy" || name == "attn.list";
     if (name != "attn.location" && !isOfProduct)
       return op->emitOpError() << "has no location '" << name
                                << "'; there are attn.location, attn.packed, "
-                                  "attn.packed_left and attn.list";
+                                  "attn.packed_left, attn.stored_copy and "
+                                  "attn.list";
     if (isOfProduct && !isa<ComputeOp>(op))
       return op->emitOpError() << "is no product, so nothing of it is packed";
     if (name == "attn.location" && op->getNumResults() != 1)

@@ -387,10 +387,24 @@ Value ComputeEmitter::resultAddress(ArrayRef<Index> at, Value array) {
 
 /// Stores what the equation, and its twins, have at the present indices.
 void ComputeEmitter::storeAll(ArrayRef<Value> results, Value tail) {
-  auto at = ArrayRef(indices).take_front(op.getNumParallel());
-  builder.store(results[0], resultAddress(at), tail);
+  storeOne(op, results[0], tail);
   for (auto [twin, result] : llvm::zip_equal(twins, results.drop_front()))
-    builder.store(result, resultAddress(at, twin.op.getResult()), tail);
+    storeOne(twin.op, result, tail);
+}
+
+void ComputeEmitter::storeOne(ComputeOp of, Value value, Value tail) {
+  auto at = ArrayRef(indices).take_front(op.getNumParallel());
+  builder.store(value, resultAddress(at, of.getResult()), tail);
+  const Storage *copy = storage.storedCopyOf(of);
+  if (!copy)
+    return;
+  BodyEmitter values(builder, storage, place, lanes);
+  const Storage &result = storage.of(of.getResult());
+  Value number =
+      builder.add(values.start(result), values.offset(result, at).base);
+  builder.copies()->store(builder, value,
+                          builder.pointerSlot(place.frame, copy->slot), number,
+                          numbersIn(result.type));
 }
 
 //===----------------------------------------------------------------------===//

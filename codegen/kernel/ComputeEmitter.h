@@ -96,6 +96,7 @@ private:
     return resultAddress(at, op.getResult());
   }
   void storeAll(llvm::ArrayRef<mlir::Value> results, mlir::Value tail);
+  void storeOne(attn::ComputeOp of, mlir::Value value, mlir::Value tail);
   mlir::Type real() { return storage.elementOf(builder.getF64Type()); }
 
   KernelBuilder &builder;

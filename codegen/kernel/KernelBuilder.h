@@ -41,6 +41,17 @@ public:
   virtual void wait(KernelBuilder &builder, bool ofAllGroups) const = 0;
 };
 
+/// How a machine stores what a kernel computes once more, as a product reads it
+/// (passes/memory/Copies.h).
+class CopyOps {
+public:
+  virtual ~CopyOps() = default;
+  /// Of an array in rows of `width` elements the one with this number.
+  virtual void store(KernelBuilder &builder, mlir::Value element,
+                     mlir::Value copy, mlir::Value number,
+                     int64_t width) const = 0;
+};
+
 /// The threads that run what is built, each of which does the same: what they
 /// store, all of them would, and what takes turns they share.
 struct Team {
@@ -79,6 +90,10 @@ public:
     isOfMany |= team.has_value();
     ownTeam = std::move(team);
   }
+
+  /// Null: nothing is stored more than once.
+  const CopyOps *copies() const { return copyOps; }
+  void setCopies(const CopyOps *ops) { copyOps = ops; }
 
   mlir::Type i64() { return getI64Type(); }
   mlir::Type pointer();
@@ -190,6 +205,7 @@ public:
 
 private:
   std::optional<Team> ownTeam;
+  const CopyOps *copyOps = nullptr;
   bool isOfMany = false; // whether threads are those of a team anywhere
 };
 

@@ -5,6 +5,7 @@
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Locations.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Path.h"
 
@@ -148,9 +149,13 @@ Work WorkCounter::of(ArrayRef<ComputeOp> ops) const {
   if (kernel)
     for (Value result : kernel->getResults())
       work.bytes += bytes(result) * stepsOf(kernel);
-  for (ComputeOp op : ops)
+  for (ComputeOp op : ops) {
     if (!kernel)
       work.bytes += bytes(op.getResult()) * stepsOf(op);
+    // In bf16.
+    if (storedCopyOf(op))
+      work.bytes += bytes(op.getResult()) / 2;
+  }
   return work;
 }
 

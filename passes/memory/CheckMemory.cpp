@@ -177,6 +177,9 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
     return op.emitOpError()
            << "is a product whose " << what << " after the phase 'memory'";
   };
+  if (storedCopyOf(op) && !canStoreCopy(op))
+    return op.emitOpError() << "stores a copy but is no equation outside of "
+                               "loops that gives whole rows one by one";
   if (listsTerms(op)) {
     if (!list || list.getKind() != LocationKind::list)
       return op.emitOpError() << "adds its terms to rows without a list of "

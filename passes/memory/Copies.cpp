@@ -2,6 +2,8 @@
 
 #include "passes/memory/Copies.h"
 #include "dialect/Precision.h"
+#include "passes/batch/Batch.h"
+#include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Storage.h"
 
@@ -63,6 +65,43 @@ CopiedSide fovea::attn::copiedRight(RowsProduct product) {
   side.lengths = lengthsIn(right);
   side.perPlace = numbersIn(right) / product.rowStride;
   return side;
+}
+
+bool fovea::attn::canStoreCopy(ComputeOp op) {
+  ArrayType type = op.getResult().getType();
+  Operation *parent = op->getParentOp();
+  if (auto kernel = dyn_cast<KernelOp>(parent))
+    parent = kernelAround(op) ? nullptr : kernel->getParentOp();
+  return isa_and_present<ProgramOp>(parent) &&
+         op.getReducer() == Reducer::none && batchOf(op) == BatchKind::each &&
+         !op.hasCondition() &&
+         llvm::all_of(op.getLower(),
+                      [](int64_t lower) { return lower == 0; }) &&
+         type.getElementType().isF64() && hasLengths(type) &&
+         numbersIn(type) % copyTerms == 0;
+}
+
+CopiedSide fovea::attn::storedRows(ComputeOp op) {
+  CopiedSide side;
+  side.array = op.getResult();
+  ArrayType type = op.getResult().getType();
+  side.along = numbersIn(type);
+  side.deep = 1;
+  side.terms = side.along;
+  side.lengths = lengthsIn(type);
+  return side;
+}
+
+ComputeOp fovea::attn::storesCopyOf(const CopiedSide &side) {
+  auto op = dyn_cast_if_present<ComputeOp>(computedBy(side.array));
+  if (!op || side.isListed || !canStoreCopy(op))
+    return {};
+  CopiedSide own = storedRows(op);
+  bool isSame = std::tie(side.first, side.along, side.deep, side.rows,
+                         side.terms, side.lengths, side.perPlace) ==
+                std::tie(own.first, own.along, own.deep, own.rows, own.terms,
+                         own.lengths, own.perPlace);
+  return isSame ? op : ComputeOp();
 }
 
 CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, MachineAttr machine) {

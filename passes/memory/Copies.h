@@ -3,8 +3,10 @@
 // Where a machine asks for it (`copy_rows`), both factors of a large product
 // whose factors are rounded are copied ahead of it: as bf16, in tiles of
 // `copy_rows` rows and 64 terms, each consecutive in memory and filled up with
-// zeros. Here is of which products, and how large copies are; what a tile looks
-// like is the back end's.
+// zeros. An equation that gives a factor, row by row, stores the copy, too;
+// others are made by a launch of their own. Here is of which products, who
+// stores them, and how large they are; what a tile looks like is the back
+// end's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +42,15 @@ bool readsCopies(ComputeOp op);
 
 CopiedSide copiedLeft(ComputeOp op, RowsProduct product);
 CopiedSide copiedRight(RowsProduct product);
+
+/// Whether an equation can store a copy of what it gives: in no loop, and each
+/// element by itself, of rows that are whole tiles of terms, so that nothing is
+/// left to be filled up.
+bool canStoreCopy(ComputeOp op);
+/// The rows that it stores, whose elements are the terms.
+CopiedSide storedRows(ComputeOp op);
+/// The equation that stores a copy; null: none does.
+ComputeOp storesCopyOf(const CopiedSide &side);
 
 /// How many real numbers a copy takes: `count` of each place of these lengths
 /// (or, not `isOfEach`, once), and `extra`.

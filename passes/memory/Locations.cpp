@@ -38,6 +38,10 @@ ArrayLocationAttr fovea::attn::packedLeftLocationOf(ComputeOp op) {
   return op->getAttrOfType<ArrayLocationAttr>(packedLeftName);
 }
 
+ArrayLocationAttr fovea::attn::storedCopyOf(ComputeOp op) {
+  return op->getAttrOfType<ArrayLocationAttr>(storedCopyName);
+}
+
 bool fovea::attn::packsProducts(Operation *op) {
   return MachineAttr::of(op).getTileRows() != 0;
 }

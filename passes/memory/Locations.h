@@ -18,6 +18,7 @@ constexpr llvm::StringLiteral locationName = "attn.location",
                               swapsName = "attn.swaps",
                               packedName = "attn.packed",
                               packedLeftName = "attn.packed_left",
+                              storedCopyName = "attn.stored_copy",
                               listName = "attn.list", roomsName = "attn.rooms";
 
 /// Where an array lies; null: nobody has said that.
@@ -28,6 +29,9 @@ ArrayLocationAttr locationOf(mlir::Value array);
 ArrayLocationAttr packedLocationOf(ComputeOp op);
 ArrayLocationAttr packedLeftLocationOf(ComputeOp op);
 ArrayLocationAttr listLocationOf(ComputeOp op);
+
+/// The copy that an equation stores beside what it gives (Copies.h), or null.
+ArrayLocationAttr storedCopyOf(ComputeOp op);
 
 /// Whether the machine of `op` multiplies by what is packed: not where no tile
 /// of a product has rows in registers.

@@ -233,7 +233,7 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 //===----------------------------------------------------------------------===//
 
 /// The copy of a side of a product. Products that read an array in the same way
-/// share it.
+/// share it, and who computes the array stores it where that is possible.
 ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
   PackedKey key = {side.array.getAsOpaquePointer(),
                    side.first,
@@ -246,8 +246,11 @@ ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
   if (side.isListed)
     key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
   ArrayLocationAttr &location = packed[key];
-  if (!location)
-    location = next(LocationKind::packed);
+  if (location)
+    return location;
+  location = next(LocationKind::packed);
+  if (ComputeOp source = storesCopyOf(side))
+    source->setAttr(storedCopyName, location);
   return location;
 }
 
@@ -373,7 +376,7 @@ struct PlaceArrays : fovea::attn::impl::PlaceArraysBase<PlaceArrays> {
     program.walk([](Operation *op) {
       for (StringRef name :
            {locationName, locationsName, carriesName, swapsName, packedName,
-            packedLeftName, listName, roomsName})
+            packedLeftName, storedCopyName, listName, roomsName})
         op->removeAttr(name);
     });
     if (failed(Placer(program).placeBlock(program.getBody().front())))

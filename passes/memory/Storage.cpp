@@ -66,6 +66,11 @@ const Storage *StorageMap::packedLeftOf(ComputeOp op) const {
   return location ? &memory(location) : nullptr;
 }
 
+const Storage *StorageMap::storedCopyOf(ComputeOp op) const {
+  ArrayLocationAttr location = attn::storedCopyOf(op);
+  return location ? &memory(location) : nullptr;
+}
+
 const Storage *StorageMap::rowListOf(ComputeOp op) const {
   ArrayLocationAttr location = listLocationOf(op);
   return location && location.isMemory() ? &memory(location) : nullptr;
@@ -325,8 +330,11 @@ void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
   program.arrays.back().extra = size.extra;
 }
 
-/// What is packed of a product, and the list of its rows.
+/// What is packed of a product, and the list of its rows; and the copy that an
+/// equation stores.
 void StorageMap::addProduct(ComputeOp op, int position) {
+  if (ArrayLocationAttr copy = attn::storedCopyOf(op))
+    addCopy(op, copy, storedRows(op), position);
   std::optional<RowsProduct> product = rowsProductOf(op);
   ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
   if (list && list.isMemory())

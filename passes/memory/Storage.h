@@ -74,6 +74,8 @@ public:
   const Storage *packedOf(ComputeOp op) const;
   /// The copy of the left side; null where the product reads no copies.
   const Storage *packedLeftOf(ComputeOp op) const;
+  /// The copy that an equation stores beside its result; null: there is none.
+  const Storage *storedCopyOf(ComputeOp op) const;
   /// The memory of a kernel's rooms, for each thread.
   ThreadMemory memoryOf(KernelOp kernel) const {
     return threadMemory.lookup(kernel);

@@ -11,7 +11,7 @@ module attributes {attn.rooms = [#attn.room<1 x 8 to 0>]} {}
 // -----
 
 attn.program @name {
-  // expected-error @+1 {{has no location 'attn.somewhere'; there are attn.location, attn.packed, attn.packed_left and attn.list}}
+  // expected-error @+1 {{has no location 'attn.somewhere'; there are attn.location, attn.packed, attn.packed_left, attn.stored_copy and attn.list}}
   %x = attn.data "x" {attn.somewhere = #attn.location<argument 0>} : !attn.array<[8], f64>
 }
 

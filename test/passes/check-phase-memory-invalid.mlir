@@ -226,3 +226,15 @@ attn.program @sums_in_memory {
     attn.yield %own : !attn.array<[16], f64>
   } : !attn.array<[16], f64>
 }
+
+// -----
+
+attn.program @copy_of_sums {
+  attn.length "S"
+  %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>
+  // expected-error @+1 {{stores a copy but is no equation outside of loops that gives whole rows one by one}}
+  %y = attn.compute (%i: "S", %n: 64) sum (%k: 64) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 64], f64>
+    attn.yield %0 : f64
+  } {attn.batch = "each", attn.location = #attn.location<own 1>, attn.stored_copy = #attn.location<packed 2>} : !attn.array<["S", 64], f64>
+}

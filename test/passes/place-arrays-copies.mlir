@@ -154,3 +154,112 @@ attn.program @other {
   attn.output "y" %y : !attn.array<["S", 300], f64>
 }
 }
+
+// -----
+
+// An equation that gives a factor, row by row, stores the copy that its product
+// reads.
+
+// CHECK-LABEL: attn.program @stored
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @stored {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %w = attn.param "w" : !attn.array<[300, 256], f64>
+  // CHECK:      attn.compute "h"
+  // CHECK:      attn.stored_copy = #attn.location<packed [[H:[0-9]+]]>
+  %h = attn.compute "h" (%i: "S", %k: 4, %d: 64) {
+    %0 = arith.constant 64 : index
+    %1 = arith.muli %k, %0 : index
+    %2 = arith.addi %1, %d : index
+    %3 = attn.read %x[%i, %2] : !attn.array<["S", 256], f64>
+    %4 = arith.negf %3 : f64
+    attn.yield %4 : f64
+  } : !attn.array<["S", 4, 64], f64>
+  %rows = attn.reshape %h keep 1 : !attn.array<["S", 4, 64], f64> -> !attn.array<["S", 256], f64>
+  // CHECK:      attn.compute "y"
+  // CHECK:      attn.packed_left = #attn.location<packed [[H]]>
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %rows[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  attn.output "y" %y : !attn.array<["S", 300], f64>
+}
+}
+
+// -----
+
+// Who stores none: data; rows that do not fill tiles of 64 terms; an equation
+// whose condition leaves elements out; a sum; and a loop.
+
+// CHECK-LABEL: attn.program @launched
+// CHECK-NOT:   attn.stored_copy
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @launched {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %w = attn.param "w" : !attn.array<[300, 260], f64>
+  %v = attn.param "v" : !attn.array<[300, 256], f64>
+  %init = attn.param "init" : !attn.array<[256], f64>
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  %narrow = attn.compute "narrow" (%i: "S", %k: 260) {
+    %0 = attn.read %y[%i, %k] : !attn.array<["S", 300], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["S", 260], f64>
+  %z = attn.compute "z" (%i: "S", %n: 300) sum (%k: 260) {
+    %0 = attn.read %narrow[%i, %k] : !attn.array<["S", 260], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[300, 260], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  %some = attn.compute "some" (%i: "S", %k: 256) where {
+    %0 = arith.cmpi sle, %k, %i : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["S", 256], f64>
+  %u = attn.compute "u" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %some[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  %added = attn.compute "added" (%i: "S", %k: 256) sum (%n: 300) {
+    %0 = attn.read %z[%i, %n] : !attn.array<["S", 300], f64>
+    %1 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 256], f64>
+  %t = attn.compute "t" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %added[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  %last, %all = attn.scan "S" (%i) carries (%before = %init : !attn.array<[256], f64>) axes [0] {
+    %next = attn.compute "next" (%k: 256) {
+      %0 = attn.read %before[%k] : !attn.array<[256], f64>
+      %1 = math.tanh %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[256], f64>
+    attn.yield %next, %next : !attn.array<[256], f64>, !attn.array<[256], f64>
+  } : !attn.array<[256], f64>, !attn.array<["S", 256], f64>
+  %r = attn.compute "r" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %all[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  attn.output "u" %u : !attn.array<["S", 300], f64>
+  attn.output "t" %t : !attn.array<["S", 300], f64>
+  attn.output "r" %r : !attn.array<["S", 300], f64>
+}
+}

@@ -22,6 +22,13 @@ using namespace fovea::codegen;
 /// Eight numbers of a row are stored at a time.
 static constexpr int64_t atOnce = 8;
 
+/// Where eight terms of a row are in a tile, in bytes.
+static Value placeOfEight(KernelBuilder &b, Value row, Value eight) {
+  Value swizzled = b.create<arith::XOrIOp>(eight, b.rem(row, b.number(8)));
+  return b.add(b.mul(row, b.number(2 * copyTerms)),
+               b.mul(swizzled, b.number(2 * atOnce)));
+}
+
 void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
                               Value rows, Value terms, Value termTiles,
                               Value unit, Value to) {
@@ -50,12 +57,35 @@ void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
     }
     Value all = b.create<vector::FromElementsOp>(
         VectorType::get(4, b.getI32Type()), words);
-    Value swizzled = b.create<arith::XOrIOp>(eight, b.rem(row, num(8)));
-    Value place =
-        b.add(b.mul(row, num(2 * copyTerms)), b.mul(swizzled, num(2 * atOnce)));
-    b.create<LLVM::StoreOp>(all, b.at(b.getI8Type(), to, place),
-                            /*alignment=*/16);
+    b.create<LLVM::StoreOp>(
+        all, b.at(b.getI8Type(), to, placeOfEight(b, row, eight)),
+        /*alignment=*/16);
   }
+}
+
+namespace {
+class RoundingCopyOps final : public CopyOps {
+public:
+  void store(KernelBuilder &b, Value element, Value copy, Value number,
+             int64_t width) const override {
+    auto num = [&](int64_t value) { return b.number(value); };
+    Value row = b.div(number, num(width)), term = b.rem(number, num(width));
+    Value tile = b.add(b.mul(b.div(row, num(copyRows)), num(width / copyTerms)),
+                       b.div(term, num(copyTerms)));
+    Value eight = b.div(b.rem(term, num(copyTerms)), num(atOnce));
+    Value bytes = b.add(b.mul(tile, num(copyBytes)),
+                        placeOfEight(b, b.rem(row, num(copyRows)), eight));
+    bytes = b.add(bytes, b.mul(b.rem(term, num(atOnce)), num(2)));
+    Value rounded = roundPair(b, element, b.constant(b.getF32Type(), 0));
+    b.create<LLVM::StoreOp>(b.create<arith::TruncIOp>(b.getI16Type(), rounded),
+                            b.at(b.getI8Type(), copy, bytes), /*alignment=*/2);
+  }
+};
+} // namespace
+
+const CopyOps &fovea::codegen::roundingCopyOps() {
+  static const RoundingCopyOps ops;
+  return ops;
 }
 
 static_assert(groupColumns == copyTilesAtOnce * copyRows &&

@@ -27,6 +27,9 @@ void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
               mlir::Value terms, mlir::Value termTiles, mlir::Value unit,
               mlir::Value to);
 
+/// Rounds an element, for an equation that stores a copy of its result.
+const CopyOps &roundingCopyOps();
+
 /// C = A * B of two copies; a tile of C is 128 rows, and `columnsOfTile`.
 struct CopiedProduct {
   mlir::Value a, b;

@@ -1,6 +1,7 @@
 //===- GpuEmitter.cpp - the kernels of a GPU and their launches -----------===//
 
 #include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/products/CopiedProduct.h"
 #include "codegen/gpu/program/Threads.h"
 
 using namespace mlir;
@@ -26,6 +27,10 @@ LogicalResult GpuEmitter::emit() {
                               {pointer, pointer, pointer, number, number}, {}))
         .setPrivate();
   }
+  program.walk([&](ComputeOp op) {
+    if (const Storage *copy = storage.storedCopyOf(op))
+      copied.insert(copy->slot);
+  });
   if (failed(emitProgram()))
     return failure();
   emitLoops();
@@ -65,6 +70,7 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   }
   kernel.setTeam(work.isLarge ? blockTeam(kernel, blockThreads)
                               : groupTeam(kernel));
+  kernel.setCopies(&roundingCopyOps());
   kernel.loop(first, function.getArgument(1), step, [&](Value unit) {
     body(kernel, function.getArgument(0), unit,
          kernel.add(unit, kernel.number(1)));
