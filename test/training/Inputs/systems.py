@@ -115,7 +115,7 @@ def example(name, rng):
     if name == "snli_gated":
         return {"premise": words(rng), "hypothesis": words(rng), "label": rng.randrange(3)}
     if name == "hred":
-        return {"said": [words(rng) for _ in range(rng.randint(1, 3))]}
+        return {"said": [ids(rng, 8, 0, 3) for _ in range(rng.randint(1, 3))]}
     if name == "match":
         count = rng.randint(2, 4)
         return {"question": [words(rng) for _ in range(count)], "reply": [words(rng) for _ in range(count)],
