@@ -309,16 +309,6 @@ void fovea::cli::dropSystem(Model &model, StringRef name) {
     system->erase();
 }
 
-bool fovea::cli::isContinued(const Model &model, llvm::StringRef data) {
-  mlir::ModuleOp module = *model.module;
-  auto decoding = module.lookupSymbol<attn::SystemOp>("decoding");
-  if (!decoding)
-    return false;
-  return llvm::any_of(decoding.getOps<attn::ChoiceOp>(), [&](auto choice) {
-    return choice.getTarget() == data && choice.getObserved();
-  });
-}
-
 bool fovea::cli::hasObjective(Model &model) {
   bool result = false;
   if (Operation *training = model.module->lookupSymbol("training"))

@@ -121,9 +121,6 @@ void dropSystem(Model &model, llvm::StringRef name);
 /// Whether a model, as the front end gives it, has something to learn.
 bool hasObjective(Model &model);
 
-/// Whether decoding is given data that have a `~`, and generates a further row.
-bool isContinued(const Model &model, llvm::StringRef data);
-
 /// The names of the equations of a system of the front end.
 std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);
 

@@ -91,7 +91,7 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
                           generated.front().str()));
     return false;
   }
-  if (isContinued(*model, metric.data->name)) {
+  if (metric.data->isContinued) {
     session.error(fmt::format("'{}' cannot measure '{}': decoding generates a "
                               "row after those that are given",
                               metric.name, metric.data->name));

@@ -414,7 +414,8 @@ static void refuseInside(Elaborated &model) {
 /// A search finds one length, and not one for each row of nested data: rows
 /// that end by a symbol are continued by a further one. Why others cannot be
 /// generated; empty when they can.
-static std::string findContinued(Elaborated &model) {
+static std::string findContinued(Elaborated &model,
+                                 std::vector<DataInfo> &datas) {
   auto isGiven = [&](const Extent &size) {
     return llvm::any_of(model.data, [&](const Array *data) {
       return !data->generated && llvm::is_contained(data->extents, size);
@@ -434,6 +435,10 @@ static std::string findContinued(Elaborated &model) {
                "give other data over " +
                length->name;
     }
+  for (DataInfo &info : datas)
+    info.isContinued = llvm::any_of(model.data, [&](const Array *data) {
+      return data->continued && data->name == info.name;
+    });
   return "";
 }
 
@@ -505,7 +510,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
     if (decoding && generates)
-      result->undecoded = findContinued(*model);
+      result->undecoded = findContinued(*model, result->data);
     if (decoding && (!generates || !result->undecoded.empty()))
       break;
     bool isInferred = infer(*model, diagnostics);

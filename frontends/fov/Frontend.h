@@ -79,6 +79,8 @@ struct DataInfo {
   unsigned numIndices = 0;
   /// Whether it has a `~`: observed in training, generated in decoding.
   bool isChosen = false;
+  /// Whether decoding is given such data, and generates a further row.
+  bool isContinued = false;
   std::string positionOf;      // the extent of what it is a place in
   std::string vocabulary;      // the name that declares it; of tokens
   int64_t vocabularySize = -1; // -1: not known yet; also of classes

@@ -83,12 +83,19 @@ static void printList(StringRef what, llvm::ArrayRef<std::string> items,
 static void printModel(const Model &model, llvm::raw_ostream &out) {
   out << "model " << model.name << '\n';
   printParameters(model, out);
-  std::vector<std::string> given, chosen;
+  std::vector<std::string> given, chosen, continued;
   for (const DataInfo &data : model.data)
-    (data.isChosen ? chosen : given).push_back(describe(model, data));
+    (data.isContinued ? continued
+     : data.isChosen  ? chosen
+                      : given)
+        .push_back(describe(model, data));
   printList("free lengths", model.lengths, out);
   printList("given", given, out);
-  printList("observed in training, generated in decoding", chosen, out);
+  if (!chosen.empty() || continued.empty())
+    printList("observed in training, generated in decoding", chosen, out);
+  if (!continued.empty())
+    printList("observed in training, continued by a row in decoding", continued,
+              out);
   printList("latent", model.latents, out);
   for (const std::string &replacement : model.replacements)
     out << "replaced: " << replacement << '\n';
