@@ -261,7 +261,7 @@ Status ProgramRunner::mark(attn::MarkOp op, bool &rejected) {
   StringRef target = op.getTarget();
   bool all = llvm::all_of(array->values, [](double v) { return v != 0; });
   if (target == "valid")
-    rejected = !all && isJudged();
+    rejected = !all && isJudged(/*isLast=*/levels.size() > 2);
   if (target == "stop" && all)
     endSearch();
   if (target == "score") {

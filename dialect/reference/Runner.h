@@ -73,9 +73,11 @@ protected:
                llvm::ArrayRef<double> value);
   /// Whether the values that were given are used up.
   bool isForcedOver() const;
-  /// Whether the mark "valid" counts in this step.
-  bool isJudged() const {
-    return options->forced.empty() && forcedStep != steps;
+  /// Whether the mark "valid" counts in this step; `isLast`: whether it does
+  /// for the value that was chosen last.
+  bool isJudged(bool isLast) const {
+    return options->forced.empty() &&
+           !(isLast ? isLastForced : forcedStep == steps);
   }
   /// The value of `end` of a choice.
   static std::optional<int64_t> endOf(attn::ChoiceOp op,
@@ -86,7 +88,8 @@ protected:
   std::optional<int64_t> pendingEnd;
   bool ended = false; // a choice took its end, or "stop" holds
   std::map<std::string, int64_t> taken; // choices made, by name
-  int64_t forcedStep = -1; // the last step in which the prefix gave a value
+  int64_t forcedStep = -1;   // the last step in which the prefix gave a value
+  bool isLastForced = false; // whether it gave the last value
 };
 
 /// A runner before its first op.

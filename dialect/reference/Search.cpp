@@ -48,7 +48,8 @@ Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
   if (std::isnan(one))
     return Status::error(
         fmt::format("log p of '{}' is not a number", name.str()));
-  if (prefixValue(name))
+  isLastForced = prefixValue(name).has_value();
+  if (isLastForced)
     forcedStep = steps;
   logp += one;
   stepLogp.push_back(one);

@@ -11,6 +11,7 @@
 #include "dialect/reference/System.h"
 
 #include <fmt/format.h>
+#include <set>
 
 using namespace mlir;
 using namespace fovea;
@@ -52,6 +53,7 @@ private:
               const ChoiceDistribution &distribution,
               std::vector<double> &value);
   Status makeChoices(SystemEvaluator &evaluator);
+  Status judgePlace(bool &rejected);
   Status readMarks(SystemEvaluator &evaluator, bool &rejected);
   Status endStep(Event &event);
   Status finish();
@@ -62,6 +64,8 @@ private:
   std::map<std::string, int64_t> found; // lengths that were generated
   // By choice and number of its element.
   std::map<std::pair<Operation *, int64_t>, std::vector<double>> chosen;
+  /// The places that marks have judged: those of the mark and a choice.
+  std::set<std::pair<Operation *, int64_t>> judged;
   size_t plan = 0;
   DenseMap<Operation *, int64_t> rows; // elements of one step, by choice
   int64_t longest = 0;
@@ -255,6 +259,37 @@ Status SystemRunner::makeChoices(SystemEvaluator &evaluator) {
   return Status::success();
 }
 
+/// A mark "valid" with all indices of a choice judges each place when it is
+/// chosen, unless it needs choices that come later.
+Status SystemRunner::judgePlace(bool &rejected) {
+  rejected = false;
+  attn::ChoiceOp last = pending.op;
+  int64_t place = group;
+  if (!last || numChoiceAxes(last) != 2)
+    return Status::success();
+  auto shape = cast<attn::ArrayType>(last.getResult().getType()).getShape();
+  for (attn::MarkOp mark : marks) {
+    if (mark.getTarget() != "valid" || judged.contains({mark, place}) ||
+        cast<attn::ArrayType>(mark.getValue().getType()).getShape() != shape)
+      continue;
+    // What waits for a choice cannot go on.
+    std::unique_ptr<SystemEvaluator> evaluator;
+    if (Status status = evaluate(evaluator); status.failed())
+      return status;
+    waits = false;
+    if (Status status = evaluator->demand(mark.getValue(), place);
+        status.failed()) {
+      if (!waits)
+        return status;
+      continue;
+    }
+    judged.insert({mark, place});
+    rejected |=
+        evaluator->at(mark.getValue(), place) == 0 && isJudged(/*isLast=*/true);
+  }
+  return Status::success();
+}
+
 Status SystemRunner::readMarks(SystemEvaluator &evaluator, bool &rejected) {
   rejected = false;
   for (attn::MarkOp mark : marks) {
@@ -266,13 +301,17 @@ Status SystemRunner::readMarks(SystemEvaluator &evaluator, bool &rejected) {
     bool all = true;
     double value = 0;
     for (int64_t i = steps * row; i < (steps + 1) * row; ++i) {
+      if (judged.contains({mark, i}) ||
+          !evaluator.lengths.isInside(type, indicesOf(i, shape),
+                                      [](StringRef) { return 0; }))
+        continue;
       if (Status status = evaluator.demand(mark.getValue(), i); status.failed())
         return status;
       value = evaluator.at(mark.getValue(), i);
       all &= value != 0;
     }
     if (mark.getTarget() == "valid")
-      rejected |= !all && isJudged();
+      rejected |= !all && isJudged(/*isLast=*/false);
     if (mark.getTarget() == "stop")
       ended |= all;
     if (mark.getTarget() == "score") {
@@ -351,12 +390,18 @@ Status SystemRunner::advance(Event &event) {
     ++plan;
     return advance(event);
   }
+  bool rejected;
+  if (Status status = judgePlace(rejected); status.failed())
+    return problem.failed() ? problem : status;
+  if (rejected) {
+    event = Event::Rejected;
+    return Status::success();
+  }
   waits = false;
   if (Status status = makeChoices(*evaluator); status.failed()) {
     event = Event::Choice;
     return waits ? Status::success() : problem.failed() ? problem : status;
   }
-  bool rejected;
   if (Status status = readMarks(*evaluator, rejected); status.failed())
     return problem.failed() ? problem : status;
   if (rejected) {

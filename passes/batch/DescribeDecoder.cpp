@@ -104,19 +104,20 @@ Attribute Splitter::describeChoice(unsigned place) {
   return builder.getDictionaryAttr(entries);
 }
 
-ArrayAttr Splitter::describeMarks() {
-  SmallVector<Attribute> marks;
+/// The marks of the step, or of a loop inside it.
+void Splitter::describeMarks(Block &block, SmallVectorImpl<Attribute> &marks) {
   int64_t segment = 0;
-  for (Operation &op : stepBlock()) {
+  for (Operation &op : block) {
     if (isMade(&op) || findLoop(&op))
       segment = segmentAfter(&op);
+    if (findLoop(&op))
+      describeMarks(op.getRegion(0).front(), marks);
     if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() != "longest")
       marks.push_back(builder.getDictionaryAttr(
           {entry("kind", mark.getTargetAttr()),
            entry("segment", number(segment)),
            entry("value", text(nameOf(mark.getValue())))}));
   }
-  return builder.getArrayAttr(marks);
 }
 
 ArrayAttr Splitter::describeOutputs() {
@@ -141,11 +142,12 @@ ArrayAttr Splitter::describeOutputs() {
 FailureOr<DictionaryAttr> Splitter::describe() {
   SmallVector<NamedAttribute> entries = {
       entry("encode", text(encode.program.getSymName()))};
-  SmallVector<Attribute> states, made, stacks, inside;
+  SmallVector<Attribute> states, made, marks, stacks, inside;
   for (unsigned i = 0; i < choices.size(); ++i)
     made.push_back(describeChoice(i));
   entries.push_back(entry("choices", builder.getArrayAttr(made)));
-  entries.push_back(entry("marks", describeMarks()));
+  describeMarks(stepBlock(), marks);
+  entries.push_back(entry("marks", builder.getArrayAttr(marks)));
   if (search) {
     for (unsigned i = 0; i < search.getNumCarries(); ++i)
       states.push_back(describeState(i));

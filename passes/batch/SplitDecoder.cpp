@@ -148,6 +148,14 @@ bool Splitter::isRowOfStep(Attribute extent) {
   return parent && parent.getValue() == extentText(search.getExtentAttr());
 }
 
+/// Whether a mark would take back the last choice of a loop that is over.
+bool Splitter::judgesLoop(MarkOp mark) {
+  for (Operation *op = mark->getPrevNode(); op; op = op->getPrevNode())
+    if (isMade(op) || findLoop(op))
+      return !isMade(op);
+  return false;
+}
+
 LogicalResult Splitter::checkLoops() {
   ChoiceOp first = choices[loops.front().firstChoice];
   for (const Loop &loop : loops) {
@@ -158,13 +166,10 @@ LogicalResult Splitter::checkLoops() {
                         "' is chosen as often as " + extentText(extent) +
                         " says of another index than that of the step");
   }
-  // What is forbidden after a loop would take back a choice inside it.
   WalkResult walk = program.walk([&](MarkOp mark) {
     StringRef target = mark.getTarget();
-    bool isStep = mark->getBlock() == &stepBlock();
-    if (target == "longest" || (isStep && target == "stop") ||
-        (isStep && target == "valid" &&
-         mark->isBeforeInBlock(loops.front().scan)))
+    if (target == "longest" || (target == "valid" && !judgesLoop(mark)) ||
+        (target == "stop" && mark->getBlock() == &stepBlock()))
       return WalkResult::advance();
     (void)refuse(mark, "the mark '" + target + "' judges '" +
                            first.getTarget() +

@@ -50,6 +50,7 @@ private:
   mlir::LogicalResult findSearch();
   mlir::LogicalResult checkChoices();
   mlir::LogicalResult checkLoops();
+  bool judgesLoop(MarkOp mark);
   void findChoices();
   bool isRowOfStep(mlir::Attribute extent);
   void replaceAppend(unsigned carry);
@@ -85,7 +86,8 @@ private:
   mlir::Attribute describeState(unsigned carry);
   mlir::Attribute describeLoop(const Loop &loop);
   mlir::Attribute describeChoice(unsigned place);
-  mlir::ArrayAttr describeMarks();
+  void describeMarks(mlir::Block &block,
+                     llvm::SmallVectorImpl<mlir::Attribute> &marks);
   mlir::ArrayAttr describeOutputs();
   mlir::FailureOr<mlir::DictionaryAttr> describe();
   mlir::Attribute text(llvm::StringRef value) {

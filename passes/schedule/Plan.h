@@ -65,7 +65,7 @@ mlir::FailureOr<std::pair<std::unique_ptr<Graph>, Plan>>
 planSystem(SystemOp system);
 
 //===----------------------------------------------------------------------===//
-// Between Plan.cpp and Search.cpp
+// Between Plan.cpp, Search.cpp and MoveMarks.cpp
 //===----------------------------------------------------------------------===//
 
 /// Finds one index of `extent` per op such that no read lies on the far side
@@ -124,6 +124,11 @@ mlir::FailureOr<Step> planComponent(const Graph &graph,
 /// Says why no loop computes `ops`.
 void reportCycle(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
                  llvm::ArrayRef<const Loop *> enclosing);
+
+/// Has a mark `valid` that has all indices of a choice judge each place where
+/// the choice is made: `steps` are those of `search`.
+void moveMarks(const Graph &graph, const Loop &search,
+               std::vector<Step> &steps);
 
 /// Plans a graph with generated names.
 mlir::FailureOr<Plan> planDecoder(const Graph &graph,

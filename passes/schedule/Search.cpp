@@ -59,9 +59,9 @@ private:
 //===----------------------------------------------------------------------===//
 
 void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
-  // A name that somebody reads back needs the search, and so does one whose
-  // length the search finds.
-  llvm::DenseSet<Operation *> readBack;
+  // A name that somebody reads back needs the search, and so does one that a
+  // mark judges step by step, or whose length the search finds.
+  llvm::DenseSet<Operation *> readBack, judged;
   SmallVector<SmallVector<unsigned>> reads(graph.getNodes().size());
   for (Operation *op : graph.getNodes())
     for (const Edge &edge : graph.getReads(op))
@@ -71,13 +71,24 @@ void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
       for (unsigned i : component)
         readBack.insert(graph.getNodes()[i]);
 
+  SmallVector<Operation *> work;
+  for (Operation *op : graph.getNodes())
+    if (auto mark = dyn_cast<MarkOp>(op);
+        mark && mark.getValue().getType().getRank() > 0)
+      work.push_back(op);
+  while (!work.empty())
+    for (const Edge &edge : graph.getReads(work.pop_back_val()))
+      if (judged.insert(edge.target).second)
+        work.push_back(edge.target);
+
   for (ChoiceOp choice : choices) {
     ArrayRef<Attribute> shape =
         cast<ArrayType>(choice.getResult().getType()).getShape().getValue();
     const Attribute *open = llvm::find_if(
         shape, [&](Attribute extent) { return graph.isOpen(extent); });
     bool isOpen = open != shape.end();
-    if (shape.empty() || (!isOpen && !readBack.contains(choice)))
+    if (shape.empty() ||
+        (!isOpen && !readBack.contains(choice) && !judged.contains(choice)))
       continue;
     Attribute extent = isOpen ? *open : shape.front();
     auto group = llvm::find_if(
@@ -402,6 +413,7 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
   if (failed(body))
     return failure();
   loop->body = std::move(*body);
+  moveMarks(graph, *loop, loop->body);
   Step step;
   step.loop = std::move(loop);
   return step;

@@ -121,13 +121,6 @@ const double *SearchRun::forcedAt(int number, int64_t example) const {
   return made < found->second.size() ? &found->second[made] : nullptr;
 }
 
-bool SearchRun::isForced(int segment, int64_t example) const {
-  for (int number = 0; number < segment; ++number)
-    if (forcedAt(number, example))
-      return true;
-  return false;
-}
-
 Status SearchRun::forcedLogp(int number, double value,
                              const Distribution &distribution,
                              double &logp) const {
@@ -286,6 +279,13 @@ Hypothesis SearchRun::follow(const Candidate &candidate, int number) {
   return next;
 }
 
+/// What is past a nested row has a place among the values of a choice, too.
+void SearchRun::fill(Hypothesis &hypothesis, int number) const {
+  const Decoder::Choice &choice = decoder.choices[number];
+  hypothesis.chosen.resize(decoder.choices.size());
+  hypothesis.chosen[number].resize(countOf(choice.shape, hypothesis.example));
+}
+
 Status SearchRun::applyMarks(int number, Hypothesis &hypothesis,
                              bool &rejected) {
   for (const Mark &mark : decoder.marks) {
@@ -351,13 +351,16 @@ std::vector<std::vector<size_t>> SearchRun::byGroup() const {
 
 /// All continuations are run to be ranked by the mark "score".
 Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
-  int64_t last = 0;
   int after = decoder.segmentBefore(number) + 1;
   for (const std::vector<size_t> &group : byGroup()) {
     if (group.empty())
       continue;
-    const Decoder::Choice &choice = decoder.choices[number];
-    last = countOf(choice.shape, live[group.front()].example) - 1;
+    int64_t last = lastElement(number, live[group.front()].example);
+    if (last < 0) {
+      for (size_t i : group)
+        next.push_back(live[i]);
+      continue;
+    }
     std::vector<Candidate> candidates, ranked;
     if (Status status =
             findCandidates(number, last, group,
@@ -368,8 +371,10 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
       std::vector<Hypothesis> made;
       std::vector<char> rejected;
       size_t end = std::min(candidates.size(), first + rankedAtOnce);
-      for (size_t i = first; i < end; ++i)
+      for (size_t i = first; i < end; ++i) {
         made.push_back(follow(candidates[i], number));
+        fill(made.back(), number);
+      }
       if (Status status = stage(after, made, rejected); status.failed())
         return status;
       for (size_t i = first; i < end; ++i)
@@ -385,6 +390,8 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
     for (const Candidate &candidate : ranked)
       next.push_back(follow(candidate, number));
   }
+  for (Hypothesis &hypothesis : next)
+    fill(hypothesis, number);
   std::vector<char> rejected;
   return stage(after, next, rejected);
 }
@@ -422,16 +429,11 @@ Status SearchRun::takeLast(int number) {
       if (members[group].empty() || own.isOver)
         continue;
       const Hypothesis &front = live[members[group].front()];
-      int64_t element =
-          countOf(choice.shape, front.example) / choice.valueSize() - 1;
-      if (element < 0 || !isInside(choice.shape, element * choice.valueSize(),
-                                   front.example)) {
+      int64_t element = lastElement(number, front.example);
+      if (element < 0) {
         // Nothing to choose.
-        for (size_t i : members[group]) {
+        for (size_t i : members[group])
           made.push_back(live[i]);
-          made.back().chosen.resize(decoder.choices.size());
-          made.back().chosen[number].resize((element + 1) * choice.valueSize());
-        }
         own.isOver = true;
         continue;
       }
@@ -483,6 +485,8 @@ Status SearchRun::takeLast(int number) {
     }
     if (made.empty())
       break;
+    for (Hypothesis &hypothesis : made)
+      fill(hypothesis, number);
     std::vector<char> rejected;
     if (Status status = stage(after, made, rejected); status.failed())
       return status;
@@ -491,6 +495,8 @@ Status SearchRun::takeLast(int number) {
       hasRejected |= rejected[i];
       if (!rejected[i])
         own.taken.push_back(std::move(made[i]));
+      else if (followsOnePath() && own.candidates.empty())
+        return forbidsEverything();
       else if (followsOnePath())
         own.excluded.push_back(own.candidates.back().value[0]);
     }
@@ -558,17 +564,17 @@ Status SearchRun::takeChoice(int number) {
     for (const std::vector<size_t> &group : byGroup()) {
       if (group.empty())
         continue;
-      int64_t count = countOf(choice.shape, live[group.front()].example) / size;
-      isMade |= element + 1 < count;
-      if (element + 1 < count && !isInside(choice.shape, element * size,
-                                           live[group.front()].example)) {
+      int64_t example = live[group.front()].example;
+      int64_t last = lastElement(number, example);
+      isMade |= element < last;
+      if (element < last && !isInside(choice.shape, element * size, example)) {
         for (size_t i : group) {
           next.push_back(live[i]);
           next.back().chosen[number].resize((element + 1) * size);
         }
         continue;
       }
-      if (element + 1 < count) {
+      if (element < last) {
         if (Status status = takeElement(number, element, group, next);
             status.failed())
           return status;

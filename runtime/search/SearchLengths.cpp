@@ -80,6 +80,15 @@ bool SearchRun::isInside(const std::vector<int64_t> &shape, int64_t element,
   return true;
 }
 
+int64_t SearchRun::lastElement(int number, int64_t example) const {
+  const Decoder::Choice &choice = decoder.choices[number];
+  int64_t size = choice.valueSize();
+  int64_t last = countOf(choice.shape, example) / size - 1;
+  while (last >= 0 && !isInside(choice.shape, last * size, example))
+    --last;
+  return last;
+}
+
 /// Whether a length is nested in that of the search.
 bool SearchRun::isRowOfStep(int64_t extent) const {
   return extent < 0 && parents[-1 - extent] == decoder.extent &&

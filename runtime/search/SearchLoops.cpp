@@ -21,6 +21,25 @@ int64_t SearchRun::numMade(int number, int64_t example, int64_t steps,
   return places;
 }
 
+bool SearchRun::isForced(int segment, int64_t example) const {
+  for (const Decoder::Loop &loop : decoder.loops) {
+    int first = decoder.segmentBefore(loop.firstChoice);
+    if (segment > first && segment < decoder.segmentBefore(loop.endChoice))
+      return forcedAt(loop.firstChoice + segment - first - 1, example);
+  }
+  for (int number = 0; number < int(decoder.choices.size()); ++number) {
+    auto given = examples[example]->prefix.find(decoder.choices[number].name);
+    if (decoder.segmentBefore(number) >= segment ||
+        given == examples[example]->prefix.end())
+      continue;
+    int64_t before = numMade(number, example, step, 0);
+    if (before < int64_t(given->second.size()) &&
+        before < numMade(number, example, step + 1, 0))
+      return true;
+  }
+  return false;
+}
+
 /// The states of a loop at its next place: what waits keeps its
 /// own. `begins`: at its first place.
 void SearchRun::moveInner(const Decoder::Loop &loop, bool begins,

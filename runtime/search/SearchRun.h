@@ -134,11 +134,10 @@ private:
   Status checkPrefixes() const;
   /// The value that a choice has to take here; null: any.
   const double *forcedAt(int number, int64_t example) const;
-  /// Whether a choice before a segment had to take its value in this step.
-  bool isForced(int segment, int64_t example) const;
   Status forcedLogp(int number, double value, const Distribution &distribution,
                     double &logp) const;
   Hypothesis follow(const Candidate &candidate, int number);
+  void fill(Hypothesis &hypothesis, int number) const;
   Status stage(int number, std::vector<Hypothesis> &hypotheses,
                std::vector<char> &rejected);
   Status applyMarks(int number, Hypothesis &hypothesis, bool &rejected);
@@ -173,6 +172,9 @@ private:
   /// of the loop around it.
   int64_t numMade(int number, int64_t example, int64_t steps,
                   int64_t places) const;
+  /// Whether a choice before a segment had to take its value in this step; in
+  /// a loop, the one just before it.
+  bool isForced(int segment, int64_t example) const;
 
   //===--- SearchLengths.cpp ----------------------------------------------===//
   void findLengths();
@@ -183,6 +185,8 @@ private:
   bool isInside(const std::vector<int64_t> &shape, int64_t element,
                 int64_t example) const;
   int64_t countOf(const std::vector<int64_t> &shape, int64_t example) const;
+  /// The number of the last element of a choice; -1: it has none.
+  int64_t lastElement(int number, int64_t example) const;
 
   //===--- SearchRows.cpp -------------------------------------------------===//
   ValueSource find(const std::string &name) const;
