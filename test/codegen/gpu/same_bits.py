@@ -1,9 +1,10 @@
 """Runs models on the CPU and on the emulated GPU, and compares bits.
 
-    same_bits.py WORK_DIRECTORY [--dtype f64] [--grown] [--schedules N] [--processors N] [MODEL..]
+    same_bits.py WORK_DIRECTORY [--dtype f64] [--grown] [--schedules N] [--processors N] [MODEL.. | --every N]
 
 The loss, log p and all gradients, in grids of different sizes and under
-different schedules of threads. The models are those of test/models/tiny.py;
+different schedules of threads, by turns: each model begins with another one. The
+models are those of test/models/tiny.py, all or each Nth;
 `--grown` gives them sizes above those of a tile that no tile divides. The
 emulator is found in place of CUDA's driver (docs/GPU.md).
 """
@@ -48,13 +49,14 @@ def main():
     parser.add_argument("--grown", action="store_true")
     parser.add_argument("--schedules", type=int, default=len(SCHEDULES))
     parser.add_argument("--processors", help="of the device, under each schedule")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("models", nargs="*")
     given = parser.parse_intermixed_args()
     if given.grown:
         tiny.LENGTHS = {name: tuple(6 * n - 1 for n in lengths) for name, lengths in tiny.LENGTHS.items()}
         tiny.LENGTHS.update(M=(3, 1), B=(3, 1), Y=(19, 17), X=(18, 21), F=(2, 3))
     hasFailed = False
-    for model in given.models or tiny.TRAINED:
+    for number, model in enumerate(given.models or tiny.TRAINED[::given.every]):
         spec = os.path.join(TESTS, "..", "models", model + ".fov")
         sets = options(model, given.grown)
         folder = os.path.join(given.work, model)
@@ -75,7 +77,8 @@ def main():
         expected = run()
         assert isinstance(expected, dict), expected
         wrong = ""
-        for schedule, processors in SCHEDULES[:given.schedules]:
+        first = number % len(SCHEDULES)
+        for schedule, processors in (SCHEDULES[first:] + SCHEDULES[:first])[:given.schedules]:
             found = run("--target", "cuda", FOVEA_EMULATOR_SCHEDULE=schedule,
                         FOVEA_EMULATOR_PROCESSORS=given.processors or processors)
             if isinstance(found, str):
