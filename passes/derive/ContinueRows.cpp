@@ -46,6 +46,7 @@ private:
   void makeRead(ReadOp read, ComputeOp op, unsigned index);
   void checkSums(ComputeOp op, std::optional<unsigned> index, int64_t most);
   void checkGiven();
+  void makeMark(MarkOp mark);
   void refuse(Operation *op, const Twine &text);
   void refuseReads(Operation *op) {
     refuse(op, "an equation reads more than the rows before its own");
@@ -273,6 +274,15 @@ void RowMaker::checkGiven() {
   }
 }
 
+/// A mark with the indices of the data judges the row.
+void RowMaker::makeMark(MarkOp mark) {
+  ArrayType type = mark.getValue().getType();
+  if (type.getShape() == this->type.getShape())
+    mark.getValueMutable().assign(rowOf(mark.getValue(), 0));
+  else if (type.getRank() > 0 && type.getExtent(0) == rows)
+    refuse(mark, "the mark '" + mark.getTarget() + "' judges it as a whole");
+}
+
 LogicalResult RowMaker::make() {
   auto system = choice->getParentOfType<SystemOp>();
   open =
@@ -293,6 +303,8 @@ LogicalResult RowMaker::make() {
       rowsOf(choice.getParameters(), 0), Value(), Value(), Value(), Value(),
       choice.getEndAttr(), UnitAttr(), DictionaryAttr());
   known[{choice.getObserved(), 0}] = generated.getResult();
+  for (auto mark : system.getOps<MarkOp>())
+    makeMark(mark);
   while (!work.empty()) {
     auto [op, index] = work.pop_back_val();
     makeRow(op, index);

@@ -100,3 +100,26 @@ attn.system @decoding {
   } : !attn.array<["D", "W", 3], f64>
   attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", 3], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
 }
+
+// -----
+
+// A row that is being generated is judged word by word.
+attn.system @decoding {
+  attn.length "D"
+  attn.length "W" over "D"
+  %said = attn.data "said" : !attn.array<["D", "W"], i64>
+  %l = attn.param "l" : !attn.array<[3], f64>
+  %logits = attn.compute "logits" (%d: "D", %j: "W", %k: 3) {
+    %0 = attn.read %l[%k] : !attn.array<[3], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["D", "W", 3], f64>
+  attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", 3], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
+  %long = attn.compute "long" (%d: "D") {
+    %0 = attn.extent "W"[%d]
+    %1 = arith.constant 3 : index
+    %2 = arith.cmpi sgt, %0, %1 : index
+    attn.yield %2 : i1
+  } : !attn.array<["D"], i1>
+  // expected-error @+1 {{decoding: the row of 'said' after the D given ones cannot be generated: the mark 'stop' judges it as a whole}}
+  attn.mark "stop" %long : !attn.array<["D"], i1>
+}

@@ -3,7 +3,7 @@
 // The row after the last: what it reads of the row before is given, what it
 // reads of itself is generated, and its index is the number of the given rows.
 // Its own latent choice stands beside the data; those of the given rows, which
-// nothing reads, are gone, and what is shown is what the row has.
+// nothing reads, are gone, and what is shown, or judged, is what the row has.
 
 // CHECK-LABEL: attn.system @decoding
 // CHECK-DAG:     attn.length "W" over "D"
@@ -14,6 +14,8 @@
 // CHECK-DAG:     %[[START:.*]] = attn.compute "start" () {
 // CHECK-DAG:     %[[STATE:.*]] = attn.compute "state" (%[[J:.*]]: "W[D]") {
 // CHECK-DAG:     %[[Y:.*]] = attn.choice "said" categorical ["logits"](%[[L:.*]] : !attn.array<["W[D]", 3], f64>) end 1 : i64 -> !attn.array<["W[D]"], i64>
+// CHECK-DAG:     %[[FINE:.*]] = attn.compute "fine" (%{{.*}}: "W[D]") {
+// CHECK-DAG:     attn.mark "valid" %[[FINE]] : !attn.array<["W[D]"], i1>
 // CHECK-DAG:     attn.equation "state" %[[STATE]]
 // CHECK-DAG:     attn.equation "last" %[[LAST]]
 // CHECK-NOT:     observed
@@ -53,6 +55,12 @@ attn.system @decoding {
     attn.yield %0 : f64
   } : !attn.array<["D", "W", 3], f64>
   attn.choice "said" categorical ["logits"] (%logits : !attn.array<["D", "W", 3], f64>) observed %said : !attn.array<["D", "W"], i64> end 1 : i64 {attn.continued}
+  %fine = attn.compute "fine" (%d: "D", %j: "W") {
+    %0 = attn.read %said[%d, %j] : !attn.array<["D", "W"], i64>
+    %1 = arith.trunci %0 : i64 to i1
+    attn.yield %1 : i1
+  } : !attn.array<["D", "W"], i1>
+  attn.mark "valid" %fine : !attn.array<["D", "W"], i1>
   attn.equation "state" %state : !attn.array<["D", "W"], f64>
   attn.equation "last" %last : !attn.array<["D"], f64>
 }
