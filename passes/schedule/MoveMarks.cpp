@@ -190,8 +190,11 @@ void MarkMover::move() {
         isNew ? std::move(loop->body.front()) : Step{nullptr, std::move(loop)};
     return;
   }
-  for (auto [op, time] : times)
-    loop->time[op] = time;
+  llvm::MapVector<Operation *, unsigned> own;
+  for (Operation *op : graph.getNodes())
+    if (loop->contains(op) || times.contains(op))
+      own[op] = times.contains(op) ? times.lookup(op) : loop->getTime(op);
+  loop->time = std::move(own);
   std::vector<Step> all, after;
   for (auto [i, step] : llvm::enumerate(steps)) {
     if (i == number)

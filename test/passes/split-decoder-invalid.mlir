@@ -91,3 +91,23 @@ attn.program @decode {
   %y = attn.choice "y" categorical ["logits"] (%x : !attn.array<["M", "W"], f64>) -> !attn.array<["M"], i64>
   attn.output "y" %y : !attn.array<["M"], i64>
 }
+
+// -----
+
+// A score ranks what a loop has chosen, too.
+attn.program @decode {
+  attn.length "M"
+  attn.length "W" over "M"
+  %w = attn.param "w" : !attn.array<[3], f64>
+  %rank = attn.param "rank" : !attn.array<[], f64>
+  %all = attn.search "M" states [] known (%m) carries () axes [0] {
+    %row = attn.scan "W" (%j) carries () axes [0] {
+      %tag = attn.choice "tag" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      attn.yield %tag : !attn.array<[], i64>
+    } : !attn.array<["W"], i64>
+    // expected-error @+1 {{decoding: the mark 'score' judges 'tag', which is chosen in a loop inside a step, which cannot be compiled yet; '--reference' interprets it}}
+    attn.mark "score" %rank : !attn.array<[], f64>
+    attn.yield %row : !attn.array<["W"], i64>
+  } : !attn.array<["M", "W"], i64>
+  attn.output "tag" %all : !attn.array<["M", "W"], i64>
+}

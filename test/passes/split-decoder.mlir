@@ -280,3 +280,43 @@ module {
     attn.output "tag" %all#1 : !attn.array<["M", "W"], i64>
   }
 }
+
+// -----
+
+// What is valid is asked after the choice that it judges: in the loop,
+// and after a choice that follows it.
+
+// CHECK:       marks = [{kind = "valid", segment = 2 : i64, value = "value/[[NEW:[0-9]+]]"}, {kind = "valid", segment = 4 : i64, value = "value/[[FINE:[0-9]+]]"}]
+module {
+  // CHECK-LABEL: attn.program @step.2
+  // CHECK:         attn.output "value/[[NEW]]"
+  // CHECK-LABEL: attn.program @step.4
+  // CHECK:         attn.output "value/[[FINE]]"
+  attn.program @decode {
+    attn.length "M"
+    attn.length "W" over "M"
+    %w = attn.param "w" : !attn.array<[3], f64>
+    %all:2 = attn.search "M" states [] known (%m) carries () axes [0, 0] {
+      %row = attn.scan "W" (%j) carries () axes [0] {
+        %tag = attn.choice "tag" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+        %new = attn.compute () {
+          %0 = attn.read %tag[] : !attn.array<[], i64>
+          %1 = arith.trunci %0 : i64 to i1
+          attn.yield %1 : i1
+        } : !attn.array<[], i1>
+        attn.mark "valid" %new : !attn.array<[], i1>
+        attn.yield %tag : !attn.array<[], i64>
+      } : !attn.array<["W"], i64>
+      %good = attn.choice "good" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      %fine = attn.compute () {
+        %0 = attn.read %good[] : !attn.array<[], i64>
+        %1 = arith.trunci %0 : i64 to i1
+        attn.yield %1 : i1
+      } : !attn.array<[], i1>
+      attn.mark "valid" %fine : !attn.array<[], i1>
+      attn.yield %row, %good : !attn.array<["W"], i64>, !attn.array<[], i64>
+    } : !attn.array<["M", "W"], i64>, !attn.array<["M"], i64>
+    attn.output "tag" %all#0 : !attn.array<["M", "W"], i64>
+    attn.output "good" %all#1 : !attn.array<["M"], i64>
+  }
+}
