@@ -53,14 +53,16 @@ Value BodyEmitter::start(const Storage &array) {
   }
   if (!array.perExample)
     return builder.number(0);
+  return builder.mul(placesBefore(array),
+                     builder.number(numbersIn(array.type)));
+}
+
+Value BodyEmitter::placesBefore(const Storage &array) {
   assert(place.example && "only an example has an array of its own");
-  Value places;
   if (array.layout == 0)
-    places = array.ranks ? place.rank : place.example;
-  else
-    places = builder.entry(place.frame, storage.slotOfLayout(array.layout),
-                           place.example);
-  return builder.mul(places, builder.number(numbersIn(array.type)));
+    return array.ranks ? place.rank : place.example;
+  return builder.entry(place.frame, storage.slotOfLayout(array.layout),
+                       place.example);
 }
 
 /// The distance between neighbours along an axis.

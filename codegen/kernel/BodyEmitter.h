@@ -97,6 +97,9 @@ public:
   /// The first element of the array in this place, in elements from where
   /// those of the batch begin, and its address.
   mlir::Value start(const Storage &array);
+  /// Of an array that each example has: how many places of its lengths those
+  /// before have.
+  mlir::Value placesBefore(const Storage &array);
   mlir::Value base(const Storage &array);
   /// An array as a product sees it: the address at some indices of an op, and
   /// the distances between neighbours along each.

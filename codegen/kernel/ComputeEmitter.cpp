@@ -400,11 +400,16 @@ void ComputeEmitter::storeOne(ComputeOp of, Value value, Value tail) {
     return;
   BodyEmitter values(builder, storage, place, lanes);
   const Storage &result = storage.of(of.getResult());
-  Value number =
-      builder.add(values.start(result), values.offset(result, at).base);
+  Value row = builder.add(values.placesBefore(result), at[0].base);
+  Value column = builder.number(0);
+  for (auto [axis, index] : llvm::enumerate(at))
+    if (axis != 0)
+      column = builder.add(
+          builder.mul(column, values.extent(result.type.getExtent(axis))),
+          index.base);
   builder.copies()->store(builder, value,
-                          builder.pointerSlot(place.frame, copy->slot), number,
-                          numbersIn(result.type));
+                          builder.pointerSlot(place.frame, copy->slot), row,
+                          column, numbersIn(result.type));
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,9 +46,9 @@ public:
 class CopyOps {
 public:
   virtual ~CopyOps() = default;
-  /// Of an array in rows of `width` elements the one with this number.
+  /// Of an array in rows of `width` elements.
   virtual void store(KernelBuilder &builder, mlir::Value element,
-                     mlir::Value copy, mlir::Value number,
+                     mlir::Value copy, mlir::Value row, mlir::Value column,
                      int64_t width) const = 0;
 };
 

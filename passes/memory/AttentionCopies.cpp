@@ -51,7 +51,7 @@ std::optional<CopiedRows> fovea::attn::keysOf(const Attention &attention,
 CopiedSide fovea::attn::sideOf(const CopiedRows &rows) {
   CopiedSide side;
   side.array = rows.array;
-  side.terms = rows.size;
+  side.columns = rows.size;
   side.perPlace = rowsOfAttention;
   for (Attribute extent : rows.outer)
     side.perPlace *= cast<IntegerAttr>(extent).getInt();

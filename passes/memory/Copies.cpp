@@ -37,16 +37,16 @@ CopiedSide fovea::attn::copiedLeft(ComputeOp op, RowsProduct product) {
   CopiedSide side;
   side.array = product.left.getArray();
   side.first = product.leftFirst;
+  side.along = product.leftWidth;
+  side.deep = 1;
+  side.columns = product.count;
+  side.rowsAreTerms = !product.isByRows();
   side.isListed = needsRowList(op);
-  bool isRows = product.isByRows();
-  side.along = isRows ? product.leftWidth : 1;
-  side.deep = isRows ? 1 : product.leftWidth;
-  (isRows ? side.terms : side.rows) = product.count;
-  ArrayType ofPlaces =
-      isRows ? op.getResult().getType() : product.right.getArrayType();
+  ArrayType ofPlaces = product.isByRows() ? op.getResult().getType()
+                                          : product.right.getArrayType();
   side.lengths = lengthsIn(ofPlaces);
-  side.perPlace =
-      numbersIn(ofPlaces) / (isRows ? product.width : product.rowStride);
+  side.perPlace = numbersIn(ofPlaces) /
+                  (product.isByRows() ? product.width : product.rowStride);
   return side;
 }
 
@@ -54,16 +54,26 @@ CopiedSide fovea::attn::copiedRight(RowsProduct product) {
   CopiedSide side;
   side.array = product.right.getArray();
   side.first = product.rightFirst;
+  if (!product.isByRows()) {
+    side.along = product.rowStride;
+    side.deep = product.columnStride;
+    side.columns = product.columns();
+    side.rowsAreTerms = true;
+    ArrayType right = product.right.getArrayType();
+    side.lengths = lengthsIn(right);
+    side.perPlace = numbersIn(right) / product.rowStride;
+    return side;
+  }
   side.along = product.columnStride;
   side.deep = product.rowStride;
   side.rows = product.columns();
-  if (product.isByRows()) {
-    side.terms = product.count;
-    return side;
+  side.columns = product.count;
+  // Columns lie side by side.
+  if (side.deep != 1 && side.along == 1) {
+    std::swap(side.along, side.deep);
+    std::swap(*side.rows, side.columns);
+    side.rowsAreTerms = true;
   }
-  ArrayType right = product.right.getArrayType();
-  side.lengths = lengthsIn(right);
-  side.perPlace = numbersIn(right) / product.rowStride;
   return side;
 }
 
@@ -77,7 +87,8 @@ bool fovea::attn::canStoreCopy(ComputeOp op) {
          !op.hasCondition() &&
          llvm::all_of(op.getLower(),
                       [](int64_t lower) { return lower == 0; }) &&
-         type.getElementType().isF64() && hasLengths(type) &&
+         type.getElementType().isF64() && type.getRank() > 1 &&
+         isa<StringAttr>(type.getExtent(0)) && lengthsIn(type).size() == 1 &&
          numbersIn(type) % copyTerms == 0;
 }
 
@@ -87,7 +98,7 @@ CopiedSide fovea::attn::storedRows(ComputeOp op) {
   ArrayType type = op.getResult().getType();
   side.along = numbersIn(type);
   side.deep = 1;
-  side.terms = side.along;
+  side.columns = side.along;
   side.lengths = lengthsIn(type);
   return side;
 }
@@ -98,8 +109,8 @@ ComputeOp fovea::attn::storesCopyOf(const CopiedSide &side) {
     return {};
   CopiedSide own = storedRows(op);
   bool isSame = std::tie(side.first, side.along, side.deep, side.rows,
-                         side.terms, side.lengths, side.perPlace) ==
-                std::tie(own.first, own.along, own.deep, own.rows, own.terms,
+                         side.columns, side.lengths, side.perPlace) ==
+                std::tie(own.first, own.along, own.deep, own.rows, own.columns,
                          own.lengths, own.perPlace);
   return isSame ? op : ComputeOp();
 }
@@ -108,18 +119,20 @@ CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, MachineAttr machine) {
   // Of numbers of bf16 there are two in a real one of f32.
   constexpr int64_t half = 2;
   int64_t most = machine.getCopyRows() * copyTilesAtOnce;
+  int64_t ofRow = llvm::alignTo(side.columns, copyTerms) / half;
+  // Where rows are terms, a kernel that has two tiles beside each other, of
+  // `copy_rows` columns each, reads what follows those that are there.
+  int64_t extra =
+      (most / copyTerms - 1) * machine.getCopyRows() * copyTerms / half;
   CopySize size;
-  size.isOfEach = !side.rows || !side.terms;
-  if (!size.isOfEach) {
-    size.count = llvm::alignTo(*side.rows, most) *
-                 llvm::alignTo(*side.terms, copyTerms) / half;
+  size.isOfEach = !side.rows;
+  if (side.rows) {
+    size.count = llvm::alignTo(*side.rows, most) * ofRow + extra;
     return size;
   }
-  // Of each row, or term, so many; and what fills up the last tiles.
-  int64_t others = side.rows ? llvm::alignTo(*side.rows, most)
-                             : llvm::alignTo(*side.terms, copyTerms);
+  // Of each row so many; and what fills up the last tiles.
   size.lengths = side.lengths;
-  size.count = side.perPlace * others / half;
-  size.extra = (side.rows ? copyTerms : most) * others / half;
+  size.count = side.perPlace * ofRow;
+  size.extra = most * ofRow + extra;
   return size;
 }

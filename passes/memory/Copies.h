@@ -2,11 +2,13 @@
 //
 // Where a machine asks for it (`copy_rows`), both factors of a large product
 // whose factors are rounded are copied ahead of it: as bf16, in tiles of
-// `copy_rows` rows and 64 terms, each consecutive in memory and filled up with
-// zeros. An equation that gives a factor, row by row, stores the copy, too;
-// others are made by a launch of their own. Here is of which products, who
-// stores them, and how large they are; what a tile looks like is the back
-// end's.
+// `copy_rows` rows and 64 columns, each consecutive in memory and filled up
+// with zeros. A copy has the rows that the array has in memory, and a product
+// takes its rows or its columns as terms; so those that read an array in either
+// direction share it. An equation that gives a factor, row by row, stores the
+// copy, too; others are made by a launch of their own. Here is of which
+// products, who stores them, and how large they are; what a tile looks like is
+// the back end's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +19,22 @@
 
 namespace fovea::attn {
 
-/// Terms of a tile: 128 bytes of a row.
+/// Columns of a tile, and terms of a piece: 128 bytes of a row.
 constexpr int64_t copyTerms = 64;
 /// Kernels have two tiles side by side at most, and both are there.
 constexpr int64_t copyTilesAtOnce = 2;
 
-/// A side of a product: element (row, term) is at first + row * along +
-/// term * deep of an array.
+/// What is copied of an array for a side of a product: element (row, column) is
+/// at first + row * along + column * deep.
 struct CopiedSide {
   mlir::Value array;
   int64_t first = 0, along = 0, deep = 0;
-  /// One of them may be as many as the batch has places, times a number, of an
-  /// array that has these lengths.
-  std::optional<int64_t> rows, terms;
+  int64_t columns = 0;
+  /// Whether the rows are the terms of the product, and not the columns.
+  bool rowsAreTerms = false;
+  /// Null: as many as the batch has places, times a number, of an array that
+  /// has these lengths.
+  std::optional<int64_t> rows;
   llvm::SmallVector<mlir::Attribute> lengths = {};
   int64_t perPlace = 1;
   /// Whether a list says where its rows are.
@@ -44,10 +49,10 @@ CopiedSide copiedLeft(ComputeOp op, RowsProduct product);
 CopiedSide copiedRight(RowsProduct product);
 
 /// Whether an equation can store a copy of what it gives: in no loop, and each
-/// element by itself, of rows that are whole tiles of terms, so that nothing is
-/// left to be filled up.
+/// element by itself, of a row for each place of a length, of whole tiles, so
+/// that no columns are left to be filled up.
 bool canStoreCopy(ComputeOp op);
-/// The rows that it stores, whose elements are the terms.
+/// The rows that it stores.
 CopiedSide storedRows(ComputeOp op);
 /// The equation that stores a copy; null: none does.
 ComputeOp storesCopyOf(const CopiedSide &side);

@@ -235,13 +235,9 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 /// The copy of a side of a product. Products that read an array in the same way
 /// share it, and who computes the array stores it where that is possible.
 ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
-  PackedKey key = {side.array.getAsOpaquePointer(),
-                   side.first,
-                   side.along,
-                   side.deep,
-                   side.rows.value_or(0),
-                   side.terms.value_or(0),
-                   1};
+  PackedKey key = {
+      side.array.getAsOpaquePointer(), side.first,   side.along, side.deep,
+      side.rows.value_or(0),           side.columns, 1};
   // Where a list says which rows they are, they are this product's own.
   if (side.isListed)
     key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};

@@ -1,8 +1,8 @@
 // RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-choose-precision,attn-place-arrays),attn-check-phase{phase=memory})" | FileCheck %s
 
 // A machine with tiles of 128 rows. Both factors of large products in bf16 are
-// copied: rows that two products read in the same way once, each of the weights,
-// and for the gradient, whose terms are these rows, once more.
+// copied: rows that several products read once, also of the gradient, whose terms
+// they are, and each of the weights.
 
 // CHECK-LABEL: attn.program @layers
 module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
@@ -30,9 +30,8 @@ attn.program @layers {
     attn.yield %2 : f64
   } : !attn.array<["S", 300], f64>
   // CHECK:      attn.compute "dw"
-  // CHECK-NOT:  #attn.location<packed [[X]]>
-  // CHECK:      attn.packed = #attn.location<packed {{[0-9]+}}>
-  // CHECK-SAME: attn.packed_left = #attn.location<packed {{[0-9]+}}>
+  // CHECK:      attn.packed = #attn.location<packed [[X]]>
+  // CHECK-SAME: attn.packed_left = #attn.location<packed [[Z:[0-9]+]]>
   // CHECK-SAME: attn.product = #attn.product<examples
   %dw = attn.compute "dw" (%n: 300, %k: 256) sum (%i: "S") {
     %0 = attn.read %z[%i, %n] : !attn.array<["S", 300], f64>
@@ -40,7 +39,17 @@ attn.program @layers {
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<[300, 256], f64>
+  // CHECK:      attn.compute "dx"
+  // CHECK:      attn.packed = #attn.location<packed [[W]]>
+  // CHECK-SAME: attn.packed_left = #attn.location<packed [[Z]]>
+  %dx = attn.compute "dx" (%i: "S", %k: 256) sum (%n: 300) {
+    %0 = attn.read %z[%i, %n] : !attn.array<["S", 300], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 256], f64>
   attn.output "y" %y : !attn.array<["S", 300], f64>
+  attn.output "dx" %dx : !attn.array<["S", 256], f64>
   attn.output "grad/w" %dw : !attn.array<[300, 256], f64>
 }
 }
@@ -157,8 +166,8 @@ attn.program @other {
 
 // -----
 
-// An equation that gives a factor, row by row, stores the copy that its product
-// reads.
+// An equation that gives a factor, element by element, stores the copy that its
+// products read, whether terms are its columns or its rows.
 
 // CHECK-LABEL: attn.program @stored
 module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
@@ -185,6 +194,15 @@ attn.program @stored {
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<["S", 300], f64>
+  // CHECK:      attn.compute "dw"
+  // CHECK:      attn.packed = #attn.location<packed [[H]]>
+  %dw = attn.compute "dw" (%n: 300, %k: 256) sum (%i: "S") {
+    %0 = attn.read %y[%i, %n] : !attn.array<["S", 300], f64>
+    %1 = attn.read %rows[%i, %k] : !attn.array<["S", 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[300, 256], f64>
+  attn.output "grad/w" %dw : !attn.array<[300, 256], f64>
   attn.output "y" %y : !attn.array<["S", 300], f64>
 }
 }

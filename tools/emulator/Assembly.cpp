@@ -54,14 +54,14 @@ static void waitForCopies(uint32_t allBut) { machine().waitForCopies(allBut); }
 static void beginGroup() { machine().groupProduct().begin(); }
 static void commitGroup() { machine().groupProduct().commit(); }
 static void multiplyGroup(float *result, const float *sums, uint32_t count,
-                          uint64_t left, uint64_t right, uint32_t isTurned) {
-  machine().multiplyGroup(result, sums, count, {}, left, right, isTurned != 0);
+                          uint64_t left, uint64_t right, uint32_t turned) {
+  machine().multiplyGroup(result, sums, count, {}, left, right, turned);
 }
 static void multiplyWords(float *result, const float *sums, uint32_t count,
                           uint32_t word0, uint32_t word1, uint32_t word2,
-                          uint32_t word3, uint64_t right, uint32_t isTurned) {
+                          uint32_t word3, uint64_t right, uint32_t turned) {
   machine().multiplyGroup(result, sums, count, {{word0, word1, word2, word3}},
-                          0, right, isTurned != 0);
+                          0, right, turned);
 }
 static void finishGroup(float *result, const float *sums, uint32_t count) {
   machine().finishGroup(result, sums, count);
@@ -74,11 +74,19 @@ struct Known {
   bool waits = false;
   /// Whether it takes and gives sums, by addresses and their count.
   bool hasSums = false;
-  /// Whether it says at its end that the rows of its right side are terms: it
-  /// takes that, too.
+  /// Whether it says at its end of which sides the rows are terms: it takes
+  /// that, too.
   bool saysTurned = false;
 };
 } // namespace
+
+/// Of `.., 1, 1, left, right;`, or `.., 1, 1, right;`: bit 0 is the right side.
+static uint32_t turnedSides(StringRef text) {
+  uint32_t right = text.consume_back("1;\n}") ? 1 : 0;
+  if (right == 0)
+    text.consume_back("0;\n}");
+  return right | (text.ends_with("1, 1, 1, ") ? 2 : 0);
+}
 
 static const Known *knownIn(StringRef text) {
   static const Known all[] = {
@@ -148,9 +156,8 @@ static void replace(CallInst &call, const Known &by) {
     operands.push_back(operand);
   }
   if (by.saysTurned)
-    operands.push_back(builder.getInt32(cast<InlineAsm>(call.getCalledOperand())
-                                            ->getAsmString()
-                                            .ends_with("1;\n}")));
+    operands.push_back(builder.getInt32(
+        turnedSides(cast<InlineAsm>(call.getCalledOperand())->getAsmString())));
   SmallVector<Type *> types;
   for (Value *operand : operands)
     types.push_back(operand->getType());

@@ -454,7 +454,7 @@ static float ofHalf(uint32_t half) { return std::bit_cast<float>(half << 16); }
 
 void Machine::multiplyGroup(float *result, const float *sums, uint32_t count,
                             std::optional<GroupWords> words, uint64_t left,
-                            uint64_t right, bool isTurned) {
+                            uint64_t right, uint32_t turned) {
   GroupProduct::Piece piece;
   if (words) {
     Fragment own;
@@ -469,9 +469,9 @@ void Machine::multiplyGroup(float *result, const float *sums, uint32_t count,
             ofHalf(term % 2 == 0 ? word & 0xFFFF : word >> 16);
       }
   } else {
-    piece.leftSide = sideOf(left, 64, /*isTurned=*/false);
+    piece.leftSide = sideOf(left, 64, (turned & 2) != 0);
   }
-  piece.right = sideOf(right, size_t(2) * count, isTurned);
+  piece.right = sideOf(right, size_t(2) * count, (turned & 1) != 0);
   std::string wrong = groupProduct().multiply(piece, current % 128, sums, count,
                                               isEager(), result);
   if (!wrong.empty())

@@ -109,10 +109,11 @@ public:
   void endCopies() { fibers[current].copies.end(); }
   void waitForCopies(uint64_t allBut);
   GroupProduct &groupProduct() { return fibers[current].product; }
-  /// The left side in words, or as it is described.
+  /// The left side in words, or as it is described. `turned`: whether rows are
+  /// terms, of the right side (bit 0) and of the left one (bit 1).
   void multiplyGroup(float *result, const float *sums, uint32_t count,
                      std::optional<GroupWords> words, uint64_t left,
-                     uint64_t right, bool isTurned);
+                     uint64_t right, uint32_t turned);
   void finishGroup(float *result, const float *sums, uint32_t count);
 
   // Numbers by which blocks wait for each other.

@@ -66,16 +66,15 @@ void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
 namespace {
 class RoundingCopyOps final : public CopyOps {
 public:
-  void store(KernelBuilder &b, Value element, Value copy, Value number,
-             int64_t width) const override {
+  void store(KernelBuilder &b, Value element, Value copy, Value row,
+             Value column, int64_t width) const override {
     auto num = [&](int64_t value) { return b.number(value); };
-    Value row = b.div(number, num(width)), term = b.rem(number, num(width));
     Value tile = b.add(b.mul(b.div(row, num(copyRows)), num(width / copyTerms)),
-                       b.div(term, num(copyTerms)));
-    Value eight = b.div(b.rem(term, num(copyTerms)), num(atOnce));
+                       b.div(column, num(copyTerms)));
+    Value eight = b.div(b.rem(column, num(copyTerms)), num(atOnce));
     Value bytes = b.add(b.mul(tile, num(copyBytes)),
                         placeOfEight(b, b.rem(row, num(copyRows)), eight));
-    bytes = b.add(bytes, b.mul(b.rem(term, num(atOnce)), num(2)));
+    bytes = b.add(bytes, b.mul(b.rem(column, num(atOnce)), num(2)));
     Value rounded = roundPair(b, element, b.constant(b.getF32Type(), 0));
     b.create<LLVM::StoreOp>(b.create<arith::TruncIOp>(b.getI16Type(), rounded),
                             b.at(b.getI8Type(), copy, bytes), /*alignment=*/2);
@@ -142,21 +141,51 @@ void fovea::codegen::storeSums(KernelBuilder &b, const CopiedProduct &p,
   }
 }
 
-/// How many tiles a copy has. Kernels may have two of them beside each other.
+Value CopiedFactor::half(KernelBuilder &b, Value tile, Value piece,
+                         Value half) const {
+  Value row = tile, column = piece, own = half;
+  if (rowsAreTerms) {
+    row = b.div(piece, b.number(halves));
+    column = b.add(b.mul(tile, b.number(halves)), half);
+    own = b.rem(piece, b.number(halves));
+  }
+  Value number = b.add(b.mul(row, b.number(across)), column);
+  return b.at(b.getI8Type(), tiles,
+              b.add(b.mul(number, b.number(copyBytes)),
+                    b.mul(own, b.number(halfBytes))));
+}
+
+int64_t GpuEmitter::FactorCopy::across() const {
+  return llvm::divideCeil(from.columns, copyTerms);
+}
+/// How many tiles a copy has. Kernels may have two of them below each other.
 Value GpuEmitter::FactorCopy::units(KernelBuilder &b, Value frame) const {
   Value pairs =
       b.divUp(rows.of(b, frame), b.number(copyTilesAtOnce * copyRows));
-  return b.mul(b.mul(pairs, b.number(copyTilesAtOnce)), termTiles(b, frame));
-}
-Value GpuEmitter::FactorCopy::termTiles(KernelBuilder &b, Value frame) const {
-  return b.divUp(terms.of(b, frame), b.number(copyTerms));
+  return b.mul(pairs, b.number(copyTilesAtOnce * across()));
 }
 
-/// A kernel that copies what no product before has copied: the tiles of one
-/// side after the other.
-void GpuEmitter::launchCopies(
-    ComputeOp op, ArrayRef<FactorCopy> all,
-    llvm::function_ref<TileSide(KernelBuilder &, Value, bool)> sideOf) {
+/// What is copied, as it lies.
+TileSide GpuEmitter::sideOf(KernelBuilder &b, Value frame,
+                            const FactorCopy &copy) {
+  const CopiedSide &from = copy.from;
+  Value array = b.pointerSlot(frame, storage.of(from.array).slot);
+  TileSide side{.base = b.at(real, array, from.first),
+                .along = b.number(from.along),
+                .deep = b.number(from.deep)};
+  if (copy.list) {
+    side.list = b.pointerSlot(frame, copy.list->slot);
+    side.run = b.number(from.columns);
+    return side;
+  }
+  side.isInFours = from.deep == 1 && from.first % 4 == 0 &&
+                   from.along % 4 == 0 && from.columns % 4 == 0;
+  return side;
+}
+
+/// A kernel that copies what nobody before has copied: the tiles of one side
+/// after the other.
+void GpuEmitter::launchCopies(ComputeOp op, ArrayRef<FactorCopy> all) {
   SmallVector<FactorCopy> copies;
   Value units = main.number(0);
   for (const FactorCopy &copy : all)
@@ -174,10 +203,9 @@ void GpuEmitter::launchCopies(
     notes->back().bytesOfUnit = 3 * copyBytes;
   Value own = function.getArgument(0);
   auto emit = [&](const FactorCopy &copy, Value unit) {
-    emitCopy(kernel, sideOf(kernel, own, copy.isLeft),
-             copy.rows.of(kernel, own), copy.terms.of(kernel, own),
-             copy.termTiles(kernel, own), unit,
-             kernel.pointerSlot(own, copy.slot));
+    emitCopy(kernel, sideOf(kernel, own, copy), copy.rows.of(kernel, own),
+             kernel.number(copy.from.columns), kernel.number(copy.across()),
+             unit, kernel.pointerSlot(own, copy.slot));
   };
   kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
               [&](Value unit) {
@@ -192,24 +220,51 @@ void GpuEmitter::launchCopies(
   callKernel(function, units, copyThreads, 1);
 }
 
+/// A piece of terms is 64 rows of a copy whose rows are terms: those after the
+/// last one are zeros.
+void GpuEmitter::clearRest(KernelBuilder &b, Value frame, Operation *launched) {
+  SmallVector<ComputeOp> ops;
+  if (auto kernel = dyn_cast<KernelOp>(launched->getParentOp()))
+    ops = kernel.getMembers();
+  else if (auto op = dyn_cast<ComputeOp>(launched))
+    ops = {op};
+  for (ComputeOp op : ops) {
+    const Storage *copy = storage.storedCopyOf(op);
+    if (!copy)
+      continue;
+    const Storage &rows = storage.of(op.getResult());
+    Value batch = b.slot(frame, runtime::Program::batchSlot);
+    Value last = b.entry(frame, storage.slotOfLayout(rows.layout), batch);
+    Value copyTiles = b.pointerSlot(frame, copy->slot);
+    int64_t width = numbersIn(rows.type);
+    Value end = b.mul(b.divUp(last, b.number(copyTerms)), b.number(copyTerms));
+    b.loop(b.add(last, blockNumber(b)), end, numBlocks(b), [&](Value row) {
+      b.loop(threadInBlock(b), b.number(width), b.number(blockThreads),
+             [&](Value column) {
+               roundingCopyOps().store(b, b.constant(real, 0), copyTiles, row,
+                                       column, width);
+             });
+    });
+  }
+}
+
 Value GpuEmitter::Size::of(KernelBuilder &builder, Value frame) const {
   return number ? builder.number(*number) : builder.slot(frame, slot);
 }
 
-void GpuEmitter::emitCopiedProduct(
-    ComputeOp op, const RowsProduct &product, const ProductSize &size,
-    llvm::function_ref<TileSide(KernelBuilder &, Value, bool)> sideOf) {
-  const Storage &left = *storage.packedLeftOf(op),
-                &right = *storage.packedOf(op),
-                &result = storage.of(op.getResult());
+void GpuEmitter::emitCopiedProduct(ComputeOp op, const RowsProduct &product,
+                                   const ProductSize &size) {
   bool isRows = product.isByRows();
-  Size ofRows{.slot = size.rowsSlot}, ofColumns{product.columns()},
-      ofTerms{.slot = size.termsSlot};
-  (isRows ? ofTerms : ofRows).number = product.count;
-  launchCopies(op,
-               {{left.slot, ofRows, ofTerms, /*isLeft=*/true},
-                {right.slot, ofColumns, ofTerms, /*isLeft=*/false}},
-               sideOf);
+  // Rows by a length are those of the result, or the terms.
+  auto copyOf = [&](const Storage *copy, CopiedSide side) {
+    Size rows{.number = side.rows,
+              .slot = isRows ? size.rowsSlot : size.termsSlot};
+    return FactorCopy{copy->slot, side, rows,
+                      side.isListed ? size.rowList : nullptr};
+  };
+  FactorCopy left = copyOf(storage.packedLeftOf(op), copiedLeft(op, product));
+  FactorCopy right = copyOf(storage.packedOf(op), copiedRight(product));
+  launchCopies(op, {left, right});
 
   CopiedProduct p;
   p.columns = product.columns();
@@ -233,11 +288,20 @@ void GpuEmitter::emitCopiedProduct(
     note.clusterBlocks = p.cluster;
   }
   Value own = function.getArgument(0);
-  p.a = kernel.pointerSlot(own, left.slot);
-  p.b = kernel.pointerSlot(own, right.slot);
-  p.c = kernel.at(real, kernel.pointerSlot(own, result.slot), product.first);
-  p.rows = ofRows.of(kernel, own);
-  p.termTiles = kernel.divUp(ofTerms.of(kernel, own), kernel.number(copyTerms));
+  auto factorOf = [&](const FactorCopy &copy) {
+    return CopiedFactor{kernel.pointerSlot(own, copy.slot), copy.across(),
+                        copy.from.rowsAreTerms};
+  };
+  p.a = factorOf(left);
+  p.b = factorOf(right);
+  Value result = kernel.pointerSlot(own, storage.of(op.getResult()).slot);
+  p.c = kernel.at(real, result, product.first);
+  auto sizeOf = [&](bool isNumber, int slot) {
+    return isNumber ? kernel.number(product.count) : kernel.slot(own, slot);
+  };
+  p.rows = sizeOf(!isRows, size.rowsSlot);
+  p.termTiles =
+      kernel.divUp(sizeOf(isRows, size.termsSlot), kernel.number(copyTerms));
   (byGroups ? emitGroupTiles : emitCopiedTiles)(kernel, module, p,
                                                 function.getArgument(1));
   kernel.create<func::ReturnOp>();

@@ -1,13 +1,14 @@
 //===- CopiedProduct.h - products of factors copied as bf16 -----*- C++ -*-===//
 //
 // What reads copies (passes/memory/Copies.h) and what they look like here: a
-// tile is 128 rows of 64 terms, 16 KB. The tiles of the same rows are
-// consecutive, terms ascending. Eight terms of a row lie at
+// tile is 128 rows of 64 columns, 16 KB. The tiles of the same rows are
+// consecutive, columns ascending. Eight columns of a row lie at
 //
 //   row * 128 + (eight ^ row % 8) * 16        bytes
 //
-// as wgmma calls its swizzle of 128 bytes: eight rows at the same terms are in
-// eight banks.
+// as wgmma calls its swizzle of 128 bytes: eight rows at the same columns are
+// in eight banks. Terms are the columns of a copy, or its rows: wgmma and
+// ldmatrix read both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@ namespace fovea::codegen {
 constexpr int64_t copyRows = 128, copyBytes = copyRows * 128;
 
 /// Rounds one tile of a side, by 256 threads: number `unit`, of `termTiles`
-/// along the terms. `terms` and `rows` are those of the side.
+/// along the terms, which are the columns of the copy. `terms` and `rows` are
+/// those of the side.
 constexpr int64_t copyThreads = 256;
 void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
               mlir::Value terms, mlir::Value termTiles, mlir::Value unit,
@@ -30,9 +32,23 @@ void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
 /// Rounds an element, for an equation that stores a copy of its result.
 const CopyOps &roundingCopyOps();
 
+/// A copy as a product reads it, 128 rows of the factor and 64 terms at a time,
+/// in two halves of 64 rows: tiles beside each other that it has, and whether
+/// its rows are the terms.
+struct CopiedFactor {
+  mlir::Value tiles;
+  int64_t across = 0;
+  bool rowsAreTerms = false;
+
+  /// Where a half lies, `halfBytes` of it.
+  mlir::Value half(KernelBuilder &kernel, mlir::Value tile, mlir::Value piece,
+                   mlir::Value half) const;
+};
+constexpr int64_t halves = 2, halfBytes = copyBytes / halves;
+
 /// C = A * B of two copies; a tile of C is 128 rows, and `columnsOfTile`.
 struct CopiedProduct {
-  mlir::Value a, b;
+  CopiedFactor a, b;
   /// C[row, column] at c + row * cRow + column; of an even column always at a
   /// multiple of 8 bytes, or not.
   mlir::Value c;

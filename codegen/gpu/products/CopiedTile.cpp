@@ -56,15 +56,17 @@ struct CopiedTileEmitter {
 void CopiedTileEmitter::fetch(Value row, Value column, Value piece) {
   b.branch(b.less(piece, p.termTiles), [&] {
     Value to = b.mul(b.rem(piece, num(stages.count)), num(stages.bytes));
-    auto copy = [&](Value side, Value tile, int64_t ahead) {
-      Value number = b.add(b.mul(tile, p.termTiles), piece);
-      Value from = b.at(b.getI8Type(), side, b.mul(number, num(copyBytes)));
-      int64_t turns = copyBytes / grain / threadsOfCopiedTile;
-      for (int64_t turn = 0; turn < turns; ++turn) {
-        Value own =
-            b.mul(b.add(thread, num(turn * threadsOfCopiedTile)), num(grain));
-        beginCopy(b, place(b.add(b.add(to, num(ahead)), own)),
-                  b.at(b.getI8Type(), from, own));
+    auto copy = [&](const CopiedFactor &side, Value tile, int64_t ahead) {
+      constexpr int64_t turns = halfBytes / grain / threadsOfCopiedTile;
+      for (int64_t half = 0; half < halves; ++half) {
+        Value from = side.half(b, tile, piece, num(half));
+        Value there = b.add(to, num(ahead + half * halfBytes));
+        for (int64_t turn = 0; turn < turns; ++turn) {
+          Value own =
+              b.mul(b.add(thread, num(turn * threadsOfCopiedTile)), num(grain));
+          beginCopy(b, place(b.add(there, own)),
+                    b.at(b.getI8Type(), from, own));
+        }
       }
     };
     copy(p.a, row, 0);
@@ -81,13 +83,22 @@ CopiedTileEmitter::Values CopiedTileEmitter::fragment(Value side, Value along,
   Value row = b.rem(lane, num(8)), matrix = b.div(lane, num(8));
   Value quick = b.rem(matrix, num(2)), slow = b.div(matrix, num(2));
   Value ofRows = isLeft ? quick : slow, ofTerms = isLeft ? slow : quick;
-  Value line = b.add(b.add(along, b.mul(ofRows, num(8))), row);
-  Value eight = b.add(num(term / 8), ofTerms);
+  bool rowsAreTerms = (isLeft ? p.a : p.b).rowsAreTerms;
+  Value line = b.add(along, b.mul(ofRows, num(8)));
+  Value deep = b.add(num(term), b.mul(ofTerms, num(8)));
+  Value eight = b.div(deep, num(8));
+  if (rowsAreTerms) {
+    // Lines of 64 columns, those of the other half after them.
+    constexpr int64_t columns = copyRows / halves;
+    side = b.add(side, b.mul(b.div(line, num(columns)), num(halfBytes)));
+    eight = b.div(b.rem(line, num(columns)), num(8));
+    line = deep;
+  }
   // Rows of eight begin where 8 divides the number, so `row` is what is left.
   Value swizzled = b.create<arith::XOrIOp>(eight, row);
-  Value bytes =
-      b.add(b.mul(line, num(2 * copyTerms)), b.mul(swizzled, num(grain)));
-  return loadMatrices(b, place(b.add(side, bytes)), /*transposes=*/false);
+  Value bytes = b.add(b.mul(b.add(line, row), num(2 * copyTerms)),
+                      b.mul(swizzled, num(grain)));
+  return loadMatrices(b, place(b.add(side, bytes)), rowsAreTerms);
 }
 
 CopiedTileEmitter::Values CopiedTileEmitter::multiply(Value piece,

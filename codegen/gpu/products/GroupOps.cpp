@@ -146,7 +146,8 @@ static KernelBuilder::Values withSums(KernelBuilder &b, const std::string &text,
 
 KernelBuilder::Values
 fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
-                              ValueRange sums, bool rowsAreTerms) {
+                              ValueRange sums, bool rightRowsAreTerms,
+                              bool leftRowsAreTerms) {
   // A thread has two sums of each four columns: four of eight.
   size_t count = sums.size(), columns = 2 * count;
   std::string text = "{\n"
@@ -167,8 +168,8 @@ fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
   list(2 * count + left.size(), 1);
   // Whether a side is transposed is said of those that are described.
   text += ", adds, 1, 1, ";
-  text += isInRegisters ? "" : "0, ";
-  text += rowsAreTerms ? "1;\n}" : "0;\n}";
+  text += isInRegisters ? "" : leftRowsAreTerms ? "1, " : "0, ";
+  text += rightRowsAreTerms ? "1;\n}" : "0;\n}";
   KernelBuilder::Values others(left);
   others.push_back(right);
   return withSums(b, text, sums, others);

@@ -43,8 +43,8 @@ void fetchForAll(KernelBuilder &kernel, mlir::Value to, mlir::Value from,
 /// What wgmma knows of a side: rows of 128 bytes, swizzled, from an address in
 /// shared memory on that 1,024 divides.
 mlir::Value describeRows(KernelBuilder &kernel, mlir::Value address);
-/// The same of a right side whose rows are terms, with 64 columns each; those
-/// of the next 64 columns are `bytes` further.
+/// The same of a side whose rows are terms, with 64 columns each; those of the
+/// next 64 columns are `bytes` further.
 mlir::Value describeTerms(KernelBuilder &kernel, mlir::Value address,
                           int64_t bytes);
 /// A side so many bytes further.
@@ -55,11 +55,13 @@ mlir::Value moveRows(KernelBuilder &kernel, mlir::Value description,
 /// multiplication may have them. `finishGroup` waits, and gives what they are.
 void beginGroup(KernelBuilder &kernel);
 /// The left side is described, or in registers: four words of a thread, as of
-/// mma.sync (TensorOps.h), of the 16 rows that its warp has.
+/// mma.sync (TensorOps.h), of the 16 rows that its warp has. Rows may be terms
+/// of the right side, and of the left one, if it is described.
 KernelBuilder::Values multiplyGroup(KernelBuilder &kernel,
                                     mlir::ValueRange left, mlir::Value right,
                                     mlir::ValueRange sums,
-                                    bool rowsAreTerms = false);
+                                    bool rightRowsAreTerms = false,
+                                    bool leftRowsAreTerms = false);
 KernelBuilder::Values finishGroup(KernelBuilder &kernel, mlir::ValueRange sums);
 
 /// A thread of a group of four warps has so many registers from here on: more

@@ -31,7 +31,7 @@ using fovea::attn::copyTerms;
 
 static constexpr int64_t numGroups = 2, warpsOfGroup = 4;
 static_assert(groupThreadsOfTile == numGroups * groupOfWarps + warpThreads);
-static_assert(numGroups * groupRows == copyRows);
+static_assert(numGroups * groupRows == copyRows && numGroups == halves);
 
 Stages fovea::codegen::stagesOfGroups(int64_t columnsOfTile) {
   return {.count = 4, .bytes = copyBytes * (1 + columnsOfTile / copyRows)};
@@ -86,12 +86,6 @@ KernelBuilder::Values GroupTileEmitter::forPieces(
 }
 
 void GroupTileEmitter::fetch() {
-  auto tile = [&](Value side, Value row, Value piece) {
-    Value number = b.add(b.mul(row, p.termTiles), piece);
-    return b.at(b.getI8Type(), side, b.mul(number, num(copyBytes)));
-  };
-  Value bytesOfShare = b.div(num(copyBytes), blocks);
-  Value share = b.mul(blockInCluster(b), bytesOfShare);
   b.loop(
       blockNumber(b), units, numBlocks(b), num(0),
       [&](Value unit, ValueRange before) {
@@ -104,16 +98,19 @@ void GroupTileEmitter::fetch() {
               // room: they wait for the phase before the first.
               waitForPhase(b, barrierOf(stage, false), b.sub(num(1), parity));
               arriveExpecting(b, full, stages.bytes);
-              fetchBytes(b, addressOf(stage, num(0)), tile(p.a, row, piece),
-                         copyBytes, full);
+              for (int64_t half = 0; half < halves; ++half)
+                fetchBytes(b, addressOf(stage, num(half * halfBytes)),
+                           p.a.half(b, row, piece, num(half)), halfBytes, full);
               int64_t beside = p.columnsOfTile / copyRows;
               for (int64_t i = 0; i < beside; ++i) {
                 Value own = b.add(b.mul(column, num(beside)), num(i));
-                Value to =
-                    addressOf(stage, b.add(share, num((1 + i) * copyBytes)));
-                fetchForAll(b, to,
-                            b.at(b.getI8Type(), tile(p.b, own, piece), share),
-                            bytesOfShare, full);
+                b.loop(blockInCluster(b), num(halves), blocks, [&](Value half) {
+                  Value to = b.add(num((1 + i) * copyBytes),
+                                   b.mul(half, num(halfBytes)));
+                  fetchForAll(b, addressOf(stage, to),
+                              p.b.half(b, own, piece, half), num(halfBytes),
+                              full);
+                });
               }
               return Values();
             });
@@ -130,9 +127,13 @@ void GroupTileEmitter::multiply() {
   Value ownRow = b.add(b.mul(group, num(groupRows)),
                        b.add(b.mul(warp, num(16)), b.div(lane, num(4))));
   Value ownColumn = b.mul(b.rem(lane, num(4)), num(2));
-  Value left = describeRows(b, addressOf(num(0), num(0)));
-  left = moveRows(b, left, b.mul(group, num(copyBytes / numGroups)));
-  Value right = describeRows(b, addressOf(num(0), num(copyBytes)));
+  auto describe = [&](const CopiedFactor &factor, int64_t first) {
+    Value address = addressOf(num(0), num(first));
+    return factor.rowsAreTerms ? describeTerms(b, address, halfBytes)
+                               : describeRows(b, address);
+  };
+  Value left = moveRows(b, describe(p.a, 0), b.mul(group, num(halfBytes)));
+  Value right = describe(p.b, copyBytes);
   Value zero = b.constant(b.getF32Type(), 0);
   b.loop(blockNumber(b), units, numBlocks(b), num(0),
          [&](Value unit, ValueRange before) {
@@ -146,9 +147,12 @@ void GroupTileEmitter::multiply() {
                  Values now(carried);
                  beginGroup(b);
                  for (int64_t term = 0; term < copyTerms; term += groupTerms) {
-                   Value at = b.add(further, num(2 * term));
-                   now = multiplyGroup(b, moveRows(b, left, at),
-                                       moveRows(b, right, at), now);
+                   auto from = [&](Value side, const CopiedFactor &factor) {
+                     int64_t bytes = term * (factor.rowsAreTerms ? 128 : 2);
+                     return moveRows(b, side, b.add(further, num(bytes)));
+                   };
+                   now = multiplyGroup(b, from(left, p.a), from(right, p.b),
+                                       now, p.b.rowsAreTerms, p.a.rowsAreTerms);
                  }
                  now = finishGroup(b, now);
                  // A thread of each warp tells one of the blocks.

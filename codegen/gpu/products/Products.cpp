@@ -77,7 +77,7 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     return side;
   };
   if (storage.packedLeftOf(op)) {
-    emitCopiedProduct(op, product, size, sideOf);
+    emitCopiedProduct(op, product, size);
     if (product.hasRowCondition)
       emitRowCondition(op);
     return;

@@ -75,6 +75,7 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
     body(kernel, function.getArgument(0), unit,
          kernel.add(unit, kernel.number(1)));
   });
+  clearRest(kernel, function.getArgument(0), op);
   kernel.create<func::ReturnOp>();
   callKernel(function, work.units, blockThreads, atOnce);
   noteStep(function, /*isByExample=*/work.isLarge,

@@ -91,24 +91,24 @@ private:
     int slot = 0;
     mlir::Value of(KernelBuilder &builder, mlir::Value frame) const;
   };
-  /// The copy of a side of a product, and the size of that.
+  /// The copy of a side of a product: what it is of, how many rows that has,
+  /// and the list of them, if there is one.
   struct FactorCopy {
     int slot;
-    Size rows, terms;
-    bool isLeft;
+    attn::CopiedSide from;
+    Size rows;
+    const attn::Storage *list;
+    int64_t across() const;
     mlir::Value units(KernelBuilder &builder, mlir::Value frame) const;
-    mlir::Value termTiles(KernelBuilder &builder, mlir::Value frame) const;
   };
-  /// `sideOf` gives the sides as they are, the left one and the other.
-  void launchCopies(
-      attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all,
-      llvm::function_ref<TileSide(KernelBuilder &, mlir::Value, bool isLeft)>
-          sideOf);
-  void emitCopiedProduct(
-      attn::ComputeOp op, const attn::RowsProduct &product,
-      const ProductSize &size,
-      llvm::function_ref<TileSide(KernelBuilder &, mlir::Value, bool isLeft)>
-          sideOf);
+  TileSide sideOf(KernelBuilder &builder, mlir::Value frame,
+                  const FactorCopy &copy);
+  void launchCopies(attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all);
+  /// Fills up the copies that the equations of a kernel store.
+  void clearRest(KernelBuilder &builder, mlir::Value frame,
+                 mlir::Operation *launched);
+  void emitCopiedProduct(attn::ComputeOp op, const attn::RowsProduct &product,
+                         const ProductSize &size);
 
   void emitKept(attn::ComputeOp op,
                 llvm::function_ref<Tile(KernelBuilder &, mlir::Value frame,
