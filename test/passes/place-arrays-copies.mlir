@@ -209,6 +209,60 @@ attn.program @stored {
 
 // -----
 
+// A member of a kernel of rows stores one as well; not where the rows of a
+// product come by a list.
+
+// CHECK-LABEL: attn.program @members
+module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+attn.program @members {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 256], f64>
+  %v = attn.param "v" : !attn.array<[300, 256], f64>
+  // CHECK: attn.compute "h"
+  // CHECK: attn.stored_copy = #attn.location<packed [[H:[0-9]+]]>
+  %h = attn.kernel rows {
+    %m = attn.compute "m" (%i: "S") sum (%k: 256) {
+      %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+      attn.yield %0 : f64
+    } {attn.batch = "each"} : !attn.array<["S"], f64>
+    %own = attn.compute "h" (%i: "S", %k: 256) {
+      %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+      %1 = attn.read %m[%i] : !attn.array<["S"], f64>
+      %2 = arith.subf %0, %1 : f64
+      attn.yield %2 : f64
+    } {attn.batch = "each"} : !attn.array<["S", 256], f64>
+    attn.yield %own : !attn.array<["S", 256], f64>
+  } : !attn.array<["S", 256], f64>
+  // CHECK: attn.compute "y"
+  // CHECK: attn.packed_left = #attn.location<packed [[H]]>
+  %y = attn.compute "y" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %h[%i, %k] : !attn.array<["S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  // CHECK:     attn.compute "p"
+  // CHECK-NOT: attn.stored_copy
+  // CHECK:     attn.compute "z"
+  // CHECK:     attn.list
+  %p = attn.compute "p" (%a: 3, %i: "S", %k: 256) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[3, "S", 256], f64>
+  %two = arith.constant 2 : index
+  %z = attn.compute "z" (%i: "S", %n: 300) sum (%k: 256) {
+    %0 = attn.read %p[%two, %i, %k] : !attn.array<[3, "S", 256], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[300, 256], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 300], f64>
+  attn.output "y" %y : !attn.array<["S", 300], f64>
+  attn.output "z" %z : !attn.array<["S", 300], f64>
+}
+}
+
+// -----
+
 // Who stores none: data; rows that do not fill tiles of 64 terms; an equation
 // whose condition leaves elements out; a sum; and a loop.
 
