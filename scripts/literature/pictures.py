@@ -64,6 +64,8 @@ SEEN = {"soft": "z[t] = sum[p](align[t,p] * cell[p])\n",
         "none": "z[t] = middle\n",
         "hard": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
                 "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.01, expected = 0.5, credit = later) }\n",
+        "eight": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
+                 "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.01, expected = 0.5, credit = later, samples = 8) }\n",
         "through": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
                    "train { place ~ straight_through }\n",
         "gumbel": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
