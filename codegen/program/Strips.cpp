@@ -30,9 +30,7 @@ StripGroup fovea::codegen::stripsOf(KernelOp kernel) {
   for (ComputeOp op : kernel.getMembers()) {
     StripMember member;
     member.op = op;
-    for (int64_t index :
-         op->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef())
-      member.shared.push_back(index);
+    llvm::append_range(member.shared, sharedBy(op));
     member.sumsRows = member.shared.back() >= op.getNumParallel();
     member.product = exampleProductOf(op);
     member.loop = loopFrom(op);

@@ -2,6 +2,7 @@
 
 #include "dialect/reference/Choices.h"
 #include "dialect/Distributions.h"
+#include "dialect/reference/Scalars.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -101,10 +102,6 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
   for (double logit : logits)
     result.push_back(logit - largest - std::log(sum));
   return result;
-}
-
-static double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
 void ChoiceDistribution::findLogps() {

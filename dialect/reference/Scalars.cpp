@@ -94,9 +94,6 @@ static double sigmoid(double x) {
   double e = std::exp(-std::abs(x));
   return (x >= 0 ? 1 : e) / (1 + e);
 }
-static double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
 
 /// An integer power by squaring; below 0 it is 0 but for 1 and -1.
 static int64_t wholePower(int64_t base, int64_t exponent, Fault &fault) {

@@ -5,6 +5,8 @@
 
 #include "mlir/IR/Operation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace fovea::reference {
@@ -22,6 +24,11 @@ using ScalarFunction = Slot (*)(Slot, Slot, Slot, const char *&fault);
 
 /// The meaning of an op of arith, math or attn; null when it has none here.
 ScalarFunction findScalar(mlir::Operation *op);
+
+/// log(1 + exp(x)), of any x.
+inline double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
 
 /// Whether values of `type` are computed here: f64, i64, i1 and index.
 bool isScalar(mlir::Type type);

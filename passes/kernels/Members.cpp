@@ -12,11 +12,14 @@ bool fovea::attn::isLaunched(Operation &op) {
          op.getDialect()->getNamespace() != "arith";
 }
 
+ArrayRef<int64_t> fovea::attn::sharedBy(ComputeOp member) {
+  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
+}
+
 bool fovea::attn::isStrip(KernelOp kernel, ComputeOp member) {
   Value array = member.getResult();
   auto type = cast<ArrayType>(array.getType());
-  ArrayRef<int64_t> shared =
-      member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
+  ArrayRef<int64_t> shared = sharedBy(member);
   auto numShared = static_cast<int64_t>(shared.size());
   bool sumsRows =
       shared.back() >= static_cast<int64_t>(member.getNumParallel());

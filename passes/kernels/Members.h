@@ -11,8 +11,10 @@
 
 namespace fovea::attn {
 
-/// Of a member of strips: which of its indices are those of its kernel.
+/// Of a member of strips: which of its indices are those of its kernel. The
+/// last one is that of rows.
 constexpr llvm::StringLiteral sharedName = "attn.shared";
+llvm::ArrayRef<int64_t> sharedBy(ComputeOp member);
 
 /// Whether an op of a program, or of a loop, costs a launch: inputs and outputs
 /// have their places, and a reshape is another view.

@@ -28,10 +28,6 @@ static constexpr int64_t mostColumns = 128;
 /// What an instruction multiplies at once.
 static constexpr int64_t termsAtOnce = 16;
 
-static ArrayRef<int64_t> sharedBy(ComputeOp member) {
-  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
-}
-
 /// Whether an op is a product whose factors are rounded, with few places of
 /// index `index` of it.
 static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {

@@ -13,10 +13,6 @@ static constexpr int64_t leastSize = 32;
 /// of its memory.
 static constexpr int64_t mostBytes = 192 << 10;
 
-static ArrayRef<int64_t> sharedBy(ComputeOp member) {
-  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
-}
-
 static std::optional<CopiedRows> rowsAt(ComputeOp op, ReadOp read,
                                         ArrayRef<AccessIndex> axes,
                                         unsigned row, unsigned element) {

@@ -82,10 +82,6 @@ private:
 };
 } // namespace
 
-static ArrayRef<int64_t> sharedBy(ComputeOp member) {
-  return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
-}
-
 static bool sumsRows(ComputeOp member) {
   return sharedBy(member).back() >= int64_t(member.getNumParallel());
 }

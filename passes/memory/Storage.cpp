@@ -244,8 +244,7 @@ Storage StorageMap::inRoom(ComputeOp op, KernelOp kernel) {
   } else {
     own.type = op.getResult().getType();
     own.perExample = true;
-    own.rowAxis =
-        op->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef().back();
+    own.rowAxis = sharedBy(op).back();
   }
   own.strip = numStrips[kernel]++;
   return own;
