@@ -50,7 +50,8 @@ def Attn_ArrayLocation : AttrDef<Attn_Dialect, "ArrayLocation"> {
     (`packed 4`, or `packed 4 kept` where it stays from run to run, or a room),
     of one that reads copies in bf16 its left side as well, `attn.packed_left`,
     and so has the list of the places of its left side's rows, `attn.list`
-    (`list 5`, int64, or a room), where they are not consecutive.
+    (`list 5`, int64, or a room), where they are not consecutive. An equation
+    that stores such a copy beside its result says where: `attn.stored_copy`.
     A loop of which a carry's next value is another of its carries has memory
     for the copy, in `attn.swaps`.
 
