@@ -58,7 +58,12 @@ static Description full() {
                       Program::Element::I64,
                       true,
                       1}};
-  decoder.inner = {{"", "encode/h", "inner/0", Decoder::State::replaced}};
+  decoder.inner = {{"",
+                    "encode/h",
+                    "inner/0",
+                    Decoder::State::replaced,
+                    Program::Element::F64,
+                    {}}};
   decoder.loops = {{0, 1, -1, false, 0, 1}};
   decoder.marks = {{Decoder::Mark::Stop, 1, "value/m"}};
   decoder.stacks = {{"choice/y", 0, Program::Element::I64, {2}}};

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
+#include <sanitizer/asan_interface.h>
 #include <span>
 
 using namespace fovea::emulator;
@@ -106,6 +107,8 @@ void Machine::beginFibers() {
   for (uint32_t thread = 0; thread < grid.threads; ++thread) {
     Fiber &fiber = fibers[thread];
     fiber.stack.resize(stackBytes);
+    // What the last thread has not left is no one's.
+    ASAN_UNPOISON_MEMORY_REGION(fiber.stack.data(), stackBytes);
     fiber.context = make_fcontext(fiber.stack.data() + stackBytes, stackBytes,
                                   &Machine::enter);
     fiber.state = State::Ready;
