@@ -1,8 +1,8 @@
 //===- Threads.h - the threads of a GPU -------------------------*- C++ -*-===//
 //
-// A block has 128 threads, in groups of 16: as many as a reduction has partial
-// results (codegen/kernel). A small work unit is a group's, a large one a
-// block's.
+// A block has 128 threads (32 where units are few and long), in groups of 16:
+// as many as a reduction has partial results (codegen/kernel). A small work
+// unit is a group's, a large one a block's.
 //
 //===----------------------------------------------------------------------===//
 
