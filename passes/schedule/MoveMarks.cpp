@@ -91,7 +91,7 @@ bool MarkMover::findChoice() {
 }
 
 /// Finds the steps after the choice that depend on it, or that have to stay
-/// behind it.
+/// after it.
 void MarkMover::findDependent() {
   for (size_t i = number + 1; i < steps.size(); ++i) {
     bool depends = isPinned(steps[i]);

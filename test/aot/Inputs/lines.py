@@ -51,6 +51,7 @@ cpus = ["aarch64"] if emulator else cpus
 options, data = MODELS[model]
 os.makedirs(work, exist_ok=True)
 sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
+searches = [flags for flags in FLAGS if model not in REAL or "--beam" not in flags]
 
 
 def place(name):
@@ -99,9 +100,7 @@ def decode(*more):
 
 for cpu in cpus or ["native"]:
     if cpu == "cuda":
-        for flags in FLAGS:
-            if model in REAL and "--beam" in flags:
-                continue
+        for flags in searches:
             stored = [["--show", f"{SHOWS[model]}={place(file)}"] if model in SHOWS else []
                       for file in ("wanted.safetensors", "got.safetensors")]
             few = [] if "--max-length" in flags else ["--max-length", "9"]
@@ -116,9 +115,7 @@ for cpu in cpus or ["native"]:
     shows = ["--show", SHOWS[model]] if model in SHOWS else []
     run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *shows, *machine,
         "-o", program)
-    for flags in FLAGS:
-        if model in REAL and "--beam" in flags:
-            continue
+    for flags in searches:
         here = [] if emulator else machine
         stored = shows and ["--show", f"{SHOWS[model]}={place('wanted.safetensors')}"]
         wanted = decode(*flags, *here, *stored)
