@@ -142,7 +142,7 @@ llvm::Expected<Target> Target::parse(llvm::StringRef name) {
     if (name == "x86-64-v4")
       add(level4);
   } else {
-    return unknownTarget(name, {names().begin(), names().end()});
+    return unknownTarget(name, llvm::to_vector_of<llvm::StringRef>(names()));
   }
   llvm::sort(features);
   target.features = llvm::join(features, ",");
