@@ -280,6 +280,13 @@ static SmallVector<const Piece *> boundariesOf(const Array &array) {
   return found;
 }
 
+/// Whether an argument of a read is the place `place`, whatever the indices.
+static bool isPlace(const Term &arg, const Extent &place) {
+  if (arg.kind == TermKind::Number)
+    return place == Extent(int64_t(arg.number));
+  return arg.kind == TermKind::Size && arg.args.empty() && place == arg.extent;
+}
+
 Value Lowering::readScalar(Body &body, Term *term, Position position) {
   OpBuilder &b = body.builder;
   Location loc = location(term->loc);
@@ -314,13 +321,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     for (auto [k, place] : llvm::enumerate(piece.places)) {
       if (place.var)
         continue;
-      const Term *arg = k < term->args.size() ? term->args[k] : nullptr;
-      bool equal = false;
-      if (arg && arg->kind == TermKind::Number)
-        equal = place.constant == Extent(int64_t(arg->number));
-      else if (arg && arg->kind == TermKind::Size && arg->args.empty())
-        equal = place.constant == arg->extent;
-      hits &= equal;
+      hits &= k < term->args.size() && isPlace(*term->args[k], place.constant);
       outside |= !isStored(array, k, place.constant);
     }
     if (!hits || !outside)
@@ -339,6 +340,23 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
       indices.push_back(indexValue(body, term->args[k]));
     indices.append(position.begin() + next, position.end());
     return attn::ReadOp::create(b, loc, boundaryValue(array, piece), indices);
+  }
+
+  // What stands before a sentence, unless an equation says what does.
+  unsigned words = array.numPlaces - 1; // the axis of a sentence
+  bool hasStart =
+      array.isSentence && llvm::all_of(array.pieces, [](const Piece &piece) {
+        return piece.isGeneral();
+      });
+  auto startSymbols = [&] {
+    return startSymbol(ArrayRef(array.extents).take_front(words));
+  };
+  if (hasStart && words < term->args.size() &&
+      isPlace(*term->args[words], Extent(-1))) {
+    SmallVector<Value> row;
+    for (Term *arg : ArrayRef(term->args).take_front(words))
+      row.push_back(indexValue(body, arg));
+    return attn::ReadOp::create(b, loc, startSymbols(), row);
   }
 
   SmallVector<Value> indices;
@@ -404,12 +422,8 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     if (outside && possible)
       addCase(places, boundaryValue(array, piece));
   }
-  unsigned words = array.numPlaces - 1; // the axis of a sentence
-  if (array.isSentence && reaches(words, Extent(-1)) &&
-      llvm::none_of(array.pieces,
-                    [](const Piece &p) { return !p.isGeneral(); }))
-    addCase({{words, Extent(-1)}},
-            startSymbol(ArrayRef(array.extents).take_front(words)));
+  if (hasStart && reaches(words, Extent(-1)))
+    addCase({{words, Extent(-1)}}, startSymbols());
   Value otherwise;
   Kind kind = *array.kind;
   if (term->fallback)
