@@ -52,9 +52,8 @@ Value Divergence::logProbabilities(ChoiceOp of) {
   all.push_back(event);
   return compute(
       "log_p." + choice.getTarget(), all, Reducer::none, {}, [&](Scalars &at) {
-        auto logOf = [&](Value p) { return at.log(p); };
         Value value = at.read(given);
-        return isBit ? at.logOfBit(value, isLogit, logOf) : logOf(value);
+        return isBit ? at.logOfBit(value, isLogit) : at.logOfProbability(value);
       });
 }
 

@@ -1,6 +1,7 @@
 //===- EquationBuilder.cpp - equations that derivations add ---------------===//
 
 #include "passes/derive/EquationBuilder.h"
+#include <limits>
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -71,8 +72,14 @@ Value Scalars::isSet(Value bit) {
                                zero);
 }
 
-Value Scalars::logOfBit(Value given, bool isLogit,
-                        llvm::function_ref<Value(Value)> logOf) {
+Value Scalars::logOfProbability(Value p) {
+  return either(
+      atMost(p, constant(0)),
+      [&] { return constant(-std::numeric_limits<double>::infinity()); },
+      [&] { return log(p); });
+}
+
+Value Scalars::logOfBit(Value given, bool isLogit) {
   Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        indices.back(), place(0));
   if (isLogit) {
@@ -80,7 +87,7 @@ Value Scalars::logOfBit(Value given, bool isLogit,
     return negate(softplus(against));
   }
   Value other = sub(constant(1), given);
-  return logOf(select(isZero, other, given));
+  return logOfProbability(select(isZero, other, given));
 }
 
 Value Scalars::either(Value condition, llvm::function_ref<Value()> then,

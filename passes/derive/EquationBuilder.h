@@ -29,6 +29,9 @@ public:
   Value div(Value a, Value b);
   Value negate(Value a);
   Value log(Value a);
+  /// log p, and minus infinity where p is 0: nothing flows back to what cannot
+  /// be, which others may make up for in a sum over all values of a choice.
+  Value logOfProbability(Value p);
   Value sqrt(Value a);
   Value cos(Value a);
   Value square(Value a) { return mul(a, a); }
@@ -62,10 +65,8 @@ public:
   Value less(Value a, Value b);
   Value atMost(Value a, Value b);
   Value both(Value a, Value b);
-  /// log p of a bit that is what the last index is, by its logit or by p, of
-  /// which `logOf` takes the log.
-  Value logOfBit(Value given, bool isLogit,
-                 llvm::function_ref<Value(Value)> logOf);
+  /// log p of a bit that is what the last index is, by its logit or by p.
+  Value logOfBit(Value given, bool isLogit);
   Value within(Value low, Value value, Value high) {
     return both(atMost(low, value), atMost(value, high));
   }

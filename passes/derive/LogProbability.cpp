@@ -141,7 +141,7 @@ Value LogProbability::logOfCategorical(ChoiceOp choice) {
   if (!isLog)
     table = given;
   auto asLog = [&](Scalars &at, Value value) {
-    return isLog ? value : at.log(value);
+    return isLog ? value : at.logOfProbability(value);
   };
   Value logp = sumOfLogps([&](Scalars &at) {
     Value symbol = at.asPlace(at.read(observed));
@@ -184,8 +184,8 @@ Value LogProbability::logOfBernoulli(ChoiceOp choice) {
       return at.negate(at.softplus(against));
     }
     return at.either(
-        isSet, [&] { return at.log(value); },
-        [&] { return at.log(at.sub(at.constant(1), value)); });
+        isSet, [&] { return at.logOfProbability(value); },
+        [&] { return at.logOfProbability(at.sub(at.constant(1), value)); });
   });
 }
 

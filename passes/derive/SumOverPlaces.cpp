@@ -85,18 +85,10 @@ Value PlaceSum::logTable(ChoiceOp op, ArrayRef<Attribute> over,
     return compute(label, over, Reducer::log_softmax, values,
                    [&](Scalars &at) { return at.read(given); });
   return compute(label, all, Reducer::none, {}, [&](Scalars &at) {
-    // The log of 0 is no number that anybody looks at.
-    auto logOf = [&](Value p) {
-      return at.either(
-          at.less(at.constant(0), p), [&] { return at.log(p); },
-          [&] {
-            return at.constant(-std::numeric_limits<double>::infinity());
-          });
-    };
     Value value = at.read(given);
     return op.getDistribution() == Distribution::bernoulli
-               ? at.logOfBit(value, isLogit, logOf)
-               : logOf(value);
+               ? at.logOfBit(value, isLogit)
+               : at.logOfProbability(value);
   });
 }
 

@@ -142,14 +142,18 @@ module attributes {attn.train = {smooth = 0.1 : f64}} {
 
 // -----
 
-// The log of the probability that did not happen is never taken.
+// The log of the probability that did not happen is never taken, nor that of 0.
 
 // CHECK-LABEL: attn.system @loss
 // CHECK:         %[[P:.*]] = attn.read %{{.*}}[] : !attn.array<[], f64>
 // CHECK:         scf.if %{{.*}} -> (f64) {
-// CHECK-NEXT:      math.log %[[P]]
+// CHECK:           arith.cmpf ole, %[[P]], %cst
+// CHECK:           arith.constant 0xFFF0000000000000 : f64
+// CHECK:           math.log %[[P]]
 // CHECK:         } else {
-// CHECK:           math.log
+// CHECK:           %[[NOT:.*]] = arith.subf %{{.*}}, %[[P]] : f64
+// CHECK:           arith.constant 0xFFF0000000000000 : f64
+// CHECK:           math.log %[[NOT]]
 attn.system @training {
   %p = attn.param "p" : !attn.array<[], f64>
   %x = attn.data "x" : !attn.array<[], i1>
