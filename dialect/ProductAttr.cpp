@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Blocks.h"
 #include "dialect/MemoryAttrs.h"
 #include "dialect/Precision.h"
 #include "dialect/Tiles.h"
@@ -224,7 +225,8 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute named) {
   auto product = dyn_cast<ProductAttr>(named.getValue());
   if (!product &&
-      (failed(verifyPrecision(op, named)) || failed(verifyTiles(op, named))))
+      (failed(verifyPrecision(op, named)) || failed(verifyTiles(op, named)) ||
+       failed(verifyThreads(op, named))))
     return failure();
   if (!product)
     return verifyLocation(op, named);

@@ -129,6 +129,8 @@ void fovea::attn::formKernels(OpPassManager &programs) {
   programs.addPass(createFormRows());
   // Of all that is launched.
   programs.addPass(createDivideWork());
+  // Of what has such units.
+  programs.addPass(createChooseBlocks());
   // Of products that are launches of their own.
   programs.addPass(createChooseTiles());
 }
@@ -140,6 +142,8 @@ static void kernels(OpPassManager &manager, const PipelineOptions &options) {
 
 void fovea::attn::placeArrays(OpPassManager &programs) {
   programs.addPass(createPlaceArrays());
+  // Of copies that have their places.
+  programs.addPass(createGatherCopies());
   // After that: which ops need each other depends on where they write.
   programs.addPass(createKeepLoops());
 }

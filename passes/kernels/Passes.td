@@ -256,6 +256,31 @@ def DivideWork : Pass<"attn-divide-work", "ProgramOp"> {
   }];
 }
 
+def ChooseBlocks : Pass<"attn-choose-blocks", "ProgramOp"> {
+  let summary = "how many threads a block of a launch has";
+  let description = [{
+    * In: a batched program whose work is divided, with the machine that computes
+      it.
+    * Out: the same program, in which `attn.threads = 32` says of a sum over all
+      examples that a block of threads which computes units of it is one warp.
+      These sums are few, and long: in smaller blocks more processors have some.
+    * After: `attn-divide-work`, and all passes that form kernels.
+    * Not: machines that pack products, which have no blocks; products, whose
+      blocks are those of tiles; sums in kernels and loops, whose blocks have
+      one size. No bit changes: whatever a block has, 16 threads do a unit.
+
+    Example: the gradient of a bias of 64 numbers.
+
+    ```mlir
+    %db = attn.compute (%k: 64) sum (%t: "T") { %dy[%t, %k] } {attn.batch = "sum", ..}
+
+    // becomes
+
+    %db = attn.compute .. {attn.batch = "sum", attn.threads = 32, ..}
+    ```
+  }];
+}
+
 def ChooseTiles : Pass<"attn-choose-tiles", "ProgramOp"> {
   let summary = "the size of the tiles in which a product is computed";
   let description = [{

@@ -34,6 +34,7 @@ private:
                          Operation *op);
   LogicalResult checkOver(ComputeOp op, ArrayLocationAttr location);
   LogicalResult checkProduct(ComputeOp op);
+  LogicalResult checkGathered(ComputeOp op);
   LogicalResult begin(ArrayLocationAttr location, ArrayType type,
                       Operation *op);
 
@@ -218,6 +219,31 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   return isColumns ? success() : begin(list, rowListType(op), op);
 }
 
+/// That what is copied ahead of a product are weights, and nobody reads them
+/// before.
+LogicalResult Checker::checkGathered(ComputeOp op) {
+  auto gathered = op->getAttrOfType<ArrayAttr>(gatheredName);
+  if (!gathered)
+    return success();
+  if (!readsCopies(op))
+    return op.emitOpError() << "gathers copies but reads none";
+  SmallVector<GatheredCopy> copies = gatheredAhead(op);
+  if (copies.size() != gathered.size())
+    return op.emitOpError()
+           << "gathers " << gathered.size()
+           << " copies, but the weights among them are " << copies.size();
+  for (GatheredCopy &copy : copies)
+    if (copy.reader->isBeforeInBlock(op)) {
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "gathers the copy in memory "
+                                << packedLocationOf(copy.reader).getNumber()
+                                << ", which is read before";
+      diag.attachNote(copy.reader.getLoc()) << "it is read here";
+      return diag;
+    }
+  return success();
+}
+
 LogicalResult Checker::check(Block &block) {
   for (Operation *op : opsInOrder(block)) {
     if (isa<KernelOp>(op))
@@ -226,7 +252,7 @@ LogicalResult Checker::check(Block &block) {
       if (isa<ArrayType>(result.getType()) && failed(checkArray(result, op)))
         return failure();
     if (auto compute = dyn_cast<ComputeOp>(op))
-      if (failed(checkProduct(compute)))
+      if (failed(checkProduct(compute)) || failed(checkGathered(compute)))
         return failure();
     if (!isa<ScanOp, SearchOp>(op))
       continue;

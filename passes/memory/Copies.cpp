@@ -115,6 +115,34 @@ ComputeOp fovea::attn::storesCopyOf(const CopiedSide &side) {
   return isSame ? op : ComputeOp();
 }
 
+std::optional<CopiedSide> fovea::attn::copiedWeight(ComputeOp op) {
+  if (!readsCopies(op))
+    return std::nullopt;
+  RowsProduct product = *rowsProductOf(op);
+  if (!product.isByRows() ||
+      !isa_and_present<ParamOp>(computedBy(product.right.getArray())))
+    return std::nullopt;
+  return copiedRight(product);
+}
+
+SmallVector<GatheredCopy> fovea::attn::gatheredAhead(ComputeOp op) {
+  SmallVector<GatheredCopy> copies;
+  auto gathered = op->getAttrOfType<ArrayAttr>(gatheredName);
+  if (!gathered)
+    return copies;
+  llvm::DenseSet<Attribute> wanted(gathered.begin(), gathered.end());
+  for (auto reader : op->getParentOfType<ProgramOp>().getOps<ComputeOp>()) {
+    ArrayLocationAttr location = packedLocationOf(reader);
+    if (!location || !wanted.contains(location))
+      continue;
+    if (std::optional<CopiedSide> side = copiedWeight(reader)) {
+      wanted.erase(location);
+      copies.push_back({reader, *side});
+    }
+  }
+  return copies;
+}
+
 CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, MachineAttr machine) {
   // Of numbers of bf16 there are two in a real one of f32.
   constexpr int64_t half = 2;

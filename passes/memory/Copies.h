@@ -57,6 +57,19 @@ CopiedSide storedRows(ComputeOp op);
 /// The equation that stores a copy; null: none does.
 ComputeOp storesCopyOf(const CopiedSide &side);
 
+/// The right side of a product that reads copies, where it is a parameter of
+/// the model.
+std::optional<CopiedSide> copiedWeight(ComputeOp op);
+
+/// A copy of a weight that a launch makes ahead of a product, with others
+/// (`attn-gather-copies`): who reads it first, and what is copied.
+struct GatheredCopy {
+  ComputeOp reader;
+  CopiedSide side;
+};
+/// What the launch ahead of `op` gathers; nothing: there is none.
+llvm::SmallVector<GatheredCopy> gatheredAhead(ComputeOp op);
+
 /// How many real numbers a copy takes: `count` of each place of these lengths
 /// (or, not `isOfEach`, once), and `extra`.
 struct CopySize {

@@ -19,6 +19,7 @@ constexpr llvm::StringLiteral locationName = "attn.location",
                               packedName = "attn.packed",
                               packedLeftName = "attn.packed_left",
                               storedCopyName = "attn.stored_copy",
+                              gatheredName = "attn.gathered_copies",
                               listName = "attn.list", roomsName = "attn.rooms";
 
 /// Where an array lies; null: nobody has said that.

@@ -85,6 +85,35 @@ def PlaceArrays : Pass<"attn-place-arrays", "ProgramOp"> {
   }];
 }
 
+def GatherCopies : Pass<"attn-gather-copies", "ProgramOp"> {
+  let summary = "weights are copied by one launch";
+  let description = [{
+    * In: a batched program whose arrays have their places.
+    * Out: the same program, in which `attn.gathered_copies` of a product names
+      copies of weights in bf16 that one launch makes ahead of it: its own and
+      those that later products read first, up to 250 (a launch gets 500
+      addresses). What remains to be copied by a launch ahead of each product is
+      rows that no equation stores.
+    * After: `attn-place-arrays`, which says where copies are.
+    * Not: where no launch is saved, as each product but one has rows to copy as
+      well; what a program computes of weights; machines without `copy_rows`.
+
+    Example: two layers, in a program whose equations store the rows.
+
+    ```mlir
+    %y = attn.compute .. {attn.packed = #attn.location<packed 4>, attn.packed_left = #attn.location<packed 5>}
+    ..
+    %z = attn.compute .. {attn.packed = #attn.location<packed 8>, attn.packed_left = #attn.location<packed 9>}
+
+    // becomes
+
+    %y = attn.compute .. {attn.gathered_copies = [#attn.location<packed 4>, #attn.location<packed 8>], ..}
+    ..
+    %z = attn.compute .. {attn.packed = #attn.location<packed 8>, attn.packed_left = #attn.location<packed 9>}
+    ```
+  }];
+}
+
 def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
   let summary = "loops whose steps are all one launch of a device";
   let description = [{

@@ -372,7 +372,7 @@ struct PlaceArrays : fovea::attn::impl::PlaceArraysBase<PlaceArrays> {
     program.walk([](Operation *op) {
       for (StringRef name :
            {locationName, locationsName, carriesName, swapsName, packedName,
-            packedLeftName, storedCopyName, listName, roomsName})
+            packedLeftName, storedCopyName, gatheredName, listName, roomsName})
         op->removeAttr(name);
     });
     if (failed(Placer(program).placeBlock(program.getBody().front())))

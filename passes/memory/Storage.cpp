@@ -352,6 +352,8 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   assert((product->kind != ProductKind::weights ||
           of(product->left.getArray()).ranks == of(op.getResult()).ranks) &&
          "the rows of both sides have one order");
+  for (const GatheredCopy &copy : gatheredAhead(op))
+    addCopy(op, packedLocationOf(copy.reader), copy.side, position);
   if (ArrayLocationAttr left = packedLeftLocationOf(op)) {
     addCopy(op, left, copiedLeft(op, *product), position);
     addCopy(op, packed, copiedRight(*product), position);

@@ -235,8 +235,7 @@ void GpuEmitter::copyFactors(const StripGroup &group) {
   func::FuncOp function =
       beginKernel(kernel, members.front(), joinedLabels(members) + ".factors",
                   {kernel.pointer(), kernel.i64()});
-  if (notes) // a tile in f32, and its copy
-    notes->back().bytesOfUnit = 3 * copyBytes;
+  noteCopies();
   Value own = function.getArgument(0);
   StripEmitter strips(kernel, storage, group, real, module);
   for (const Factor &factor : factors)

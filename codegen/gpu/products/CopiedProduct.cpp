@@ -165,6 +165,11 @@ Value GpuEmitter::FactorCopy::units(KernelBuilder &b, Value frame) const {
   return b.mul(pairs, b.number(copyTilesAtOnce * across()));
 }
 
+bool fovea::codegen::isInFours(const CopiedSide &side) {
+  return side.deep == 1 && side.first % 4 == 0 && side.along % 4 == 0 &&
+         side.columns % 4 == 0;
+}
+
 /// What is copied, as it lies.
 TileSide GpuEmitter::sideOf(KernelBuilder &b, Value frame,
                             const FactorCopy &copy) {
@@ -178,9 +183,14 @@ TileSide GpuEmitter::sideOf(KernelBuilder &b, Value frame,
     side.run = b.number(from.columns);
     return side;
   }
-  side.isInFours = from.deep == 1 && from.first % 4 == 0 &&
-                   from.along % 4 == 0 && from.columns % 4 == 0;
+  side.isInFours = isInFours(from);
   return side;
+}
+
+/// Its units are a tile in f32, and its copy.
+void GpuEmitter::noteCopies() {
+  if (notes)
+    notes->back().bytesOfUnit = 3 * copyBytes;
 }
 
 /// A kernel that copies what nobody before has copied: the tiles of one side
@@ -199,8 +209,7 @@ void GpuEmitter::launchCopies(ComputeOp op, ArrayRef<FactorCopy> all) {
   std::string label = op.getLabel().value_or("").str();
   func::FuncOp function = beginKernel(kernel, op, label + ".factors",
                                       {kernel.pointer(), kernel.i64()});
-  if (notes) // a tile in f32, and its copy
-    notes->back().bytesOfUnit = 3 * copyBytes;
+  noteCopies();
   Value own = function.getArgument(0);
   auto emit = [&](const FactorCopy &copy, Value unit) {
     emitCopy(kernel, sideOf(kernel, own, copy), copy.rows.of(kernel, own),
@@ -264,6 +273,7 @@ void GpuEmitter::emitCopiedProduct(ComputeOp op, const RowsProduct &product,
   };
   FactorCopy left = copyOf(storage.packedLeftOf(op), copiedLeft(op, product));
   FactorCopy right = copyOf(storage.packedOf(op), copiedRight(product));
+  launchGathered(op);
   launchCopies(op, {left, right});
 
   CopiedProduct p;

@@ -16,6 +16,7 @@
 #define FOVEA_CODEGEN_GPU_PRODUCTS_COPIEDPRODUCT_H
 
 #include "codegen/gpu/products/Tile.h"
+#include "passes/memory/Copies.h"
 
 namespace fovea::codegen {
 
@@ -28,6 +29,9 @@ constexpr int64_t copyThreads = 256;
 void emitCopy(KernelBuilder &kernel, const TileSide &side, mlir::Value rows,
               mlir::Value terms, mlir::Value termTiles, mlir::Value unit,
               mlir::Value to);
+
+/// Whether four columns of what is copied are read at a time.
+bool isInFours(const attn::CopiedSide &side);
 
 /// Rounds an element, for an equation that stores a copy of its result.
 const CopyOps &roundingCopyOps();

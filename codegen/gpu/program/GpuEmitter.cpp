@@ -2,9 +2,8 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/products/CopiedProduct.h"
-#include "codegen/gpu/products/TensorOps.h"
 #include "codegen/gpu/program/Threads.h"
-#include "passes/batch/Batch.h"
+#include "dialect/Blocks.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -55,22 +54,13 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
                  sharedBytes ? sharedBytes : main.number(0)});
 }
 
-/// Sums over all rows of a batch are long, and few: a block is one warp, so
-/// that more processors have some.
-static int64_t threadsOf(Operation *op, bool isLarge) {
-  auto sum = dyn_cast<ComputeOp>(op);
-  bool isLong = sum && batchOf(sum) == BatchKind::sum &&
-                isa<ProgramOp>(op->getParentOp());
-  return isLong && !isLarge ? warpThreads : blockThreads;
-}
-
 /// for (unit = that of the group or block; unit < units; unit += all of them)
 void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
                             KernelBody body) {
   KernelBuilder kernel(op->getLoc(), module.getContext());
   func::FuncOp function =
       beginKernel(kernel, op, name, {kernel.pointer(), kernel.i64()});
-  int64_t threads = threadsOf(op, work.isLarge);
+  int64_t threads = threadsOf(op).value_or(blockThreads);
   int64_t atOnce = work.isLarge ? 1 : threads / groupThreads;
   Value first = blockNumber(kernel), step = numBlocks(kernel);
   if (!work.isLarge) {
@@ -80,8 +70,7 @@ void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
     first = kernel.add(kernel.mul(first, groups), group);
     step = kernel.mul(step, groups);
   }
-  kernel.setTeam(work.isLarge ? blockTeam(kernel, blockThreads)
-                              : groupTeam(kernel));
+  kernel.setTeam(work.isLarge ? blockTeam(kernel, threads) : groupTeam(kernel));
   kernel.setCopies(&roundingCopyOps());
   kernel.loop(first, function.getArgument(1), step, [&](Value unit) {
     body(kernel, function.getArgument(0), unit,

@@ -104,6 +104,22 @@ private:
   TileSide sideOf(KernelBuilder &builder, mlir::Value frame,
                   const FactorCopy &copy);
   void launchCopies(attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all);
+  /// Notes of the last kernel that its units are tiles of copies.
+  void noteCopies();
+
+  /// One of several copies that a launch makes, and the first of its units.
+  struct GatheredPart {
+    FactorCopy copy;
+    int64_t firstUnit;
+  };
+  /// The launch of the copies that are gathered ahead of a product.
+  void launchGathered(attn::ComputeOp op);
+  void copyTile(KernelBuilder &builder, mlir::Value frame,
+                llvm::ArrayRef<GatheredPart> parts, mlir::Value unit);
+  KernelBuilder::Values copyAt(KernelBuilder &builder, mlir::Value frame,
+                               llvm::ArrayRef<GatheredPart> parts,
+                               mlir::Value unit);
+
   /// Fills up the copies that the equations of a kernel store.
   void clearRest(KernelBuilder &builder, mlir::Value frame,
                  mlir::Operation *launched);

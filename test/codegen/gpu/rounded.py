@@ -48,6 +48,7 @@ data d[S] : real(J)
 param w : matrix(N, K)
 param v : matrix(M, J)
 param g : matrix(N, L)
+param b : matrix(N, L)
 y[i,n] = sum[k](w[n,k] * x[i,k])
 z[i,k] = sum[n](w[n,k] * c[i,n])
 u[i,m] = sum[j](v[m,j] * d[i,j])
@@ -55,6 +56,7 @@ p[a < 3, i, k] = x[i,k] * a
 r[i,n] = sum[k](w[n,k] * p[2,i,k])
 h[i, l < L] = 2 * x[i,l]
 q[i,n] = sum[l](g[n,l] * h[i,l])
+o[i,n] = sum[l](b[n,l] * h[i,l])
 penalty sum[i,n]((y[i,n] + q[i,n]) * c[i,n])
 """
 # Of the emulator, where it takes an architecture's code.
@@ -131,13 +133,15 @@ def copies(work, schedules, architectures):
     spec = os.path.join(work, "copies.fov")
     with open(spec, "w") as file:
         file.write(LARGE)
-    weights = {"w": tensor([300, 260]), "v": tensor([2100, 70]), "g": tensor([300, 256])}
+    weights = {"w": tensor([300, 260]), "v": tensor([2100, 70]), "g": tensor([300, 256]),
+               "b": tensor([300, 256])}
     lengths = Tensor("I64", [2], [150, 70])  # a gradient is half of a sum: exactly
     inputs = {"x": tensor([2, 150, 260]), "c": tensor([2, 150, 300]), "d": tensor([2, 150, 70])}
     inputs.update({name + ".length": lengths for name in ("x", "c", "d")})
-    # Rows of `r` come by a list; `h` is stored as a copy by who computes it.
-    names = ["y", "z", "u", "r", "q", "grad/w", "grad/g"]
-    run = Runner(work, spec, [], ["y", "z", "u", "p", "r", "q", "grads"])
+    # Rows of `r` come by a list; `h` is stored as a copy by who computes it. The
+    # weights, with rows of whole fours and others, are copied by one launch.
+    names = ["y", "z", "u", "r", "q", "o", "grad/w", "grad/g"]
+    run = Runner(work, spec, [], ["y", "z", "u", "p", "r", "q", "o", "grads"])
     expected = run(afterRounding(weights), afterRounding(inputs))
     for architecture in architectures or CAPABILITIES:
         capability = CAPABILITIES[architecture]

@@ -1,0 +1,29 @@
+//===- Blocks.h - the threads of a block ------------------------*- C++ -*-===//
+//
+// `attn.threads` of an equation says how many threads a block of a GPU has that
+// computes units of it. What is not written is left to the GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DIALECT_BLOCKS_H
+#define FOVEA_DIALECT_BLOCKS_H
+
+#include "dialect/AttnDialect.h"
+
+namespace fovea::attn {
+
+/// The least that a processor takes turns with.
+constexpr int64_t threadsOfWarp = 32;
+
+/// The threads of a block; nothing where that is left to the GPU.
+std::optional<int64_t> threadsOf(mlir::Operation *op);
+void setThreads(mlir::Operation *op, int64_t threads);
+
+/// Part of the verification of attributes: that blocks of `op` can have so many
+/// threads. Anything else is none of its business.
+mlir::LogicalResult verifyThreads(mlir::Operation *op,
+                                  mlir::NamedAttribute named);
+
+} // namespace fovea::attn
+
+#endif // FOVEA_DIALECT_BLOCKS_H

@@ -1,0 +1,73 @@
+//===- GatherCopies.cpp - weights are copied by one launch ----------------===//
+//
+// Which copies of weights (Copies.h) are made by one launch, ahead of the first
+// product that reads one of them. Weights are there from the beginning, so each
+// of their copies may be made then, and what a launch costs is paid once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/batch/Batch.h"
+#include "passes/memory/Copies.h"
+#include "passes/memory/KeepLoops.h"
+#include "passes/memory/Locations.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_GATHERCOPIES
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+/// A launch has the addresses of an array and of its copy.
+static constexpr size_t mostGathered = mostSlotsOfLoop / 2;
+
+namespace {
+/// A product that reads the copy of a weight first, and whether the launch
+/// ahead of it would copy nothing else.
+struct FirstReader {
+  ComputeOp op;
+  bool copiesOnlyWeights;
+};
+
+struct GatherCopies : fovea::attn::impl::GatherCopiesBase<GatherCopies> {
+  SmallVector<FirstReader> firstReaders() {
+    llvm::DenseSet<unsigned> made;
+    getOperation().walk([&](ComputeOp op) {
+      if (ArrayLocationAttr stored = storedCopyOf(op))
+        made.insert(stored.getNumber());
+    });
+    SmallVector<FirstReader> readers;
+    for (auto op : getOperation().getOps<ComputeOp>()) {
+      ArrayLocationAttr left = packedLeftLocationOf(op),
+                        right = packedLocationOf(op);
+      if (!left || !right)
+        continue;
+      bool copiesLeft = made.insert(left.getNumber()).second;
+      bool isFirst = made.insert(right.getNumber()).second;
+      if (isFirst && copiedWeight(op))
+        readers.push_back({op, !copiesLeft});
+    }
+    return readers;
+  }
+
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    SmallVector<FirstReader> readers = firstReaders();
+    if (llvm::count_if(readers, [](const FirstReader &reader) {
+          return reader.copiesOnlyWeights;
+        }) < 2)
+      return;
+    for (size_t first = 0; first < readers.size(); first += mostGathered) {
+      SmallVector<Attribute> copies;
+      for (const FirstReader &reader :
+           ArrayRef(readers).drop_front(first).take_front(mostGathered))
+        copies.push_back(packedLocationOf(reader.op));
+      readers[first].op->setAttr(gatheredName,
+                                 ArrayAttr::get(&getContext(), copies));
+    }
+  }
+};
+} // namespace
