@@ -50,21 +50,19 @@ void GpuEmitter::copyTile(KernelBuilder &b, Value frame,
 }
 
 void GpuEmitter::launchGathered(ComputeOp op) {
-  SmallVector<GatheredPart> parts;
+  SmallVector<GatheredPart> parts, others;
   for (const GatheredCopy &each : gatheredAhead(op)) {
     int slot = storage.packedOf(each.reader)->slot;
     copied.insert(slot);
     assert(each.side.deep == 1 && "weights lie in rows");
     Size rows{.number = each.side.rows};
-    parts.push_back({FactorCopy{slot, each.side, rows, nullptr}, 0});
+    (isInFours(each.side) ? parts : others)
+        .push_back({FactorCopy{slot, each.side, rows, nullptr}, 0});
   }
+  size_t numByFours = parts.size();
+  llvm::append_range(parts, others);
   if (parts.empty())
     return;
-  auto isByFours = [](const GatheredPart &part) {
-    return isInFours(part.copy.from);
-  };
-  size_t numByFours = llvm::count_if(parts, isByFours);
-  std::stable_partition(parts.begin(), parts.end(), isByFours);
   int64_t units = 0;
   for (GatheredPart &part : parts) {
     part.firstUnit = units;
@@ -79,16 +77,17 @@ void GpuEmitter::launchGathered(ComputeOp op) {
   auto copy = [&](ArrayRef<GatheredPart> alike, Value unit) {
     copyTile(kernel, function.getArgument(0), alike, unit);
   };
-  ArrayRef<GatheredPart> byFours = ArrayRef(parts).take_front(numByFours),
-                         others = ArrayRef(parts).drop_front(numByFours);
-  kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
-              [&](Value unit) {
-                if (byFours.empty() || others.empty())
-                  return copy(parts, unit);
-                kernel.branch(
-                    kernel.less(unit, kernel.number(others[0].firstUnit)),
-                    [&] { copy(byFours, unit); }, [&] { copy(others, unit); });
-              });
+  ArrayRef<GatheredPart> byFours = ArrayRef(parts).take_front(numByFours);
+  kernel.loop(
+      blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
+      [&](Value unit) {
+        if (byFours.empty() || others.empty())
+          return copy(parts, unit);
+        Value bound = kernel.number(parts[numByFours].firstUnit);
+        kernel.branch(
+            kernel.less(unit, bound), [&] { copy(byFours, unit); },
+            [&] { copy(ArrayRef(parts).drop_front(numByFours), unit); });
+      });
   kernel.create<func::ReturnOp>();
   callKernel(function, main.number(units), copyThreads, 1);
 }
