@@ -222,9 +222,13 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
 /// That what is copied ahead of a product are weights, and nobody reads them
 /// before.
 LogicalResult Checker::checkGathered(ComputeOp op) {
-  auto gathered = op->getAttrOfType<ArrayAttr>(gatheredName);
-  if (!gathered)
+  Attribute given = op->getAttr(gatheredName);
+  if (!given)
     return success();
+  auto gathered = dyn_cast<ArrayAttr>(given);
+  if (!gathered)
+    return op.emitOpError()
+           << "gathers " << given << ", which is no list of copies";
   if (!readsCopies(op))
     return op.emitOpError() << "gathers copies but reads none";
   SmallVector<GatheredCopy> copies = gatheredAhead(op);

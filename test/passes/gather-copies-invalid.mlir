@@ -64,3 +64,15 @@ attn.program @sum {
   } {attn.batch = "each", attn.gathered_copies = [#attn.location<packed 2>], attn.location = #attn.location<own 1>} : !attn.array<[], f64>
   attn.output "y" %y : !attn.array<[], f64>
 }
+
+// -----
+
+attn.program @list {
+  %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
+  // expected-error @+1 {{gathers true, which is no list of copies}}
+  %y = attn.compute () sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.batch = "each", attn.gathered_copies = true, attn.location = #attn.location<own 1>} : !attn.array<[], f64>
+  attn.output "y" %y : !attn.array<[], f64>
+}

@@ -11,12 +11,13 @@
 #define FOVEA_CODEGEN_GPU_PRODUCTS_TENSOROPS_H
 
 #include "codegen/kernel/KernelBuilder.h"
+#include "dialect/Blocks.h"
 
 namespace fovea::codegen {
 
 /// What an instruction multiplies, and who does.
 constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
-constexpr int64_t warpThreads = 32;
+constexpr int64_t warpThreads = attn::threadsOfWarp;
 
 /// A text of PTX, after all that touches memory ahead of it and ahead of all
 /// after it. The emulator knows its instruction by its first word.
