@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
+#include "passes/memory/Locations.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -26,8 +27,7 @@ struct ChooseBlocks : fovea::attn::impl::ChooseBlocksBase<ChooseBlocks> {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
     // Where products are packed, threads are those of a CPU.
-    MachineAttr machine = MachineAttr::of(getOperation());
-    if (!machine || machine.getTileRows() != 0)
+    if (packsProducts(getOperation()))
       return;
     for (auto op : getOperation().getOps<ComputeOp>())
       if (hasUnits(*op) && batchOf(op) == BatchKind::sum)

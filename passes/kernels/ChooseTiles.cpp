@@ -14,6 +14,7 @@
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
+#include "passes/memory/Locations.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -90,9 +91,9 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
     // Where products are packed, tiles are those of the packed panels.
-    MachineAttr machine = MachineAttr::of(getOperation());
-    if (!machine || machine.getTileRows() != 0)
+    if (packsProducts(getOperation()))
       return;
+    MachineAttr machine = MachineAttr::of(getOperation());
     getOperation().walk([&](ComputeOp op) {
       // In a kernel of several equations tiles are the kernel's.
       if (!productOf(op) || op->getParentOfType<KernelOp>())
